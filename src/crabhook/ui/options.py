@@ -4,7 +4,7 @@ The law of calling: an operator who is typing is not disturbed; what came
 meanwhile calls once they have stopped, if it still waits then.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -111,7 +111,8 @@ class DeskOptions:
     `take_back_ms`: how long an answer is held before it is sent, that to a card marked ▲▲ two
     and a half times as long; 0 sends at once.  `advance`: a decision selects the next card that
     waits.  `theme`: the colours.  `ascii`: the terminal shows nothing
-    else.  `reasons` are offered at a denial.  `tally` is no choice: what was decided.
+    else.  `reasons` are offered at a denial.  Two are no choices: `tally`, what was decided, and
+    `state`, which says in a few words how rules and record stand; empty where nobody can tell.
     """
 
     arming_ms: int = 400
@@ -122,6 +123,7 @@ class DeskOptions:
     attention: Attention = field(default_factory=Attention)
     reasons: tuple[str, ...] = ()
     tally: Tally = field(default_factory=Tally, compare=False)
+    state: Callable[[], str] = field(default=lambda: "", compare=False)
 
     @property
     def arming(self) -> float:

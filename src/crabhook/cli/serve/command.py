@@ -151,6 +151,7 @@ async def _serve(settings: Settings) -> None:
     runner.warned, runner.readings.edition_of = law.warnings, law.edition
     runner.assess = runner.readings.assess = law.risk
     runner.faults.append(lambda: law.trouble)
+    runner.parts.append(law.state)
     if metrics:
         metrics.watch(runner)
     try:

@@ -166,6 +166,7 @@ async def _full(runner: Runner, settings: Settings, where: str) -> None:
         theme=theme_in(os.environ, Theme(settings.theme)),
         ascii=settings.ascii or not draws_letters(sys.stdout, os.environ),
         tally=tally,
+        state=runner.state,
         reasons=settings.reasons,
         attention=Attention(**calls, sequence=settings.sequence, program=settings.program),
     )

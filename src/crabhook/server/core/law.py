@@ -141,6 +141,10 @@ class Law:
         """What is wrong with the owner's own files; empty where nothing is."""
         return self._own.trouble
 
+    def state(self) -> str:
+        """Return how many rules of the owner's are in force, and whether their files are well."""
+        return f"rules {len(self._own.rules.rules)} {'WRONG' if self.trouble else 'ok'}"
+
     def look_again(self) -> None:
         """Read the files anew at the next event: they were changed by ourselves."""
         self._ours, self._told = monotonic(), True

@@ -62,7 +62,8 @@ class Runner(Core):
     """A queue to the port; screens get a desk on it.
 
     `warned` returns what a card about an event says in red from the first, `assess` what its
-    call may do.  Each of `faults` tells what is wrong, empty if nothing is.
+    call may do.  Each of `faults` tells what is wrong, empty if nothing is, and each of `parts`
+    in a word or two how one part of the house stands.
     """
 
     def __init__(
@@ -91,10 +92,20 @@ class Runner(Core):
         self.faults: list[Callable[[], str]] = []
         if recorder is not None:
             self.faults.append(lambda: recorder.trouble)
+        self.parts: list[Callable[[], str]] = [self._of_record]
         self.attendance = Attendance()
         self.closed = self.handed_over = False
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
         self.assess: Assess = untold
+
+    def state(self) -> str:
+        """Return in a few words how the parts of the house stand."""
+        return " · ".join(part() for part in reversed(self.parts))
+
+    def _of_record(self) -> str:
+        if self.recorder is None:
+            return "no record"
+        return "record MISSING" if self.recorder.trouble else "record ok"
 
     def __repr__(self) -> str:
         return f"<Runner {self.broker!r} places={len(self._places)}>"

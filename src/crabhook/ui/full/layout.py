@@ -150,23 +150,32 @@ class Painter:
         waiting, aside, risky = queue.count, queue.aside, queue.levels[Level.DANGER]
         wrong = " · ".join(screen.desk.troubles())
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
-        left: Line = [
-            ("warning", f" ! {clip(self._spell(wrong), columns // 3)} ·" if wrong else ""),
-            ("", " "),
-            *orders_line(screen.desk.orders(), clock, self._spell),
-            ("title", "crabhook"),
-            ("", "   " if columns >= _SIDES else " "),
-            ("count" if waiting else "", f"{waiting} waiting"),
-            ("dim", f" · {aside} aside" if aside else ""),
-            ("chosen", f" · {len(screen.marks)} marked" if screen.marks else ""),
-            ("", f" · {sessions} session{'' if sessions == 1 else 's'}"),
-            ("danger", f" · {risky} ▲▲" if risky else ""),
-            ("", f" · oldest {oldest}" if oldest else ""),
+        state, of_day = screen.options.state(), clock.of_day(clock.now)[:5]
+        parts: list[tuple[int, Line]] = [  # each with its rank: the highest goes first
+            (0, [("warning", f" ! {clip(self._spell(wrong), columns // 3)} ·" if wrong else "")]),
+            (0, [("", " "), *orders_line(screen.desk.orders(), clock, self._spell)]),
+            (2, [("title", "crabhook"), ("", "   " if columns >= _SIDES else " ")]),
+            (0, [("count" if waiting else "", f"{waiting} waiting")]),
+            (3, [("dim", f" · {aside} aside" if aside else "")]),
+            (1, [("chosen", f" · {len(screen.marks)} marked" if screen.marks else "")]),
+            (4, [("", f" · {sessions} session{'' if sessions == 1 else 's'}")]),
+            (0, [("danger", f" · {risky} ▲▲" if risky else "")]),
+            (1, [("", f" · oldest {oldest}" if oldest else "")]),
+            (6, [("dim", f" · {self._spell(screen.title)}" if screen.title else "")]),
         ]
-        right: Line = [("", f" {clock.of_day(clock.now)[:5]} ")]
-        address: Line = [("dim", f" · {self._spell(screen.title)}" if screen.title else "")]
-        roomy = line_cells([*left, *address, *right]) <= columns
-        return ends([*left, *address] if roomy else left, right, columns)
+        ends_with: list[tuple[int, Line]] = [
+            (5, [("dim", f"  {state}  " if state else "")]),
+            (1, [("", f" {of_day} ")]),
+        ]
+        left = right = Line()
+        for most in range(6, -1, -1):
+            left, right = (
+                [span for rank, line in some if rank <= most for span in line]
+                for some in (parts, ends_with)
+            )
+            if line_cells(left) + line_cells(right) <= columns:
+                break
+        return ends(left, right, columns)
 
     def _arranged(self) -> Line:
         """Return the title of the queue: its order, and what of it is wanted."""

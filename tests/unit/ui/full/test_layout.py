@@ -225,8 +225,37 @@ def test_what_is_wrong_with_the_rules_stays_on_the_status_line_until_it_is_mende
         ((style, said),) = [one for one in status if "NO RULES" in one[1]]
         assert style == "warning"
         assert "\x1b" not in said
-        assert "crabhook" in "".join(text for _, text in status)
+        assert " waiting" in "".join(text for _, text in status)
         sitting.ask()
         sitting.wait()
     sitting.desk.wrong.clear()
     assert "NO RULES" not in sitting.text()
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        (
+            100,
+            " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  rules 41 ok · record ok   22:13",
+        ),
+        (
+            90,
+            " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  rules 41 ok · record ok   22:13",
+        ),
+        (80, " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  22:13"),
+        (60, " crabhook   2 waiting · 1 ▲▲ · oldest 3:05  22:13"),
+        (50, " crabhook 2 waiting · 1 ▲▲ · oldest 3:05  22:13"),
+        (40, " 2 waiting · 1 ▲▲ · oldest 3:05  22:13"),
+        (24, " 2 waiting · 1 ▲▲"),
+    ],
+)
+def test_the_status_line_keeps_what_matters_most_at_every_width(columns: int, told: str) -> None:
+    sitting = Sitting(columns=columns, state=lambda: "rules 41 ok · record ok")
+    sitting.screen.title = ""
+    sitting.ask()
+    sitting.ask(tool_input={"command": "rm -rf /srv/cache"})
+    sitting.desk.pass_time(185)
+    shown = sitting.rows_of_text()[0]
+    assert shown.split() == told.split()
+    assert len(shown) == columns
