@@ -106,7 +106,8 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
 
 def _ended_elsewhere(state: BrokerState, news: Event, closes: Scope) -> list[Card]:
     """Return the cards that the event tells to be over."""
-    ended = [card for card in state.cards.of_session(news) if over(card.event, news, closes)]
+    waiting = state.cards.of_session(news.session_key)
+    ended = [card for card in waiting if over(card.event, news, closes)]
     if closes is not Scope.CALL:
         return ended
     # One result ends one call, never its twin: an id tells it best, and without one it is not

@@ -97,14 +97,14 @@ class CardIndex:
         """Return the card that `leg` waits on."""
         return self._waiting[self._by_request[leg.id]]
 
-    def of_session(self, event: Event) -> list[Card]:
-        """Return the cards that wait in the event's session, the oldest first."""
-        numbers = self._by_session.get((event.platform, event.session), {})
+    def of_session(self, key: tuple[str, str]) -> list[Card]:
+        """Return the cards that wait in a session, the oldest first."""
+        numbers = self._by_session.get(key, {})
         return [self._waiting[number] for number in numbers]
 
     def alike(self, event: Event) -> list[Card]:
         """Return the cards that wait about a call that may be the event's own, the oldest first."""
-        if (event.platform, event.session) not in self._by_session:
+        if event.session_key not in self._by_session:
             return []  # and nobody has to make the names of its call
         numbers: dict[int, None] = {}
         for key in call_keys(event):
@@ -132,14 +132,14 @@ class CardIndex:
 
     def _list(self, card: Card) -> None:
         self._listed[card.number] = card.event
-        session = (card.event.platform, card.event.session)
+        session = card.event.session_key
         self._by_session.setdefault(session, {})[card.number] = None
         for key in call_keys(card.event):
             self._by_call.setdefault(key, {})[card.number] = None
 
     def _strike(self, number: int) -> None:
         event = self._listed.pop(number)
-        _discard(self._by_session, (event.platform, event.session), number)
+        _discard(self._by_session, event.session_key, number)
         for key in call_keys(event):
             _discard(self._by_call, key, number)
 

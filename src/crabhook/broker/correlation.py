@@ -17,11 +17,7 @@ CallKey: TypeAlias = tuple[str | bytes, ...]
 
 def same_agent(one: Event, other: Event) -> bool:
     """Whether both come from the same agent of the same session, subagents told apart."""
-    return (one.platform, one.session, one.agent_id) == (
-        other.platform,
-        other.session,
-        other.agent_id,
-    )
+    return one.agent_key == other.agent_key
 
 
 def same_call(one: Event, other: Event) -> bool:
@@ -48,7 +44,7 @@ def call_keys(event: Event) -> list[CallKey]:
     """
     if event.tool is None:
         return []
-    agent = (event.platform, event.session, event.agent_id)
+    agent = event.agent_key
     keys: list[CallKey] = [(*agent, event.tool.name, event.tool.fingerprint)]
     if event.tool.use_id:
         keys.append((*agent, event.tool.use_id))
@@ -125,6 +121,6 @@ def over(waiting: Event, news: Event, closes: Scope) -> bool:
         case Scope.AGENT:
             return same_agent(waiting, news)
         case Scope.SESSION:
-            return (waiting.platform, waiting.session) == (news.platform, news.session)
+            return waiting.session_key == news.session_key
         case _:
             return False

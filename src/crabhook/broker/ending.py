@@ -83,7 +83,7 @@ def halt(state: BrokerState, platform: str, order: Order, by: Actor) -> list[Eff
     standing = state.orders.give(order, by)
     until = _UNTIL_IT_ENDS if order.agent else _UNTIL
     effects: list[Effect] = [state.note(order.event, f"{order}; {until}")]
-    for card in state.cards.of_session(Event(platform, "", session=order.session)):
+    for card in state.cards.of_session((platform, order.session)):
         calls = all(state.asks_about_a_call(leg.event) for leg in card.requests)
         if calls and order.halts(card.event):
             denied = halted(standing, card.choices)

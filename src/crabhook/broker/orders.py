@@ -112,8 +112,8 @@ class KeepGoingCounter:
     def in_a_row(self, event: Event) -> int:
         """Return how often the agent was kept going since it last began by itself."""
         if event.fields.get("stop_hook_active") is not True:
-            self._counts.pop(_agent(event), None)
-        return self._counts.get(_agent(event), 0)
+            self._counts.pop(event.agent_key, None)
+        return self._counts.get(event.agent_key, 0)
 
     def counts(self, event: Event, decision: Decision) -> bool:
         """Count a decision that no operator made; say whether the agent will follow it."""
@@ -132,11 +132,7 @@ class KeepGoingCounter:
             raise DecisionError(
                 f"it was kept going {CAP} times in a row; the agent stops now anyway"
             )
-        self._counts[_agent(event)] = row + 1
-
-
-def _agent(event: Event) -> tuple[str, str, str]:
-    return event.platform, event.session, event.agent_id
+        self._counts[event.agent_key] = row + 1
 
 
 MAX_ORDERS = 200

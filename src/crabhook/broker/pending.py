@@ -15,7 +15,6 @@ from crabhook.bounded import Bounded
 from crabhook.broker.messages import Refusal
 from crabhook.model.card import Request
 from crabhook.model.decision import Reply
-from crabhook.model.event import Event
 
 
 class SameFile(StrEnum):
@@ -67,7 +66,7 @@ class PendingRequests:
 
     def refusal(self, request: Request) -> Refusal | None:
         """Return why there is no room for a request; None if there is."""
-        bounds, session = self._bounds, _session(request.event)
+        bounds, session = self._bounds, request.event.session_key
         if len(self._inside) >= bounds.requests or self._size + request.size > bounds.size:
             return Refusal.FULL
         if (
@@ -79,7 +78,7 @@ class PendingRequests:
 
     def enter(self, request: Request, attempt: int) -> None:
         """Let a request in, on its connection."""
-        session = _session(request.event)
+        session = request.event.session_key
         self._inside[request.id] = (attempt, request)
         self._size += request.size
         self._of_session[session] += 1
@@ -101,17 +100,13 @@ class PendingRequests:
         if found is None:
             return None
         attempt, request = found
-        session = _session(request.event)
+        session = request.event.session_key
         self._size -= request.size
         self._of_session[session] -= 1
         self._size_of_session[session] -= request.size
         if not self._of_session[session]:
             del self._of_session[session], self._size_of_session[session]
         return attempt, request.secret
-
-
-def _session(event: Event) -> tuple[str, str]:
-    return event.platform, event.session
 
 
 ANSWERS_KEPT = 4096  # the oldest are forgotten first

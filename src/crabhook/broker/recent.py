@@ -62,7 +62,7 @@ class Memory(Generic[_Entry]):
 
     def of_session(self, event: Event) -> Iterator[tuple[int, _Entry]]:
         """Return the entries of the event's session, the oldest first."""
-        return iter(tuple(self._sessions.get((event.platform, event.session), {}).items()))
+        return iter(tuple(self._sessions.get(event.session_key, {}).items()))
 
     def of_use(self, event: Event, use_id: str) -> Iterator[tuple[int, _Entry]]:
         """Return the entries of the session that were kept with this id, the oldest first."""
@@ -71,7 +71,7 @@ class Memory(Generic[_Entry]):
     def keep(self, entry: _Entry, use_id: str = "") -> None:
         """Keep an entry, to be found by its call's id too where there is one; the oldest may go."""
         self._next += 1
-        session = (entry.event.platform, entry.event.session)
+        session = entry.event.session_key
         self._order[self._next] = (session, use_id, entry.at)
         self._sessions.setdefault(session, {})[self._next] = entry
         if use_id:
@@ -248,7 +248,7 @@ class Deduplicator:
 
         A hook tells once, so the same words under the same stance are another event.
         """
-        agent, fingerprint = _agent(request.event), _fingerprint(request.event)
+        agent, fingerprint = request.event.agent_key, _fingerprint(request.event)
         last = self._last.get(agent)
         if (
             last is not None
@@ -261,10 +261,6 @@ class Deduplicator:
             return last
         self._last[agent] = heard = DuplicateEvent(fingerprint, now, {request.stance})
         return heard
-
-
-def _agent(event: Event) -> tuple[str, str, str]:
-    return event.platform, event.session, event.agent_id
 
 
 def _fingerprint(event: Event) -> bytes:

@@ -73,7 +73,7 @@ class BrokerState:
         return f"<BrokerState {self.cards!r} {self.recent!r} {self.tickets!r} {self.orders!r}>"
 
     def _waiting_in(self, key: SessionKey) -> tuple[int, ...]:
-        cards = self.cards.of_session(Event(key[0], "", session=key[1]))
+        cards = self.cards.of_session(key)
         return tuple(card.number for card in cards)
 
     def carry(self, event: Event, request_id: str, verdict: Verdict) -> str:
@@ -87,7 +87,7 @@ class BrokerState:
             return ""
         given = self.notes.give(event, request_id)
         if given:
-            self.sessions.touch(event.platform, event.session)
+            self.sessions.touch(event.session_key)
         return "\n".join(f"{FROM_OPERATOR}: {one.text}" for one in given)
 
     def note_told(
@@ -100,7 +100,7 @@ class BrokerState:
         request_id: str = "",
     ) -> list[Effect]:
         """Tell, and have recorded, what became of an operator's note to an agent."""
-        self.sessions.touch(one.platform, one.session)
+        self.sessions.touch((one.platform, one.session))
         about = Event("", "Desk", session=one.session)
         return [
             NoteToldOf(
@@ -198,7 +198,7 @@ class BrokerState:
             grown=revision if before is None or _has_more(card, before) else card.grown,
         )
         self.cards.put(card)
-        self.sessions.touch(card.event.platform, card.event.session)
+        self.sessions.touch(card.event.session_key)
         return Show(card, before)
 
     def holdable(self) -> tuple[str, ...]:

@@ -112,6 +112,16 @@ class Event:
     fields: Mapping[str, Value] = field(default_factory=dict, repr=False)
     told: Mapping[str, Told] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def session_key(self) -> tuple[str, str]:
+        """The platform, and the session's id: the session's name among those of all agents."""
+        return self.platform, self.session
+
+    @property
+    def agent_key(self) -> tuple[str, str, str]:
+        """The name of the one agent of the session, subagents told apart."""
+        return self.platform, self.session, self.agent_id
+
     def text(self, key: str) -> str:
         """Return the field `key` if the agent sent it as text, else nothing."""
         return text_at(self.fields, key)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 from crabhook.broker.followed import Followed
+from crabhook.broker.messages import Conflict, NoteToldOf, Outcome
 from crabhook.model import wording
 from crabhook.model.actor import (
     Actor,
@@ -14,7 +15,7 @@ from crabhook.model.card import Leg
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.model.session import Note
+from crabhook.model.order import Standing
 from crabhook.store.actors import actor_told, end_told
 from crabhook.store.record import Entry, Kind, iso
 
@@ -32,25 +33,22 @@ def observed(request: Leg, at: float, *, call: Followed | None = None) -> Entry:
     return _about(Kind.EVENT, request.event, at, request.id, card, body=body)
 
 
-def conflict(
-    event: Event, at: float, *, why: str, cards: Sequence[int], request_id: str = ""
-) -> Entry:
+def conflict(told: Conflict, at: float) -> Entry:
     """Something a hook said that cannot be true of a call, or of these cards' calls."""
-    body: dict[str, Value] = {"why": why, "cards": list(cards), "input": _input(event)}
-    return _about(Kind.CONFLICT, event, at, request_id, cards[0] if cards else None, body=body)
+    event, cards = told.event, list(told.cards)
+    body: dict[str, Value] = {"why": told.why, "cards": [*cards], "input": _input(event)}
+    return _about(Kind.CONFLICT, event, at, told.request_id, next(iter(cards), None), body=body)
 
 
-def ran_other(event: Event, at: float, *, request_id: str, why: str, call: Followed) -> Entry:
-    """A result that shows that what ran is not what was decided."""
-    body: dict[str, Value] = {"why": why, "ran": _input(event), "call": _call(call)}
-    return _about(Kind.RAN_OTHER, event, at, request_id, call.card, body=body)
-
-
-def outcome(event: Event, at: float, *, told_by: str, what: str, call: Followed) -> Entry:
-    """What became of a call that was left to its agent; `event` asked about it, `told_by` told."""
-    first = call.requests[0] if call.requests else ""
-    body: dict[str, Value] = {"what": what, "told_by": told_by, "call": _call(call)}
-    return _about(Kind.OUTCOME, event, at, first, call.card, body=body)
+def outcome(told: Outcome, at: float) -> Entry:
+    """What became of a decided call: it ran as another, or was left to its agent, which told."""
+    event, call, what = told.event, told.call, told.fate.value
+    if told.fate.alarming:
+        body: dict[str, Value] = {"why": what, "ran": _input(event), "call": _call(call)}
+        return _about(Kind.RAN_OTHER, event, at, told.request_id, call.card, body=body)
+    body = {"what": what, "told_by": event.name, "call": _call(call)}
+    first = next(iter(call.requests), "")
+    return _about(Kind.OUTCOME, call.named, at, first, call.card, body=body)
 
 
 def asked(
@@ -154,22 +152,26 @@ def operator(what: str, at: float, by: Actor | None = None, **detail: Value) -> 
     return Entry(Kind.OPERATOR, at, body={"what": what, **actor, **detail})
 
 
-def note(  # noqa: PLR0913, PLR0917 - one note, and one thing that became of it
-    event: Event, at: float, given: Note, what: str, by: Actor | None, request_id: str
-) -> Entry:
+def orders_end(order: Standing, at: float, by: Actor) -> Entry:
+    """An operator ended this standing order."""
+    which: dict[str, Value] = {"id": order.id, "kind": order.kind.value}
+    return operator(f"ended: {order}", at, by, order=which)
+
+
+def note(told: NoteToldOf, at: float) -> Entry:
     """What became of an operator's note to an agent, with the call that it went with, if any.
 
-    `by` did that; the note's own giver stands in the note.
+    Who did that is the actor; the note's own giver stands in the note.
     """
-    told: dict[str, Value] = {
-        "id": given.id,
-        "text": given.text,
-        "agent": given.agent,
-        "by": actor_told(given.by),
-    }
+    given, by = told.note, told.by
+    kept: dict[str, Value] = {"id": given.id, "text": given.text, "agent": given.agent}
     actor = {} if by is None else {"actor": actor_told(by)}
-    body: dict[str, Value] = {"what": f"{given.label} {what}", "note": told, **actor}
-    return _about(Kind.OPERATOR, event, at, request_id, body=body)
+    body: dict[str, Value] = {
+        "what": f"{given.label} {told.what}",
+        "note": {**kept, "by": actor_told(given.by)},
+        **actor,
+    }
+    return _about(Kind.OPERATOR, told.event, at, told.request_id, body=body)
 
 
 def summary(event: Event, at: float, **said: Value) -> Entry:

@@ -23,7 +23,7 @@ def test_a_card_is_found_by_number_request_and_session() -> None:
     card = put(shelf, leg)
     put(shelf, stranger)
     assert shelf.card(1) is shelf.of_request("a") is shelf.of_leg(leg) is card
-    assert shelf.of_session(bash("x", "ls").event) == [card]
+    assert shelf.of_session(bash("x", "ls").event.session_key) == [card]
     assert shelf.of_request("c") is None
     assert shelf.card(9) is None
 
@@ -44,7 +44,7 @@ def test_an_ended_card_waits_no_more_but_can_be_read() -> None:
     ended = replace(card, state=State.DECIDED)
     shelf.put(ended)
     assert not shelf.waiting()
-    assert not shelf.of_session(card.event)
+    assert not shelf.of_session(card.event.session_key)
     assert shelf.card(1) is shelf.of_request("a") is ended
     assert repr(shelf) == "<CardIndex waiting=0 ended=1>"
 

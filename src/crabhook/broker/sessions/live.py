@@ -114,7 +114,7 @@ class LiveSessions:
 
     def hear(self, event: Event, now: float, *, ends_turn: bool = False) -> None:
         """Take in an event of a session."""
-        key = (event.platform, event.session)
+        key = event.session_key
         live = self._live.get(key) or _Live(now, now)
         if len(self._live) == SESSIONS_KEPT and key not in self._live:
             self._forget(next(iter(self._live)))
@@ -142,24 +142,24 @@ class LiveSessions:
 
     def refused(self, event: Event) -> None:
         """Take in that a call was denied."""
-        live = self._live.get((event.platform, event.session))
+        live = self._live.get(event.session_key)
         if live is not None and (agent := live.agents.get(event.agent_id)) is not None:
             agent.comes_to(event, "denied")
             for path in agent.new_files:  # which it did not change after all
                 if path in live.files:
                     del live.files[path]
-                    self._leave((event.platform, event.session), path)
+                    self._leave(event.session_key, path)
             agent.new_files.clear()
-            self.touch(event.platform, event.session)
+            self.touch(event.session_key)
 
-    def touch(self, platform: str, session: str) -> None:
+    def touch(self, key: SessionKey) -> None:
         """Note that there is something new to see of a session."""
-        if (platform, session) in self._live:
-            self._changed[platform, session] = None
+        if key in self._live:
+            self._changed[key] = None
 
     def end(self, event: Event) -> None:
         """Take in that a session has ended."""
-        self._forget((event.platform, event.session))
+        self._forget(event.session_key)
 
     def _forget(self, key: SessionKey) -> None:
         live = self._live.pop(key, None)
@@ -178,7 +178,7 @@ class LiveSessions:
 
     def changes(self, event: Event, files: tuple[str, ...], now: float) -> None:
         """Take in that a session is about to change files, named by where they really are."""
-        key = (event.platform, event.session)
+        key = event.session_key
         live = self._live.get(key)
         for path in files if live is not None else ():
             assert live is not None  # noqa: S101 - see the line above

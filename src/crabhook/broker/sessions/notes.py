@@ -61,7 +61,7 @@ class Notes:
 
     def give(self, event: Event, request_id: str) -> tuple[Note, ...]:
         """Return the notes for the event's agent, which go with the answer to this request."""
-        key = (event.platform, event.session)
+        key = event.session_key
         mine = [one for one in self.of(key) if one.id in self._waiting]
         mine = [one for one in mine if one.agent == event.agent_id]
         for one in mine:
@@ -97,7 +97,7 @@ class Notes:
 
     def end(self, event: Event, *, session: bool) -> tuple[Note, ...]:
         """Forget what nobody will hear, since the event's session or agent ends; return it."""
-        key = (event.platform, event.session)
+        key = event.session_key
         gone = [one for one in self._waiting.values() if (one.platform, one.session) == key]
         gone = [one for one in gone if session or one.agent == event.agent_id]
         for one in gone:

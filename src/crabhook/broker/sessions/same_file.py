@@ -46,7 +46,7 @@ def look(state: BrokerState, fact: Arrived) -> tuple[Shared, ...]:
 
 
 def _shared(state: BrokerState, event: Event, files: tuple[str, ...]) -> Iterator[Shared]:
-    key, sessions = (event.platform, event.session), state.sessions
+    key, sessions = event.session_key, state.sessions
     for path in files:
         mine = sessions.changed_at(key, path)
         others = ((sessions.changed_at(o, path), o) for o in sessions.sharers(key, path, state.now))
@@ -87,11 +87,11 @@ def rule(state: BrokerState, ruling: Course, shared: tuple[Shared, ...]) -> Cour
 def tell_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> list[Effect]:
     """Say on the other sessions' cards about these files that somebody else takes them up too."""
     effects: list[Effect] = []
-    who = _named(state, (event.platform, event.session))
+    who = _named(state, event.session_key)
     for one in shared:
         alarm = f"{who} is about to change the same file: {one.path[:_PATH]}"
         platform, session = one.other
-        for card in state.cards.of_session(Event(platform, "", session=session)):
+        for card in state.cards.of_session((platform, session)):
             files = (state.files.get(leg.id, ()) for leg in card.requests)
             if alarm not in card.alarms and any(one.path in named for named in files):
                 effects.append(put_alarm(state, card, alarm))

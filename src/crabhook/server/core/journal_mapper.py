@@ -7,6 +7,7 @@ answer are one change (store.change).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from crabhook.bounded import Bounded
 from crabhook.broker import messages
@@ -31,7 +32,7 @@ from crabhook.model.order import Order, Standing
 from crabhook.server.core.snapshot import answer_kept, waiting_kept
 from crabhook.store import entries
 from crabhook.store.change import Change, Halt, delivered, halted, happened, left, settled, waits
-from crabhook.store.record import Kind, iso
+from crabhook.store.record import Entry, Kind, iso
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
@@ -81,74 +82,31 @@ class JournalMapper:
                 made += self._card(effect, replies, fact.now)
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id], effects)
-        made += self._said_of_calls(effects)
-        if isinstance(fact, messages.Arrived):
-            made += self._turned_away(fact.request, effects)
+        made += map(happened, self._told(fact, effects, self._wall()))
         if isinstance(fact, messages.Restored):
             self._take_up(fact.decided)
         if isinstance(fact, messages.Delivered):
             made += self._delivered(fact)
-        made += self._operator_did(fact, effects)
         if tuple(halts) != self._halts:
             self._halts = tuple(halts)
             made.append(halted(tuple(Halt(one.session, one.words) for one in halts)))
         return made
 
-    def _said_of_calls(self, effects: Sequence[Effect]) -> Iterator[Change]:
-        """Record what cannot be true of a call, and what became of calls that were decided."""
-        wall = self._wall()
+    def _told(self, fact: messages.Fact, effects: Sequence[Effect], wall: float) -> Iterator[Entry]:
+        """Yield what is recorded and changes nothing of what waits."""
         for effect in effects:
             match effect:
-                case Conflict(event, why, cards, request_id):
-                    entry = entries.conflict(
-                        event, wall, why=why, cards=cards, request_id=request_id
-                    )
-                    yield happened(entry)
-                case NoteToldOf(note, what, event, by, request_id):
-                    yield happened(entries.note(event, wall, note, what, by, request_id))
-                case Outcome(event, request_id, call, fate) if fate.alarming:
-                    entry = entries.ran_other(
-                        event, wall, request_id=request_id, why=fate.value, call=call
-                    )
-                    yield happened(entry)
-                case Outcome(event, _, call, fate) if fate is not Fate.AS_ALLOWED:
-                    entry = entries.outcome(
-                        call.named, wall, told_by=event.name, what=fate.value, call=call
-                    )
-                    yield happened(entry)
-
-    def _operator_did(self, fact: messages.Fact, effects: Sequence[Effect]) -> Iterator[Change]:
-        """Record what the operator did that was no decision."""
-        wall = self._wall()
-        match fact:
-            case messages.Commanded(GiveOrder(order), by):
-                what = f"ordered: {Standing.of(order, 0, by)}"
-                yield happened(entries.operator(what, wall, by))
-            case messages.Commanded(StopSession(session, why, agent), by):
-                order = Order(OrderKind.HALT, session=session, agent=agent, words=why)
-                yield happened(entries.operator(f"ordered: {order}", wall, by))
-            case messages.Commanded(EndOrders(), by):
-                for order in (each for one in effects for each in _ended(one)):
-                    told = f"ended: {order}"
-                    entry = entries.operator(
-                        told, wall, by, order={"id": order.id, "kind": order.kind.value}
-                    )
-                    yield happened(entry)
-            case messages.RuleAdded(about, rule, by):
-                yield happened(entries.operator(f"added a rule on {about}: {rule}", wall, by))
-            case messages.Commanded(Extend(number), by):
-                for effect in effects:
-                    if isinstance(effect, Show):
-                        expires = iso(wall + effect.card.wait_until - fact.now)
-                        what = f"gave #{number} more time"
-                        yield happened(entries.operator(what, wall, by, expires=expires))
-
-    def _turned_away(self, request: Request, effects: Sequence[Effect]) -> Iterator[Change]:
-        for effect in effects:
-            if isinstance(effect, Refuse) and effect.refusal in _NO_ROOM:
-                why = f"turned away: {effect.refusal}"
-                entry = entries.ended(Kind.WITHDRAWN, request, self._wall(), card=None, why=why)
-                yield happened(entry)
+                case Conflict():
+                    yield entries.conflict(effect, wall)
+                case NoteToldOf():
+                    yield entries.note(effect, wall)
+                case Outcome(fate=fate) if fate is not Fate.AS_ALLOWED:
+                    yield entries.outcome(effect, wall)
+                case Refuse(refusal=refusal) if refusal in _NO_ROOM:
+                    assert isinstance(fact, messages.Arrived)  # noqa: S101 - nobody else finds no room
+                    why = f"turned away: {refusal}"
+                    yield entries.ended(Kind.WITHDRAWN, fact.request, wall, card=None, why=why)
+        yield from _operator_did(fact, effects, wall)
 
     def _card(self, shown: Show, replies: _Replies, now: float) -> Iterator[Change]:
         card, before = shown.card, shown.before
@@ -240,5 +198,23 @@ class JournalMapper:
         yield settled([answer_kept(request, resolve, wall)], entry)
 
 
-def _ended(effect: Effect) -> tuple[Standing, ...]:
-    return effect.orders if isinstance(effect, messages.OrdersEnded) else ()
+def _operator_did(fact: messages.Fact, effects: Sequence[Effect], wall: float) -> Iterator[Entry]:
+    """Yield what the operator did that was no decision."""
+    match fact:
+        case messages.Commanded(GiveOrder(order), by):
+            yield entries.operator(f"ordered: {Standing.of(order, 0, by)}", wall, by)
+        case messages.Commanded(StopSession(session, why, agent), by):
+            order = Order(OrderKind.HALT, session=session, agent=agent, words=why)
+            yield entries.operator(f"ordered: {order}", wall, by)
+        case messages.Commanded(EndOrders(), by):
+            ended = (one.orders for one in effects if isinstance(one, messages.OrdersEnded))
+            for order in chain.from_iterable(ended):
+                yield entries.orders_end(order, wall, by)
+        case messages.RuleAdded(about, rule, by):
+            yield entries.operator(f"added a rule on {about}: {rule}", wall, by)
+        case messages.Commanded(Extend(number), by):
+            for effect in effects:
+                if isinstance(effect, Show):
+                    expires = iso(wall + effect.card.wait_until - fact.now)
+                    what = f"gave #{number} more time"
+                    yield entries.operator(what, wall, by, expires=expires)
