@@ -148,6 +148,7 @@ class Settings:
     listen: tuple[str, ...] = _in("server", _texts, ())
     ndjson: str | None = _in("server", _text, None)
     http: str | None = _in("server", _text, None)
+    operators: str | None = _in("server", _text, None)
     http_name: tuple[str, ...] = _in("server", _texts, ())
     wait: float = _in("server", _wait, 3600.0)
     token_file: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field

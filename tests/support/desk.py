@@ -26,6 +26,7 @@ from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, FeedEntry, Origin, Request
 from crabhook.model.wording import until
 from crabhook.platforms import PLATFORMS
+from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.core import Core
 from crabhook.server.core.history import Remembered
 from crabhook.server.core.local_desk import LocalDesk
@@ -58,12 +59,15 @@ class PlayedCore(Core):
 
     def __init__(self, clock: Callable[[], float] | None) -> None:
         super().__init__(PLATFORMS)
+        self.attendance = Attendance()
         self.clock, self.passed = clock, 1000.0
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
         self.wrong: list[str] = []
         self.answers: list[tuple[int, Decision]] = []
         self.past = Remembered(lambda: WALL + self.now() - 1000.0)
+        self.attendance = Attendance()
+        self.desk: Callable[[Actor], LocalDesk]
 
     def now(self) -> float:
         return self.clock() if self.clock else self.passed
@@ -181,6 +185,7 @@ class PlayedDesk(LocalDesk):
     ) -> None:
         self.core = PlayedCore(clock)
         self.read = PlayedReadings(self.core, judge)
+        self.core.desk = lambda by: LocalDesk(self.core, self.read, by)
         super().__init__(self.core, self.read, by)
         self.now = self.core.now
         self.replies, self.refused = self.core.replies, self.core.refused

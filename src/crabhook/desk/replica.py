@@ -10,6 +10,7 @@ from crabhook.desk.history import EntryRead, HistoryRead, Past
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import (
     ContextReady,
+    LinkChanged,
     News,
     ObjectionsReady,
     Offering,
@@ -57,6 +58,7 @@ class Replica:
         self._sessions = 0
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._troubles: tuple[str, ...] = ()
+        self._lost = ""
         self._holdable: tuple[str, ...] = ()
         self._offers: Bounded[tuple[int, int], Offering] = Bounded(READ_KEPT)
         self._words: Bounded[int, str] = Bounded(READ_KEPT)
@@ -114,6 +116,9 @@ class Replica:
                 self._see(changed, ended)
             case TroublesChanged(troubles):
                 self._troubles = troubles
+            case LinkChanged(lost, now):
+                self._ahead = self._ahead if lost else now - self._clock()
+                self._lost = lost
             case _:
                 self._keep(news)
 
@@ -132,7 +137,7 @@ class Replica:
                 self._entries[number] = entry
 
     def _begin(self, all_of_it: Snapshot) -> None:
-        self._ahead = all_of_it.now - self._clock()
+        self._ahead, self._lost = all_of_it.now - self._clock(), ""
         self._waiting = {card.number: card for card in all_of_it.waiting}
         self._queue = all_of_it.waiting
         self._ended = {card.number: card for card in all_of_it.ended[-ENDED_KEPT:]}
@@ -213,6 +218,10 @@ class Replica:
     def troubles(self) -> Sequence[str]:
         """Return what is wrong for as long as it is: with the rules, the record, the socket."""
         return self._troubles
+
+    def lost(self) -> str:
+        """Return why the desk's server is not heard at the moment; empty while it is."""
+        return self._lost
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that can be held on request."""

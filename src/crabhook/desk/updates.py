@@ -102,6 +102,18 @@ class Offering:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkChanged:
+    """A desk elsewhere has lost its server, for this reason, or hears from it again: no reason.
+
+    `now` is then the time on the desk's clock.  While it is lost, all that is shown is of before,
+    and nothing can be done.
+    """
+
+    lost: str
+    now: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class OffersReady:
     """Which rules could allow a card's call, or an entry's, from now on, or why there is none."""
 
@@ -147,6 +159,7 @@ News: TypeAlias = (
     | SessionsChanged
     | SessionsSeen
     | TroublesChanged
+    | LinkChanged
     | OffersReady
     | ContextReady
     | ObjectionsReady

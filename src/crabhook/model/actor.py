@@ -62,12 +62,14 @@ class OrderKind(StrEnum):
 class Operator:
     """A person.  `id` is the server's name for them, `name` their own, `desk` where they sit.
 
-    The id is empty where it was not kept.
+    The id is empty where it was not kept.  At a desk elsewhere `desk` is the name of their device,
+    and `address` the network address that they came from.
     """
 
     id: str
     name: str
     desk: str
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)

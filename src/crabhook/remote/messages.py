@@ -1,13 +1,14 @@
 """Which call carries a command, and which part of a Watch a piece of news."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
+from crabhook.bounded import Bounded
 from crabhook.desk.commands import (
     AllowWithRule,
     Ask,
@@ -40,12 +41,15 @@ from crabhook.desk.updates import (
     Snapshot,
     TroublesChanged,
 )
-from crabhook.model.card import Card, FeedEntry
+from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.card import State as Waits
 from crabhook.model.order import Standing
 from crabhook.model.session import SessionView
-from crabhook.remote.codec import WireError, to_message, to_value
+from crabhook.remote.codec import WireError, json_of, to_message, to_value
 from crabhook.v1 import operator_pb2 as pb
+
+if TYPE_CHECKING:
+    from crabhook.model.event import Event
 
 CALLS: Mapping[str, Any] = {
     "Decide": Decide,
@@ -90,6 +94,7 @@ _MESSAGES = {
     if field.message_type
 }
 
+INPUTS_KEPT = 1024  # legs
 PAYLOAD_LIMIT = 64 << 10  # bytes of an input that is sent with its card
 
 
@@ -148,35 +153,50 @@ class State:
     holdable: tuple[str, ...]
 
 
-def card_message(card: Card) -> pb.Card:
-    """Return a card whole; raises WireError."""
-    message = to_message(card, pb.Card)
-    for leg in message.requests:
-        leg.payload_sha256 = sha256(leg.event.fields_json).digest()
+class Inputs:
+    """What names the inputs of legs: a long one is made into JSON once, not for each version."""
+
+    def __init__(self) -> None:
+        self._known: Bounded[str, tuple[Event, bytes]] = Bounded(INPUTS_KEPT)
+
+    def sha256(self, leg: Leg) -> bytes:
+        """Return what names a leg's input."""
+        known = self._known.get(leg.id)
+        if known is None or known[0] is not leg.event:
+            known = self._known[leg.id] = leg.event, sha256(json_of(leg.event.fields)).digest()
+        return known[1]
+
+    def seen(self, card: Card) -> bytes:
+        """Return what names the inputs of all legs that are seen on a card."""
+        return sha256(b"".join(map(self.sha256, card.requests))).digest()
+
+
+def card_message(card: Card, inputs: Inputs, limit: int | None = None) -> pb.Card:
+    """Return a card, without inputs of more than `limit` bytes; raises WireError."""
+    long = [limit is not None and leg.size > limit for leg in card.requests]
+    if any(long):  # they are not made into JSON, only to be left out
+        legs = zip(card.requests, long, strict=True)
+        slim = (replace(leg, event=leg.event.slim()) if out else leg for leg, out in legs)
+        message = to_message(replace(card, requests=tuple(slim)), pb.Card)
+    else:
+        message = to_message(card, pb.Card)
+    for leg, told, out in zip(card.requests, message.requests, long, strict=True):
+        told.payload_sha256 = inputs.sha256(leg)
+        if out or (limit is not None and len(told.event.fields_json) > limit):
+            told.event.ClearField("fields_json")
+            told.event.tool.ClearField("input_json")
     return message
 
 
-def leave_out(card: pb.Card, limit: int) -> None:
-    """Leave inputs of more than `limit` bytes out of a card."""
-    for leg in card.requests:
-        if len(leg.event.fields_json) > limit:
-            leg.event.ClearField("fields_json")
-            leg.event.tool.ClearField("input_json")
-
-
-def seen_sha256(card: pb.Card) -> bytes:
-    """Return what names the inputs of all legs that are seen on a card."""
-    return sha256(b"".join(leg.payload_sha256 for leg in card.requests)).digest()
-
-
-def event_of(news: News, seq: int = 0, limit: int = PAYLOAD_LIMIT) -> pb.WatchEvent:
+def event_of(
+    news: News, seq: int = 0, limit: int = PAYLOAD_LIMIT, inputs: Inputs | None = None
+) -> pb.WatchEvent:
     """Return the event that tells a piece of news, long inputs left out; raises WireError."""
     event, part = pb.WatchEvent(seq=seq), NEWS.get(type(news))
     if part is None:
         raise WireError(f"no event tells {type(news).__name__}")
     if isinstance(news, Card):
-        event.card.MergeFrom(card_message(news))
-        leave_out(event.card, limit)
+        event.card.MergeFrom(card_message(news, inputs or Inputs(), limit))
     else:
         getattr(event, part).MergeFrom(to_message(news, _MESSAGES[part]))
     return event
@@ -190,12 +210,14 @@ def news_in(event: pb.WatchEvent) -> News | None:
     return news
 
 
-def events_of(snapshot: Snapshot, limit: int = PAYLOAD_LIMIT) -> Iterator[pb.WatchEvent]:
+def events_of(
+    snapshot: Snapshot, limit: int = PAYLOAD_LIMIT, inputs: Inputs | None = None
+) -> Iterator[pb.WatchEvent]:
     """Yield the events that tell all there is, each made when it is wanted, but for the last."""
     state = State(*(getattr(snapshot, one.name) for one in fields(State)))
     yield pb.WatchEvent(state=to_message(state, pb.State))
     for card in (*snapshot.waiting, *snapshot.ended):
-        yield event_of(card, limit=limit)
+        yield event_of(card, 0, limit, inputs)
     for entry in snapshot.feed:
         yield event_of(entry)
     for one in snapshot.live:

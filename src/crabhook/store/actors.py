@@ -36,8 +36,9 @@ _TIMES = re.compile(", ([0-9]{1,3}) times")
 def actor_told(actor: Actor) -> dict[str, Value]:
     """Return who decided, as the record has it beside the words."""
     match actor:
-        case Operator(name, own, desk):
-            return {"kind": "operator", "id": name, "name": own, "desk": desk}
+        case Operator(name, own, desk, address):
+            who: dict[str, Value] = {"kind": "operator", "id": name, "name": own, "desk": desk}
+            return who | {"address": address} if address else who
         case Rule(ref):
             return {"kind": "rule", "ref": ref}
         case StandingOrder(number, kind, times):
@@ -82,7 +83,8 @@ def end_in(body: Mapping[str, object]) -> EndReason | None:
 def _actor(told: Mapping[str, object]) -> Actor:
     match told["kind"]:
         case "operator":
-            return Operator(str(told["id"]), str(told["name"]), str(told["desk"]))
+            address = str(told.get("address", ""))
+            return Operator(str(told["id"]), str(told["name"]), str(told["desk"]), address)
         case "rule":
             return Rule(str(told["ref"]))
         case "order":

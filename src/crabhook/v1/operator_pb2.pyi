@@ -1001,29 +1001,33 @@ Global___Leg: _TypeAlias = Leg  # noqa: Y015
 
 @_typing.final
 class Origin(_message.Message):
-    """Origin is who asks, as the client says: trusted for nothing."""
+    """Origin is who asks, as the client says: trusted for nothing, but for the machine."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     HOST_FIELD_NUMBER: _builtins.int
     PID_FIELD_NUMBER: _builtins.int
     USER_FIELD_NUMBER: _builtins.int
+    MACHINE_FIELD_NUMBER: _builtins.int
     host: _builtins.bytes
     """The host's name."""
     pid: _builtins.int
     """The hook's process id."""
     user: _builtins.bytes
     """The user's login name."""
+    machine: _builtins.bytes
+    """The machine whose own token was shown; empty where none was."""
     def __init__(
         self,
         *,
         host: _builtins.bytes = ...,
         pid: _builtins.int = ...,
         user: _builtins.bytes = ...,
+        machine: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["host", b"host", "pid", b"pid", "user", b"user"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["host", b"host", "machine", b"machine", "pid", b"pid", "user", b"user"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

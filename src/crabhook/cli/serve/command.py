@@ -214,6 +214,17 @@ async def _doors(
             http = listener.open_http(opening, runner, way)
             bound.append(await opened.enter_async_context(http))
             await opened.enter_async_context(metrics.keeping_time())
+        if settings.operators is not None:
+            from crabhook.server.operators import listener as desks  # noqa: PLC0415 - few have one
+            from crabhook.team.team_file import Folder, TeamReader  # noqa: PLC0415 - cryptography
+
+            team = TeamReader(Folder(config.state_folder() / "team"))
+            where = parse_address(settings.operators)
+            if not isinstance(where, TcpAddress):
+                raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
+            own = (team.server_pair(), team.authority, team.current)
+            at = await opened.enter_async_context(desks.open_operators(runner, where, *own))
+            bound.append(f"{at} for desks")
         yield bound
 
 

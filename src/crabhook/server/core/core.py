@@ -272,6 +272,8 @@ class Core(ABC):
 
         def begin() -> None:
             if listener not in stopped:
+                if self._listeners:  # who listens already must hear of it as well
+                    self._tell_figures(self.broker.orders(), self.broker.sessions())
                 self.publish([listener], self._snapshot())
                 self._listeners.append(listener)
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -38,7 +38,7 @@ from crabhook.desk.updates import (
     Settled,
     Update,
 )
-from crabhook.model.actor import Actor
+from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
 from crabhook.model.errors import CrabhookError, DecisionError
@@ -82,6 +82,8 @@ class LocalDesk:
 
     def __init__(self, core: Core, readings: Readings, by: Actor) -> None:
         self._core, self._readings, self._by = core, readings, by
+        # The same person at the same desk, from whichever address they come back.
+        self._giver = replace(by, address="") if isinstance(by, Operator) else by
         self._streams: list[Callable[[News], object]] = []
         self._judged: Bounded[int, _Change] = Bounded(CHANGES_KEPT)
 
@@ -108,6 +110,15 @@ class LocalDesk:
         leave = self._core.listen(stream)
         return stop
 
+    def hear(self, listener: Callable[[News], object]) -> Callable[[], None]:
+        """Tell `listener` what this desk alone is told; return how to stop."""
+        self._streams.append(listener)
+        return partial(self._streams.remove, listener)
+
+    def was_given(self, command: Command) -> bool:
+        """Whether a command with this one's id was submitted before."""
+        return (self._giver, command.id) in self._core.submitted
+
     def _tell(self, news: News) -> None:
         self._core.publish(self._streams, news)
 
@@ -126,7 +137,7 @@ class LocalDesk:
         if isinstance(command, Ask):  # which changes nothing, and may be asked again
             self._carry_out(command, settle)
             return
-        key, content = (self._by, command.id), _content(command)
+        key, content = (self._giver, command.id), _content(command)
         known = self._core.submitted.get(key)
         if known is None:
             known = self._core.submitted[key] = Submitted(content, asked_by=[settle])

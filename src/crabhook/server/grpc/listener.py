@@ -110,10 +110,10 @@ def _add(server: grpc.aio.Server, address: Address, tls: Tls | None) -> int:
     except OSError as error:
         raise PortError(f"the TLS files cannot be read: {error}") from error
     except RuntimeError as error:
-        raise PortError(f"cannot listen on {address}: {_why(address) or error}") from error
+        raise PortError(f"cannot listen on {address}: {why_not(address) or error}") from error
 
 
-def _why(address: Address) -> str:
+def why_not(address: Address) -> str:
     """Say in the system's words why nobody can listen there; gRPC has none of its own for it."""
     if isinstance(address, UnixAddress):
         return ""

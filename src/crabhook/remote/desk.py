@@ -1,0 +1,329 @@
+"""The desk of a server elsewhere: a screen's values over a connection that comes back by itself."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from crabhook.bounded import Bounded
+from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, Outcome, Refused
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import LinkChanged, News, Settled, Snapshot, Update
+from crabhook.model.card import Card
+from crabhook.remote.codec import WireError, to_value
+from crabhook.remote.messages import news_in, outcome_in, read_in, request_of, snapshot_of
+from crabhook.v1 import operator_pb2 as pb
+from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
+
+if TYPE_CHECKING:
+    from crabhook.model.event import Event
+
+OPTIONS = (
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.max_send_message_length", 33 << 20),
+    # A connection that went silent, as behind a NAT that forgot it, is noticed in 20 seconds.
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 1_000),
+    ("grpc.max_reconnect_backoff_ms", 5_000),
+    ("grpc.use_local_subchannel_pool", 1),
+)
+SILENCE = 25.0  # seconds without a word, of a server that says one every ten
+ANSWER_WITHIN = 70.0  # seconds
+GIVEN_AGAIN = 30.0  # seconds for which a command is given again, whose answer was lost
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds before a lost connection is tried again
+CARD_AT_MOST = 64 << 20  # bytes
+SEEN_KEPT, INPUTS_KEPT = 4096, 256
+
+_OVER: Any = grpc.aio.EOF  # type: ignore[attr-defined]
+NOT_CONNECTED = "there is no connection to the server; nothing was sent"
+_LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+class RemoteDesk:
+    """A `desk.interface.Desk` of a server elsewhere, in an asyncio loop; `run` keeps it connected.
+
+    `clock` is this process's own, monotonic seconds.  Where the connection is lost, screens are
+    told so, and whatever is submitted is refused until it is back.
+    """
+
+    def __init__(self, channel: grpc.aio.Channel, clock: Callable[[], float]) -> None:
+        self._stub: Any = OperatorServiceStub(channel)
+        self._clock = clock
+        self._all = Replica(self, clock)  # what a screen is told first that comes later
+        self._streams: list[Callable[[News], None]] = []
+        self._store = self._view = b""
+        self._at = 0
+        self._begun: tuple[pb.State, float, list[News]] | None = None  # a snapshot in the making
+        self.lost = "it was not connected yet"
+        self.attached = asyncio.Event()  # while it is connected
+        self._moved = asyncio.Event()  # at each step of the news
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._seen: Bounded[tuple[int, int], bytes] = Bounded(SEEN_KEPT)
+        self._inputs: Bounded[tuple[str, bytes], Event] = Bounded(INPUTS_KEPT)
+        self._told_first = False
+        self._all.follow()
+
+    def __repr__(self) -> str:
+        return f"<RemoteDesk at {self._at}{' lost' if self.lost else ''}>"
+
+    # The desk's door.
+
+    def subscribe(self, listener: Callable[[Update], object]) -> Callable[[], None]:
+        """Tell `listener` a snapshot, as soon as there is one, then every update."""
+        number = 0
+
+        def stream(news: News) -> None:
+            nonlocal number
+            number += 1
+            listener(Update(number, news))
+
+        def stop() -> None:
+            if stream in self._streams:
+                self._streams.remove(stream)
+
+        self._streams.append(stream)
+        if self._told_first:
+            stream(self._snapshot())
+            if self.lost:
+                stream(LinkChanged(self.lost))
+        return stop
+
+    def submit(self, command: Command) -> None:
+        """Give the server a command; `Settled` tells what became of it."""
+        if self.lost:
+            self._tell(Settled(command.id, Refused(NOT_CONNECTED)))
+            return
+        task = asyncio.get_running_loop().create_task(self._give(command))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def at(self) -> int:
+        """The number of the last news that were heard."""
+        return self._at
+
+    @property
+    def busy(self) -> bool:
+        """Whether the answer to a command is awaited."""
+        return bool(self._tasks)
+
+    def _snapshot(self) -> Snapshot:
+        known = self._all
+        return Snapshot(
+            known.now(),
+            tuple(known.waiting()),
+            tuple(known.ended()),
+            tuple(known.feed()),
+            tuple(known.orders()),
+            known.sessions(),
+            tuple(known.troubles()),
+            tuple(known.holdable()),
+            tuple(known.live()),
+        )
+
+    def _tell(self, news: News) -> None:
+        for stream in tuple(self._streams):
+            stream(news)
+
+    # Commands.
+
+    async def _give(self, command: Command) -> None:
+        store, read = self._store, None
+        try:
+            rpc, request = request_of(command)
+            if isinstance(command, Decide | AllowWithRule):
+                request.seen_sha256 = self._seen.get((command.card, command.seen), b"")
+            response = await self._answer(rpc, request)
+            outcome = outcome_in(response)
+            read = read_in(response, command) if isinstance(command, Ask) else None
+            while self._store == store and self._at < response.seq:
+                await self._moved.wait()
+        except WireError as error:
+            outcome = Refused(str(error))
+        except grpc.aio.AioRpcError as error:
+            outcome = Refused(_why(error))
+        except TimeoutError:
+            outcome = _unknown(command)
+        if read is not None:
+            self._tell(read)
+        self._tell(Settled(command.id, outcome))
+
+    async def _answer(self, rpc: str, request: Any) -> Any:  # noqa: ANN401 - messages
+        """Give a command, and again where its answer was lost: the server does it once."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + GIVEN_AGAIN
+        while True:
+            try:
+                return await getattr(self._stub, rpc)(request, timeout=ANSWER_WITHIN)
+            except grpc.aio.AioRpcError as error:
+                if error.code() not in _LOST:
+                    raise
+            await asyncio.sleep(FIRST_PAUSE)
+            async with asyncio.timeout_at(until):
+                await self.attached.wait()
+            if loop.time() > until:
+                raise TimeoutError
+
+    # News.
+
+    async def run(self) -> None:
+        """Watch, and again whenever the connection is lost, until cancelled."""
+        pause = FIRST_PAUSE
+        try:
+            while True:
+                try:
+                    await self._watch()
+                    why = "the server has ended it"
+                except grpc.aio.AioRpcError as error:
+                    why = _why(error)
+                except WireError as error:  # nothing of it can be gone on from
+                    why, self._store = str(error), b""
+                except TimeoutError:
+                    why = "nothing was heard of the server any more"
+                pause = FIRST_PAUSE if self.attached.is_set() else min(2 * pause, LONGEST_PAUSE)
+                self._lose(why)
+                await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311 - so that not all come at once
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    def _lose(self, why: str) -> None:
+        self.lost = why
+        if self.attached.is_set():
+            self.attached.clear()
+            self._tell(LinkChanged(why))
+
+    def _find(self) -> None:
+        self.lost = ""
+        self.attached.set()
+
+    async def _watch(self) -> None:
+        self._begun = None
+        asked = pb.WatchRequest(store_id=self._store, after_seq=self._at, view_tag=self._view)
+        call = self._stub.Watch(asked)
+        try:
+            while (event := await asyncio.wait_for(call.read(), SILENCE)) is not _OVER:
+                await self._hear(event)
+                moved, self._moved = self._moved, asyncio.Event()
+                moved.set()
+        finally:
+            call.cancel()
+
+    async def _hear(self, event: pb.WatchEvent) -> None:
+        match event.WhichOneof("news"):
+            case "hello":
+                hello = event.hello
+                if hello.resumed and hello.store_id == self._store:
+                    self._find()
+                    self._tell(LinkChanged("", hello.now))
+                self._store, self._view = hello.store_id, hello.view_tag
+            case "gap":
+                self._begun = None
+            case "state":
+                self._begun = event.state, self._clock(), []
+            case "snapshot_end":
+                self._begin(event.seq)
+            case "card":
+                self._take(await self._whole(event.card), event.seq)
+            case _:
+                self._take(news_in(event), event.seq)
+
+    def _begin(self, seq: int) -> None:
+        if self._begun is None:
+            raise WireError("the server ended what it had not begun")
+        state, at, told = self._begun
+        all_of_it = snapshot_of(state, told)
+        self._begun, self._at, self._told_first = None, seq, True
+        self._find()
+        self._tell(replace(all_of_it, now=all_of_it.now + self._clock() - at))
+
+    def _take(self, news: News | None, seq: int) -> None:
+        if self._begun is not None:
+            self._begun[2].extend([news] if news else [])
+            return
+        if seq < self._at or (seq == self._at and news is not None) or self.lost:
+            raise WireError("the server's news are not in order")
+        self._at = seq
+        if news is not None:
+            self._tell(news)
+
+    # Cards, whole.
+
+    async def _whole(self, message: pb.Card) -> Card:
+        """Return a card with all its inputs; those that were left out are asked for once."""
+        card: Card = to_value(message, Card)
+        keys = [
+            (leg.id, told.payload_sha256)
+            for leg, told in zip(card.requests, message.requests, strict=True)
+        ]
+        self._keep(message, card)
+        if any(
+            _left_out(told) and key not in self._inputs
+            for told, key in zip(message.requests, keys, strict=True)
+        ):
+            await self._fetch(card.number)
+        legs = tuple(
+            replace(leg, event=self._inputs[key])
+            if _left_out(told) and key in self._inputs
+            else leg
+            for leg, told, key in zip(card.requests, message.requests, keys, strict=True)
+        )
+        self._seen[card.number, card.revision] = sha256(b"".join(key for _, key in keys)).digest()
+        return replace(card, requests=legs)
+
+    async def _fetch(self, number: int) -> None:
+        """Ask for a card whole, and keep its inputs; one that is gone is shown without."""
+        data = bytearray()
+        try:
+            async for part in self._stub.GetCard(
+                pb.GetCardRequest(number=number), timeout=ANSWER_WITHIN
+            ):
+                data += part.data
+                if len(data) > CARD_AT_MOST:
+                    raise WireError(f"#{number} has no end")
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.NOT_FOUND:
+                raise
+            return
+        try:
+            message = pb.Card.FromString(bytes(data))
+        except DecodeError as error:
+            raise WireError(f"#{number} cannot be read") from error
+        self._keep(message, to_value(message, Card))
+
+    def _keep(self, message: pb.Card, card: Card) -> None:
+        """Keep long inputs, and look whether each is what it is said to be."""
+        for leg, told in zip(card.requests, message.requests, strict=True):
+            if _left_out(told):
+                continue
+            found = sha256(told.event.fields_json).digest()
+            if found != told.payload_sha256:
+                raise WireError(f"#{card.number} is not what the server says it is")
+            if len(told.event.fields_json) > KEPT_FROM:
+                self._inputs[leg.id, found] = leg.event
+
+
+KEPT_FROM = 32 << 10  # bytes: whatever a server may leave out
+
+
+def _left_out(leg: pb.Leg) -> bool:
+    return not leg.event.HasField("fields_json")
+
+
+def _unknown(command: Command) -> Outcome:
+    number = getattr(command, "card", 0)
+    where = f"look at #{number}" if number else "look at what the desk shows"
+    return Refused(f"the connection was lost, and whether it was done is not known: {where}")
+
+
+def _why(error: grpc.aio.AioRpcError) -> str:
+    return error.details() or error.code().name

@@ -1,0 +1,1 @@
+"""The port of desks elsewhere: a gRPC server of its own, for devices of the team alone."""

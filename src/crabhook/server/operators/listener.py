@@ -1,0 +1,63 @@
+"""Opens the operators' port: a gRPC server of its own, for clients that show a certificate."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import grpc
+
+from crabhook.server.address import GRACE, MAX_REQUEST, PortError, TcpAddress
+from crabhook.server.grpc.listener import MAX_REPLY, why_not
+from crabhook.server.operators.port import OperatorPort, Served
+from crabhook.team.membership import Refused, Team
+
+_OPTIONS = (
+    ("grpc.max_receive_message_length", MAX_REQUEST),
+    ("grpc.max_send_message_length", MAX_REPLY),
+    ("grpc.max_concurrent_streams", 64),
+    # A desk behind NAT keeps its connection alive; gRPC would take more than a ping in five
+    # minutes for an attack.  A desk that went silent is noticed after 10 + 10 seconds.
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
+    # Desks look their address up anew now and then, as after the server has moved.
+    ("grpc.max_connection_age_ms", 3_600_000),
+    ("grpc.max_connection_age_grace_ms", 30_000),
+    ("grpc.so_reuseport", 0),
+)
+
+
+@asynccontextmanager
+async def open_operators(
+    served: Served,
+    address: TcpAddress,
+    pair: tuple[bytes, bytes],
+    authority: bytes,
+    team: Callable[[], Team | Refused],
+) -> AsyncIterator[TcpAddress]:
+    """Serve desks while the context lasts; yields the address as bound.
+
+    `pair` is the server's key and certificate, `authority` the certificate of who signs those of
+    desks, all PEM.  Raises PortError.
+    """
+    server = grpc.aio.server(options=_OPTIONS)
+    port = OperatorPort(served, team)
+    server.add_generic_rpc_handlers((port.handlers(),))
+    credentials = grpc.ssl_server_credentials(
+        [pair], root_certificates=authority, require_client_auth=True
+    )
+    try:
+        try:
+            bound = TcpAddress(address.host, server.add_secure_port(str(address), credentials))
+        except RuntimeError as error:
+            why = why_not(address) or error
+            raise PortError(f"cannot listen for desks on {address}: {why}") from error
+        finally:
+            await server.start()  # gRPC lets go only of what was started
+        yield bound
+    finally:
+        port.close()
+        await server.stop(GRACE)

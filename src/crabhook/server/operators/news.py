@@ -1,0 +1,123 @@
+"""All that the desks of a core are told, in one row with numbers, and kept for a while.
+
+A desk elsewhere has a place in the row, and no queue of its own.  So a desk that does not read
+costs the others nothing, and one that comes back goes on from its place while that is kept.
+"""
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+from crabhook.bounded import Bounded
+from crabhook.broker.broker import Broker
+from crabhook.desk.updates import News, Snapshot
+from crabhook.model.card import Card
+from crabhook.remote.messages import NEWS, PAYLOAD_LIMIT, Inputs, event_of
+from crabhook.v1 import operator_pb2 as pb
+
+KEPT = 2048  # pieces of news
+KEPT_BYTES = 32 << 20  # of the inputs on the cards among them
+VERSIONS_KEPT = 4096  # of cards, each as a decision may say that it was seen
+
+
+@dataclass(slots=True)
+class Told:
+    """A piece of news, its place, and the event that tells it, once a desk has read it."""
+
+    seq: int
+    news: News
+    event: pb.WatchEvent | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it keeps."""
+        return sum(leg.size for leg in self.news.requests) if isinstance(self.news, Card) else 0
+
+
+class Listened(Protocol):
+    """What tells its news."""
+
+    broker: Broker
+
+    def listen(self, listener: Callable[[News], object]) -> Callable[[], object]:
+        """Tell `listener` a snapshot, then all news; return how to stop."""
+
+
+class NewsRow:
+    """The row of news of one core, from now on."""
+
+    def __init__(self, core: Listened) -> None:
+        self._core = core
+        self.store_id = secrets.token_bytes(16)
+        self.seq, self.closed = 0, False
+        self.inputs = Inputs()
+        self.more = asyncio.Event()
+        self._kept: deque[Told] = deque()
+        self._size = 0
+        self._versions: Bounded[tuple[int, int], Card] = Bounded(VERSIONS_KEPT)
+        self._leave = core.listen(self._hear)
+
+    def __repr__(self) -> str:
+        return f"<NewsRow at {self.seq} kept={len(self._kept)}>"
+
+    def close(self) -> None:
+        """Hear no more; who reads the row comes to its end."""
+        self._leave()
+        self.closed = True
+        self.more.set()
+
+    def _hear(self, news: News) -> None:
+        if isinstance(news, Snapshot):
+            self._versions.update({(one.number, one.revision): one for one in news.waiting})
+        if type(news) not in NEWS:
+            return
+        self.seq += 1
+        told = Told(self.seq, news)
+        self._kept.append(told)
+        self._size += told.size
+        while len(self._kept) > KEPT or (self._size > KEPT_BYTES and len(self._kept) > 1):
+            self._size -= self._kept.popleft().size
+        if isinstance(news, Card):
+            self._versions[news.number, news.revision] = news
+        more, self.more = self.more, asyncio.Event()
+        more.set()
+
+    def after(self, seq: int) -> Sequence[Told] | None:
+        """Return the news after a place, a few at once; None where the place is not kept."""
+        first = self.seq - len(self._kept)
+        if not first <= seq <= self.seq:
+            return None
+        return tuple(islice(self._kept, seq - first, seq - first + 64))
+
+    async def snapshot(self) -> tuple[int, Snapshot]:
+        """Return all there is, and the place in the row that it is of."""
+        found: asyncio.Future[tuple[int, Snapshot]] = asyncio.get_running_loop().create_future()
+
+        def hear(news: News) -> None:
+            if isinstance(news, Snapshot) and not found.done():
+                found.set_result((self.seq, news))
+
+        leave = self._core.listen(hear)
+        try:
+            return await found
+        finally:
+            leave()
+
+    def event(self, told: Told, limit: int) -> pb.WatchEvent:
+        """Return what tells a piece of news, with inputs of at most `limit` bytes."""
+        if limit != PAYLOAD_LIMIT:
+            return event_of(told.news, told.seq, limit, self.inputs)
+        if told.event is None:
+            told.event = event_of(told.news, told.seq, limit, self.inputs)
+        return told.event
+
+    def seen(self, number: int, version: int) -> Card | None:
+        """Return a card in the version in which it was seen, where that is known."""
+        card = self._core.broker.card(number)
+        if card is not None and card.revision == version:
+            return card
+        return self._versions.get((number, version))

@@ -1,0 +1,364 @@
+"""OperatorService: what a desk elsewhere sees and does, looked up in the team at every call."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from time import monotonic, time
+from typing import Any, Protocol, TypeVar
+from urllib.parse import unquote
+
+import grpc
+
+from crabhook.bounded import Bounded
+from crabhook.desk.commands import (
+    AllowWithRule,
+    Ask,
+    Command,
+    Decide,
+    Outcome,
+    Stale,
+)
+from crabhook.desk.history import EntryRead, HistoryRead
+from crabhook.desk.updates import News, SessionsSeen, Settled, Snapshot
+from crabhook.model.actor import Actor, Operator
+from crabhook.model.card import Card, FeedEntry, State
+from crabhook.remote.codec import WireError
+from crabhook.remote.messages import (
+    CALLS,
+    PAYLOAD_LIMIT,
+    READ,
+    card_message,
+    command_in,
+    event_of,
+    events_of,
+    response_of,
+)
+from crabhook.server.core.attendance import Attendance
+from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.metrics.tally import Witness
+from crabhook.server.operators.news import Listened, NewsRow
+from crabhook.server.operators.rights import facts_of, verb_of
+from crabhook.server.token import Context
+from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
+from crabhook.v1 import operator_pb2 as pb
+
+SERVICE = pb.DESCRIPTOR.services_by_name["OperatorService"].full_name
+BOOKMARK_EVERY = 10.0  # seconds
+LOOK_EVERY = 1.0  # seconds between two looks at whether a desk may still watch
+PART = 256 << 10  # bytes
+WATCHES = 16  # of one device at once
+DESKS_KEPT = 256
+WITHIN = 60.0  # seconds for what is read; a command is done at once
+
+_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+_Code = grpc.StatusCode
+T = TypeVar("T")
+
+
+class Served(Listened, Protocol):
+    """What desks are attached to: a core, and the desks that it makes for people."""
+
+    witness: Witness
+    attendance: Attendance
+
+    def now(self) -> float:
+        """Return the time on the desks' clock, seconds."""
+
+    def desk(self, by: Actor) -> LocalDesk:
+        """Return a desk, at which `by` sits."""
+
+
+class OperatorPort:
+    """Answers desks elsewhere.
+
+    `team` returns who is in the team now, or why nobody is.
+    """
+
+    def __init__(self, served: Served, team: Callable[[], Team | Refused]) -> None:
+        self._served, self._team = served, team
+        self._row = NewsRow(served)
+        self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
+        self._watches = Counter[str]()
+
+    def __repr__(self) -> str:
+        return f"<OperatorPort {self._row!r} watches={self._watches.total()}>"
+
+    def close(self) -> None:
+        """End what is watched."""
+        self._row.close()
+
+    def handlers(self) -> Any:  # noqa: ANN401 - a generic type with nothing to fill in
+        """Return what answers each call of the service, by the call's name."""
+        watch, card = (
+            grpc.unary_stream_rpc_method_handler(told, asked.FromString, message.SerializeToString)
+            for told, asked, message in (
+                (self.watch, pb.WatchRequest, pb.WatchEvent),
+                (self.get_card, pb.GetCardRequest, pb.CardPart),
+            )
+        )
+        calls = {
+            rpc: grpc.unary_unary_rpc_method_handler(
+                partial(self._call, rpc),
+                getattr(pb, f"{rpc}Request").FromString,
+                getattr(pb, f"{rpc}Response").SerializeToString,
+            )
+            for rpc in CALLS
+        }
+        calls |= {"Watch": watch, "GetCard": card}
+        return grpc.method_handlers_generic_handler(SERVICE, calls)
+
+    # Who it is.
+
+    async def _seat(self, context: Context, verb: Verb, facts: Facts | None = None) -> Seat:
+        """Return who calls, if they may; else end the call."""
+        seat = self._looked_up(context, verb, facts)
+        if isinstance(seat, Refused):
+            self._served.witness.stranger()
+            await context.abort(_Code.PERMISSION_DENIED, _said(seat.why))
+        return seat
+
+    def _looked_up(self, context: Context, verb: Verb, facts: Facts | None) -> Seat | Refused:
+        team, shown = self._team(), context.auth_context().get("x509_pem_cert", ())
+        if isinstance(team, Refused):
+            return team
+        return team.allows(next(iter(shown), b""), time(), verb, facts)
+
+    def _desk(self, seat: Seat, context: Context) -> LocalDesk:
+        """Return the desk at which a person sits: what was read for it is kept for a while."""
+        by = Operator(seat.operator, seat.name, seat.device_name, _address(context.peer()))
+        desk = self._desks.get(by) or self._served.desk(by)
+        self._desks[by] = desk
+        return desk
+
+    # What is seen.
+
+    async def watch(
+        self, request: pb.WatchRequest, context: Context
+    ) -> AsyncIterator[pb.WatchEvent]:
+        """Tell all there is, or what changed since the desk's place, and then what changes."""
+        seat = await self._seat(context, Verb.WATCH)
+        row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
+        view, at = _view_tag(seat), request.after_seq
+        resumed = request.store_id == row.store_id and request.view_tag == view
+        resumed = resumed and row.after(at) is not None
+        with self._watched(seat) as too_many:
+            if too_many:
+                await context.abort(_Code.RESOURCE_EXHAUSTED, "too many watches of this device")
+            yield pb.WatchEvent(hello=self._hello(seat, view, resumed=resumed))
+            if not resumed:
+                if request.store_id:
+                    yield pb.WatchEvent(gap=pb.Gap())
+                async for event in self._all(seat, limit):
+                    at = event.seq
+                    yield event
+            async for event in self._following(seat, context, at, limit):
+                yield event
+
+    @contextmanager
+    def _watched(self, seat: Seat) -> Iterator[bool]:
+        """Count a watch; who may decide is at a desk for as long as it lasts."""
+        decides = seat.role.includes(Role.DECIDER)
+        if self._watches[seat.device] >= WATCHES:
+            yield True
+            return
+        self._watches[seat.device] += 1
+        try:
+            with self._served.attendance.attending() if decides else nullcontext():
+                yield False
+        finally:
+            self._watches[seat.device] -= 1
+
+    def _hello(self, seat: Seat, view: bytes, *, resumed: bool) -> pb.Hello:
+        return pb.Hello(
+            store_id=self._row.store_id,
+            view_tag=view,
+            operator=seat.operator,
+            role=seat.role.value,
+            seq=self._row.seq,
+            now=self._served.now(),
+            resumed=resumed,
+            device=seat.device_name.encode("utf-8", "surrogatepass"),
+        )
+
+    async def _all(self, seat: Seat, limit: int) -> AsyncIterator[pb.WatchEvent]:
+        seq, snapshot = await self._row.snapshot()
+        for event in events_of(self._within(seat, snapshot), limit, self._row.inputs):
+            yield event
+        yield pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())
+
+    def _within(self, seat: Seat, snapshot: Snapshot) -> Snapshot:
+        """Return of all there is what a person may see."""
+        if seat.scope.everything:
+            return snapshot
+
+        def may_see(about: Iterable[T]) -> tuple[T, ...]:
+            return tuple(one for one in about if _may_see(seat, one))
+
+        return replace(
+            snapshot,
+            waiting=may_see(snapshot.waiting),
+            ended=may_see(snapshot.ended),
+            feed=may_see(snapshot.feed),
+            live=may_see(snapshot.live),
+        )
+
+    async def _following(
+        self, seat: Seat, context: Context, at: int, limit: int
+    ) -> AsyncIterator[pb.WatchEvent]:
+        """Tell what changes after a place, until the desk may not watch any more."""
+        row, said = self._row, monotonic()
+        while not row.closed:
+            more = row.more
+            if self._looked_up(context, Verb.WATCH, None) != seat:
+                await context.abort(_Code.PERMISSION_DENIED, "what this device may see has changed")
+            batch = row.after(at)
+            if batch is None:
+                yield pb.WatchEvent(gap=pb.Gap())
+                async for event in self._all(seat, limit):
+                    at = event.seq
+                    yield event
+            news: News | None = None
+            for told in batch or ():
+                at, news = told.seq, _part(seat, told.news)
+                if news is not None:
+                    whole = news is told.news
+                    yield row.event(told, limit) if whole else event_of(news, at, limit)
+                    said = monotonic()
+            if (batch and news is None) or monotonic() - said >= BOOKMARK_EVERY:
+                yield pb.WatchEvent(seq=at, bookmark=pb.Bookmark(now=self._served.now()))
+                said = monotonic()
+            if not batch:
+                await _either(more, LOOK_EVERY)
+
+    async def get_card(
+        self, request: pb.GetCardRequest, context: Context
+    ) -> AsyncIterator[pb.CardPart]:
+        """Tell a card whole."""
+        await self._seat(context, Verb.READ)
+        card = self._served.broker.card(request.number)
+        if card is None:
+            await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
+        await self._seat(context, Verb.READ, facts_of(card))
+        data = card_message(card, self._row.inputs).SerializeToString()
+        for start in range(0, len(data), PART):
+            yield pb.CardPart(data=data[start : start + PART])
+
+    # What is done.
+
+    async def _call(self, rpc: str, request: Any, context: Context) -> Any:  # noqa: ANN401 - a message
+        """Carry out what a call asks for, once, and tell what became of it."""
+        try:
+            command = command_in(rpc, request)
+        except WireError as error:
+            await context.abort(_Code.INVALID_ARGUMENT, _said(str(error)))
+        if not isinstance(command, Ask) and not _ID.fullmatch(command.id):
+            await context.abort(_Code.INVALID_ARGUMENT, "its id must be 1 to 64 of [0-9A-Za-z_-]")
+        if isinstance(command, Decide) and request.signed:
+            await context.abort(_Code.INVALID_ARGUMENT, "this server looks at no signatures")
+        card = self._served.broker.card(getattr(command, "card", 0))
+        verb = verb_of(command, self._served.broker.orders())
+        seat = await self._seat(context, verb, self._facts(command, card))
+        desk = self._desk(seat, context)
+        if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
+            seen = self._row.seen(command.card, command.seen)
+            waits = card is not None and card.state is State.WAITING
+            if (
+                card
+                and waits
+                and (seen is None or self._row.inputs.seen(seen) != request.seen_sha256)
+            ):
+                why = f"#{card.number} was not seen like this; nothing was sent"
+                return self._response(rpc, command, Stale(why, card.revision), None, self._row.seq)
+        outcome, read, seq = await self._carried_out(desk, command)
+        return self._response(rpc, command, outcome, _part(seat, read), seq)
+
+    def _facts(self, command: Command, card: Card | None) -> Facts | None:
+        """Return what a command is about; None where it is about no card and no session."""
+        if card is not None:
+            return facts_of(card)
+        if session := getattr(command, "session", ""):
+            now = self._served.now()
+            views = (one for one in self._served.broker.live(now) if one.session == session)
+            return next(map(facts_of, views), None)
+        return None
+
+    async def _carried_out(
+        self, desk: LocalDesk, command: Command
+    ) -> tuple[Outcome, News | None, int]:
+        """Submit a command; return its outcome, what was read for it, and the news before it."""
+        done = asyncio.get_running_loop().create_future()
+        read: News | None = None
+        wanted = READ.get(type(command)) if isinstance(command, Ask) else None
+
+        def hear(news: News) -> None:
+            nonlocal read
+            if wanted is not None and isinstance(news, wanted):
+                read = news
+            elif isinstance(news, Settled) and news.command == command.id and not done.done():
+                done.set_result((news.outcome, read, self._row.seq))
+
+        stop = desk.hear(hear)
+        try:
+            desk.submit(command)
+            settled: tuple[Outcome, News | None, int] = await asyncio.wait_for(done, WITHIN)
+        finally:
+            stop()
+        return settled
+
+    def _response(
+        self, rpc: str, command: Command, outcome: Outcome, read: News | None, seq: int
+    ) -> Any:  # noqa: ANN401 - a message
+        response = response_of(rpc, outcome, seq, read)
+        if isinstance(command, Decide | AllowWithRule):
+            card = self._served.broker.card(command.card)
+            if card is not None:
+                response.card.CopyFrom(card_message(card, self._row.inputs, 0))
+                if response.outcome.HasField("too_late"):
+                    response.outcome.too_late.at = card.ended_at
+        return response
+
+
+async def _either(event: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
+
+
+def _may_see(seat: Seat, about: Any) -> bool:  # noqa: ANN401 - a card, a line, a session
+    facts = facts_of(about.event if isinstance(about, FeedEntry) else about)
+    return seat.scope.everything or seat.scope.takes_in(facts)
+
+
+def _part(seat: Seat, news: News | None) -> News | None:
+    """Return what of a piece of news a person may see; the same where that is all."""
+    if seat.scope.everything:
+        return news
+    match news:
+        case Card() | FeedEntry():
+            return news if _may_see(seat, news) else None
+        case SessionsSeen(changed, ended):
+            return SessionsSeen(tuple(one for one in changed if _may_see(seat, one)), ended)
+        case HistoryRead(entries=entries):
+            return replace(news, entries=tuple(one for one in entries if _may_see(seat, one.card)))
+        case EntryRead(entry=entry) if entry is not None and not _may_see(seat, entry.card):
+            return replace(news, entry=None)
+    return news
+
+
+def _view_tag(seat: Seat) -> bytes:
+    """Return what is the same for all who see the same of the news."""
+    return sha256(repr((seat.role.value, seat.scope)).encode("utf-8", "replace")).digest()[:8]
+
+
+def _address(peer: str) -> str:
+    """Return the network address in gRPC's word for who calls: without the port."""
+    host = unquote(peer).partition(":")[2].rpartition(":")[0]
+    return host.strip("[]")
+
+
+def _said(why: str) -> str:
+    return why.encode("utf-8", "backslashreplace").decode()[:2000]

@@ -1,0 +1,420 @@
+"""Desks elsewhere, over real gRPC: what is decided there is decided once, by who may."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+
+from crabhook.desk.commands import (
+    AllowWithRule,
+    AskHistory,
+    Decide,
+    Done,
+    EndOrders,
+    Extend,
+    GiveOrder,
+    Outcome,
+    Refused,
+    Snooze,
+    StopSession,
+    TakenOffer,
+    TooLate,
+)
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import News, Snapshot
+from crabhook.model.actor import Operator, OrderKind
+from crabhook.model.card import FeedEntry
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order
+from crabhook.remote.messages import Inputs, request_of
+from crabhook.server.operators import news
+from crabhook.team.membership import Role, Scope
+from crabhook.v1 import operator_pb2 as pb
+from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
+from tests.support.desk import PlayedDesk
+from tests.support.port import connected, opened
+from tests.support.relay import relay
+from tests.support.sitting import call
+from tests.support.team import founded
+from tests.support.team_port import SOON, TeamPort, team_port
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from crabhook.desk.commands import Command
+    from crabhook.desk.interface import Desk
+    from crabhook.model.card import Card
+
+ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")
+ADMIN, DECIDER, VIEWER = Role.ADMIN, Role.DECIDER, Role.VIEWER
+TIMES = 40
+LONG = "x" * 50_000
+
+
+async def until(true: Callable[[], object]) -> None:
+    async with asyncio.timeout(SOON):
+        while not true():  # noqa: ASYNC110 - what becomes true has no event
+            await asyncio.sleep(0.002)
+
+
+def followed(desk: Desk, listener: Callable[[News], None] = lambda _: None) -> Replica:
+    replica = Replica(desk, time.monotonic)
+    replica.follow(listener)
+    return replica
+
+
+async def given(replica: Replica, command: Command) -> Outcome:
+    found: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+    replica.submit(command, found.set_result)
+    return await asyncio.wait_for(found, SOON)
+
+
+def notify(server: PlayedDesk, text: str) -> None:
+    server.ask({"hook_event_name": "Notification", "session_id": "n", "message": text})
+
+
+def decide(card: Card, decision: Decision = ALLOW, name: str = "x") -> Any:
+    """Return the request by which a card is decided as it is."""
+    _, request = request_of(Decide(card.number, card.revision, decision, id=name))
+    request.seen_sha256 = Inputs().seen(card)
+    return request
+
+
+async def test_a_desk_elsewhere_sees_and_decides_and_is_named_with_device_and_address(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    async with team_port(server.core, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
+        replica = followed(desk)
+        (card,) = replica.waiting()
+        assert card == server.card(1)
+        assert server.core.attendance.desks == 1
+        assert await given(replica, Decide(1, card.revision, ALLOW)) == Done()
+        ended = replica.card(1)  # the change was told before the outcome
+        assert ended is not None
+        assert ended == server.card(1)
+        assert ended.decided is not None
+        assert ended.decided.by == Operator("o-ann", "ann", "ann's", "127.0.0.1")
+    assert server.core.attendance.desks == 0
+
+
+async def test_of_two_desks_that_decide_at_once_one_does_and_the_other_is_told_who(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    async with (
+        team_port(server.core, tmp_path, ann=DECIDER, bob=DECIDER) as port,
+        port.desk("ann") as of_ann,
+        port.desk("bob") as of_bob,
+    ):
+        ann, bob = followed(of_ann), followed(of_bob)
+        for number in range(1, TIMES + 1):
+            server.ask(call(session_id=f"s{number}"))
+            await until(lambda n=number: ann.card(n) and bob.card(n))
+            seen = [(who, who.card(number)) for who in (ann, bob)]
+            outcomes = await asyncio.gather(
+                *(given(who, Decide(number, card.revision, ALLOW)) for who, card in seen if card)
+            )
+            late = outcomes[0] if outcomes[1] == Done() else outcomes[1]
+            winner = "bob" if outcomes[1] == Done() else "ann"
+            assert Done() in outcomes
+            assert isinstance(late, TooLate)
+            assert late.by == Operator(f"o-{winner}", winner, f"{winner}'s", "127.0.0.1")
+            assert ann.card(number) == bob.card(number) == server.card(number)
+    assert len(server.decided) == TIMES
+
+
+async def test_over_killed_connections_no_news_are_missed_and_none_come_twice(
+    tmp_path: Path,
+) -> None:
+    server, heard, began, told = PlayedDesk(), list[str](), list[News](), 0
+
+    def hear(one: News) -> None:
+        if isinstance(one, FeedEntry):
+            heard.append(one.event.text("message"))
+        elif isinstance(one, Snapshot):
+            began.append(one)
+
+    async with (
+        team_port(server.core, tmp_path, ann=VIEWER) as port,
+        relay(port.address.port) as line,
+        port.desk("ann", line.port) as desk,
+    ):
+        replica = followed(desk, hear)
+        for kill in range(TIMES // 2):
+            for _ in range(3):
+                notify(server, str(told := told + 1))
+                await asyncio.sleep(0.001 * (kill % 3))
+            line.cut()
+            notify(server, str(told := told + 1))
+            await until(lambda: desk.lost or heard[-1:] == [str(told)])
+        await until(lambda: heard[-1:] == [str(told)])
+        assert heard == [str(number) for number in range(1, told + 1)]
+        assert len(began) == 1
+        assert [one.text for one in replica.feed()] == [one.text for one in server.feed()]
+
+
+async def test_while_a_desk_is_lost_it_says_so_and_takes_nothing(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    async with (
+        team_port(server.core, tmp_path, ann=DECIDER) as port,
+        relay(port.address.port) as line,
+        port.desk("ann", line.port) as desk,
+    ):
+        replica = followed(desk)
+        line.down = True
+        line.cut()
+        await until(replica.lost)
+        refused = await given(replica, Decide(1, 0, ALLOW))
+        assert refused == Refused("there is no connection to the server; nothing was sent")
+        line.down = False
+        await until(lambda: not replica.lost())
+        assert await given(replica, Decide(1, replica.waiting()[0].revision, ALLOW)) == Done()
+
+
+async def test_a_place_that_is_not_kept_any_more_is_a_gap_and_all_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(news, "KEPT", 20)
+    server = PlayedDesk()
+    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+        watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
+        hello = (await watch.read()).hello
+        for number in range(30):
+            notify(server, str(number))
+        for again in (
+            pb.WatchRequest(store_id=hello.store_id, view_tag=hello.view_tag, after_seq=1),
+            pb.WatchRequest(store_id=b"another", view_tag=hello.view_tag, after_seq=30),
+            pb.WatchRequest(store_id=hello.store_id, view_tag=b"another", after_seq=30),
+            pb.WatchRequest(store_id=hello.store_id, view_tag=hello.view_tag, after_seq=99),
+        ):
+            later = calls.Watch(again, timeout=SOON)
+            parts = [(await later.read()).WhichOneof("news") for _ in range(3)]
+            assert parts == ["hello", "gap", "state"]
+        resumed = calls.Watch(
+            pb.WatchRequest(store_id=hello.store_id, view_tag=hello.view_tag, after_seq=29),
+            timeout=SOON,
+        )
+        assert (await resumed.read()).hello.resumed
+        assert (await resumed.read()).seq == 30
+
+
+@pytest.mark.slow
+async def test_a_desk_that_does_not_read_costs_the_others_nothing_and_is_told_of_the_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(news, "KEPT", 100)
+    server, many = PlayedDesk(), 150
+    async with (
+        team_port(server.core, tmp_path, ann=VIEWER, bob=VIEWER) as port,
+        port.calls("ann") as calls,
+        port.desk("bob") as desk,
+    ):
+        bob = followed(desk)
+        frozen = calls.Watch(pb.WatchRequest(), timeout=60)
+        while (await frozen.read()).WhichOneof("news") != "snapshot_end":
+            pass
+        for number in range(many):
+            server.leave(server.ask(call(tool_input={"command": f"{number} {LONG}"})))
+            await until(lambda: list(bob.ended())[-1:] == list(server.ended())[-1:])
+        told = [(await frozen.read()).WhichOneof("news")]
+        while told[-1] != "gap":
+            told.append((await frozen.read()).WhichOneof("news"))
+        assert len(told) < 3 * many
+        while (event := await frozen.read()).WhichOneof("news") != "snapshot_end":
+            pass
+        assert event.seq > 3 * many
+
+
+async def test_an_input_too_long_for_the_news_is_shown_whole_all_the_same(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    server.ask(call(tool_input={"command": "x" * 700_000}))
+    async with team_port(server.core, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
+        replica = followed(desk)
+        assert replica.waiting() == server.waiting()
+        server.snooze(1, 60)
+        await until(lambda: replica.waiting() == server.waiting())
+        card = replica.waiting()[0]
+        assert await given(replica, Decide(1, card.revision, ALLOW)) == Done()
+
+
+async def test_the_same_decision_again_is_the_same_and_another_with_its_id_is_refused(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    (card,) = server.waiting()
+    async with team_port(server.core, tmp_path, ann=DECIDER) as port:
+        for _ in range(2):  # on another connection too
+            async with port.calls("ann") as calls:
+                for _ in range(2):
+                    response = await calls.Decide(decide(card))
+                    assert response.outcome.HasField("done")
+                    assert response.card.decided.by.operator.name == b"ann"
+                other = await calls.Decide(decide(card, DENY))
+                assert b"another command the same id" in other.outcome.refused.why
+        late = await _once(port, "ann", decide(card, DENY, "y"))
+        assert late.outcome.too_late.by.operator.name == b"ann"
+        assert late.outcome.too_late.at == server.ended()[0].ended_at
+    assert len(server.decided) == 1
+
+
+async def _to_its_end(watch: Any) -> None:
+    while True:
+        await watch.read()
+
+
+async def _once(port: TeamPort, name: str, request: Any, rpc: str = "Decide") -> Any:
+    async with port.calls(name) as calls:
+        return await getattr(calls, rpc)(request, timeout=SOON)
+
+
+async def test_a_decision_about_what_was_not_seen_changes_nothing_and_shows_the_card(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    (card,) = server.waiting()
+    spoilt = decide(card)
+    spoilt.seen_sha256 = b"of another card"
+    unknown = decide(card)
+    unknown.version += 7
+    async with team_port(server.core, tmp_path, ann=DECIDER) as port:
+        for request in (spoilt, unknown):
+            response = await _once(port, "ann", request)
+            assert response.outcome.changed.now == card.revision
+            assert response.card.number == 1
+    assert not server.decided
+
+
+async def test_what_this_version_does_not_look_at_is_refused(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    (card,) = server.waiting()
+    signed, nameless = decide(card), decide(card, name="")
+    signed.signed.add(request_id=b"r")
+    async with team_port(server.core, tmp_path, ann=ADMIN) as port:
+        for request in (signed, nameless, decide(card, name="x" * 65), pb.DecideRequest()):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await _once(port, "ann", request)
+            assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert not server.decided
+
+
+HOLD, LET_PASS = Order(OrderKind.HOLD, "Stop"), Order(OrderKind.ALLOW_ALL, session="s")
+TAKEN = AllowWithRule(1, 0, TakenOffer("o", None), ALLOW)
+MAY: list[tuple[Command, Role]] = [
+    (Decide(1, 0, ALLOW), DECIDER),
+    (Decide(1, 0, DENY), DECIDER),
+    (TAKEN, ADMIN),
+    (Extend(1, 60.0), DECIDER),
+    (Snooze(1, 60.0), DECIDER),
+    (GiveOrder(HOLD), DECIDER),
+    (GiveOrder(LET_PASS), ADMIN),
+    (StopSession("s", "why"), DECIDER),
+    (AskHistory(), VIEWER),
+]
+
+
+@pytest.mark.parametrize("role", Role)
+async def test_a_person_may_do_what_their_role_is_for_and_nothing_else(
+    tmp_path: Path, role: Role
+) -> None:
+    server = PlayedDesk()
+    server.order(HOLD)
+    before = len(server.orders())
+    async with team_port(server.core, tmp_path, ann=role) as port:
+        ends = EndOrders(frozenset(one.id for one in server.orders()))
+        for command, needs in [(ends, ADMIN), *MAY]:
+            rpc, request = request_of(command)
+            if role.includes(needs):
+                response = await _once(port, "ann", request, rpc)
+                assert response.HasField("outcome")
+                continue
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await _once(port, "ann", request, rpc)
+            assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
+            assert "ann is a" in (refused.value.details() or "")
+    assert len(server.orders()) >= before or role is ADMIN
+
+
+async def test_a_limited_person_sees_and_decides_only_what_is_within_the_limits(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    server.ask(call(cwd="/shop"))
+    server.ask(call(cwd="/bank", session_id="b"))
+    mine, others = server.waiting()
+    async with team_port(server.core, tmp_path) as port:
+        port.let_in("ann", DECIDER, Scope(projects=("/shop",)))
+        async with port.desk("ann") as desk:
+            replica = followed(desk)
+            assert list(replica.waiting()) == [mine]
+            server.ask(call(cwd="/bank", session_id="c"))
+            server.ask(call(cwd="/shop", session_id="d"))
+            assert await given(replica, Decide(mine.number, mine.revision, ALLOW)) == Done()
+            assert [card.event.cwd for card in replica.waiting()] == ["/shop"]
+        for rpc, request in (("Decide", decide(others)), request_of(GiveOrder(HOLD))):
+            with pytest.raises(grpc.aio.AioRpcError, match="limited to projects /shop"):
+                await _once(port, "ann", request, rpc)
+
+
+async def test_who_is_revoked_sees_and_decides_nothing_from_that_moment(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    (card,) = server.waiting()
+    async with team_port(server.core, tmp_path, ann=ADMIN) as port, port.calls("ann") as calls:
+        watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
+        assert (await watch.read()).hello.operator == "o-ann"
+        port.team.revoke("ann")
+        with pytest.raises(grpc.aio.AioRpcError, match="was revoked") as refused:
+            await calls.Decide(decide(card), timeout=SOON)
+        assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
+        with pytest.raises(grpc.aio.AioRpcError, match="may see has changed"):
+            await _to_its_end(watch)
+    assert not server.decided
+
+
+async def test_who_is_of_no_team_or_of_another_reaches_nothing(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    async with team_port(server.core, tmp_path, ann=ADMIN) as port:
+        other = founded(tmp_path / "other", time.time())
+        port.certificates["eve"] = other.let_in("eve", ADMIN)
+        strangers = (
+            port.credentials("eve"),
+            grpc.ssl_channel_credentials(port.authority),  # shows no certificate
+            None,
+        )
+        for credentials in strangers:
+            async with connected(port.address, credentials) as channel:
+                stub: Any = OperatorServiceStub(channel)
+                with pytest.raises(grpc.aio.AioRpcError) as refused:
+                    await stub.EndOrders(pb.EndOrdersRequest(command_id=b"x"), timeout=2)
+                assert refused.value.code() in (
+                    grpc.StatusCode.UNAVAILABLE,
+                    grpc.StatusCode.DEADLINE_EXCEEDED,
+                )
+
+
+async def test_on_the_agents_port_there_is_no_call_of_a_desk() -> None:
+    async with opened() as port, connected(port.bound[0]) as channel:
+        for method in pb.DESCRIPTOR.services_by_name["OperatorService"].methods:
+            ask: Any = channel.unary_unary(f"/{method.containing_service.full_name}/{method.name}")
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await ask(b"", timeout=SOON)
+            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_a_desk_that_comes_takes_no_news_from_those_that_listen() -> None:
+    server, told = PlayedDesk(), list[tuple[str, ...]]()
+    replica = followed(server, lambda _: told.append(tuple(replica.troubles())))
+    server.wrong.append("the disk is full")
+    followed(server)
+    assert tuple(replica.troubles()) == ("the disk is full",)
