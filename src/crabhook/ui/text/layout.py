@@ -183,12 +183,15 @@ def page(key: Hashable, rows: Layer, said: Hashable = ()) -> Content:
     return Content(key, 1, lambda _: Item((key, said), rows))
 
 
+NOTHING = page(None, lambda _: iter(()))
+
+
 class Detail:
     """A window on a content.  Heights and steps are in rows."""
 
     def __init__(self) -> None:
         self._papers: Bounded[Hashable, Paper] = Bounded(PAPERS_KEPT)
-        self._content = page(None, lambda _: iter(()))
+        self._content = NOTHING
         self._sheet = Sheet(80, safe)
         self._height = 10
         self._top: _Place = (0, 0)

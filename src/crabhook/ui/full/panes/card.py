@@ -25,6 +25,7 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.code import paragraph, quoted
 from crabhook.ui.text.layout import (
+    NOTHING,
     Content,
     Detail,
     Line,
@@ -188,6 +189,5 @@ def view_of(screen: Screen) -> Detail:
     """Return the window on what is to be shown now."""
     over = screen.focus.mode in OVER_THE_CARD or screen.listing is not None
     view = screen.page_window if over else screen.card_window
-    if (content := content_of(screen)) is not None:
-        view.show(content)
+    view.show(content_of(screen) or NOTHING)
     return view

@@ -169,6 +169,18 @@ def test_nothing_that_has_ended_is_said() -> None:
     assert sitting.screen.focus.mode is Mode.QUEUE
 
 
+def test_a_view_with_no_row_shows_nothing_of_what_was_looked_at_before() -> None:
+    sitting = Sitting()
+    sitting.ask(tool_input={"command": "npm ci"})
+    sitting.press("S")
+    sitting.wait()
+    assert "main agent: Bash npm ci" in sitting.text()
+    sitting.press("H")
+    sitting.wait()
+    assert "nothing has ended yet" in sitting.text()
+    assert "main agent: Bash npm ci" not in sitting.text()
+
+
 if __name__ == "__main__":
     for _columns, _rows in SIZES:
         path_of(_columns, _rows).write_text(drawn(_columns, _rows), encoding="utf-8")
