@@ -49,7 +49,7 @@ def test_hooks_of_a_machine_are_answered_over_the_teams_tls_until_it_is_revoked(
     shown = ("--token-file", str(token), "--tls-ca", str(team.folder.authority))
     tls = ("--tls-cert", str(team.folder.server), "--tls-key", str(team.folder.server_key))
     strict = ("--headless", "--otherwise", "deny", "--log-format", "json", "--listen", place)
-    with Service(*strict, *tls, folder=home_of(team)):
+    with Service(*strict, *tls, folder=home_of(team)) as server:
         asked = sample("PreToolUse-Bash")
         answer = Client(place, asked, *shown).finish()
         assert answer.output["hookSpecificOutput"]["permissionDecision"] == "deny"
@@ -57,6 +57,7 @@ def test_hooks_of_a_machine_are_answered_over_the_teams_tls_until_it_is_revoked(
         refused = Client(place, asked, *shown).finish()
         assert refused.silent
         assert "no token, or a wrong one" in refused.stderr
+        server.wait_for(lambda line: "the machine build1 was revoked" in line)
 
 
 def test_a_server_does_not_begin_beside_a_team_file_that_somebody_changed(team: Founded) -> None:

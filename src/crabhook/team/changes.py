@@ -1,7 +1,7 @@
 """What is changed in a team: each takes the team as it is and returns it changed."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from secrets import token_hex
 
@@ -95,6 +95,33 @@ def without_machine(team: Team, name: str, at: int) -> Team:
     if found is None:
         raise ChangeError(f"there is no machine {name} that could be revoked")
     return replace(team, machines=(*_but(team.machines, name), replace(found, revoked=at)))
+
+
+def news(before: Team, after: Team) -> Iterator[str]:
+    """Say what has changed from one version to a later one, a line each, for feed and record."""
+    known = {device.id: device for one in before.members for device in one.devices}
+    for member in after.members:
+        for device in member.devices:
+            old = known.get(device.id)
+            if old is None:
+                limits = "" if member.scope.everything else f", limited to {member.scope}"
+                yield (
+                    f"{member.name} has come into the team with {device.name}, "
+                    f"as {member.role}{limits}"
+                )
+            if device.revoked and not (old and old.revoked):
+                yield f"{device.name} of {member.name} was revoked"
+    left = {one.id for one in after.members}
+    yield from (f"{one.name} was revoked" for one in before.members if one.id not in left)
+    machines = {one.name: one for one in before.machines}
+    for machine in after.machines:
+        earlier = machines.get(machine.name)
+        if machine.revoked and (earlier is None or not earlier.revoked):
+            yield f"the machine {machine.name} was revoked"
+        elif not machine.revoked and machine != earlier:
+            yield f"the machine {machine.name} has come into the team"
+    if before.names != after.names:
+        yield f"the server is now known as {', '.join(after.names)}"
 
 
 def _but(machines: Iterable[Machine], name: str) -> tuple[Machine, ...]:

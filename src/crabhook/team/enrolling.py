@@ -52,13 +52,15 @@ class Inviting:
 
     `check` raises CrabhookError for a key that nothing can be made for; `compare` asks a
     person whether these words, of that device, are on the other end too; `grant` changes
-    the team, once, and returns what the other end is given.
+    the team, once, and returns what the other end is given.  `tell` hears of attempts that
+    were refused.
     """
 
     joins: Joins
     check: Callable[[Joining], object]
     compare: Callable[[str, Joining], Awaitable[bool]]
     grant: Callable[[Joining], Joined]
+    tell: Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,6 @@ class JoinPort(EnrolServiceServicer):
         self._compared: asyncio.Task[bool] | None = None
         self._finishing = False
         self.over: asyncio.Future[Joined] = asyncio.get_running_loop().create_future()
-        self.told = ""
-        """The last that happened and changed nothing, in words for who invited."""
 
     def __repr__(self) -> str:
         return f"<JoinPort wrong={self._wrong} taken={self._joining is not None}>"
@@ -116,7 +116,7 @@ class JoinPort(EnrolServiceServicer):
         if not proves(self._known, request.proof, *fields, request.name.encode()):
             return self._guessed()
         if self._joining is not None or self.over.done():
-            self.told = "somebody came with the invitation a second time, and was refused"
+            self._inviting.tell("somebody came with the invitation a second time: refused")
             return (
                 _Code.FAILED_PRECONDITION,
                 "this invitation was used, or is over: ask for another",
@@ -135,7 +135,8 @@ class JoinPort(EnrolServiceServicer):
 
     def _guessed(self) -> tuple[grpc.StatusCode, str]:
         self._wrong += 1
-        self.told = f"a wrong secret was shown ({self._wrong} of {TRIES})"
+        if self._wrong <= TRIES:
+            self._inviting.tell(f"a wrong secret was shown ({self._wrong} of {TRIES}): refused")
         if self._wrong >= TRIES and self._joining is None:
             self._end(f"{TRIES} wrong secrets were shown: the invitation is over, nobody joined")
         return _Code.PERMISSION_DENIED, "that is not the invitation's secret"

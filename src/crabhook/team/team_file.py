@@ -4,6 +4,7 @@ The file is one line that names the format and holds the signature, then JSON.  
 write the file cannot change it: the authority's key lies encrypted under the passphrase.
 """
 
+import asyncio
 import base64
 import binascii
 import fcntl
@@ -29,6 +30,7 @@ from crabhook.team.certificates import (
     signed_by,
     unsealed,
 )
+from crabhook.team.changes import news
 from crabhook.team.membership import (
     KINDS,
     Device,
@@ -42,6 +44,7 @@ from crabhook.team.membership import (
 )
 
 FORMAT = 1
+LOOK_EVERY = 1.0  # seconds, where nobody asks
 Seal: TypeAlias = Callable[[Key], bytes]
 _LARGEST = 4 << 20  # bytes: ten thousand members
 _KIND = re.compile(rb"crabhook-team-v([0-9]{1,4}) ([A-Za-z0-9+/=]{1,200})\n")
@@ -240,6 +243,9 @@ def team_in(folder: Folder) -> Team:
 class TeamReader:
     """The team as it is now, for a server: its file is looked at whenever somebody asks.
 
+    `changed` hears of each person, device and machine that comes or goes, `spoilt` why nobody is
+    in the team now, both in words.
+
     The authority is the one that was there at the server's start.  While the file cannot be
     used, or is older than what was seen, nobody may do anything: silence opens no gate.
     """
@@ -251,6 +257,9 @@ class TeamReader:
         self._newest = self._seen()
         self._digest = ""
         self._read = _Read((0, 0, 0), Refused("the team file was not read"))
+        self._last: Team | None = None
+        self.changed: Callable[[str], object] = lambda _: None
+        self.spoilt: Callable[[str], object] = lambda _: None
         if isinstance(outcome := self.current(), Refused):
             raise TeamError(outcome.why)
 
@@ -262,11 +271,36 @@ class TeamReader:
         try:
             found = os.stat(self.folder.team, follow_symlinks=False)  # noqa: PTH116 - no link
         except OSError as error:
-            return Refused(f"{self.folder.team} cannot be read: {error.strerror}")
+            missing = Refused(f"{self.folder.team} cannot be read: {error.strerror}")
+            if self._read.outcome != missing:
+                self._read = _Read((0, 0, 0), missing)
+                self._tell(missing)
+            return missing
         stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
         if stamp != self._read.stamp:
             self._read = _Read(stamp, self._anew())
+            self._tell(self._read.outcome)
         return self._read.outcome
+
+    def _tell(self, outcome: Team | Refused) -> None:
+        if isinstance(outcome, Refused):
+            self.spoilt(f"nobody elsewhere may do anything: {outcome.why}")
+            return
+        for words in news(self._last, outcome) if self._last else ():
+            self.changed(words)
+        self._last = outcome
+
+    @property
+    def trouble(self) -> str:
+        """Why nobody is in the team now; empty while somebody may be."""
+        outcome = self.current()
+        return outcome.why if isinstance(outcome, Refused) else ""
+
+    async def keep(self) -> None:
+        """Look once in a while too: what changes is to be told though nobody asks."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            self.current()
 
     def machine_of(self, token: str) -> str | None:
         """Return the name of the machine whose token this is now."""

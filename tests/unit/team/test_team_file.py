@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from crabhook.team.certificates import Authority, WrongPassphraseError, new_key, plain, request_of
+from crabhook.team.changes import with_machine, without_machine, without_operator
 from crabhook.team.membership import Machine, Refused, Role, Scope, Seat, Team, Verb, digest_of
 from crabhook.team.team_file import (
     Folder,
@@ -260,3 +261,37 @@ def test_the_reader_looks_again_only_when_the_file_is_another(ours: Founded) -> 
     os.utime(ours.folder.team)
     assert in_force(reader) == team
     assert in_force(reader) is not team
+
+
+def test_who_comes_and_goes_is_told_and_why_nobody_may_do_anything(ours: Founded) -> None:
+    ours.let_in("ann", Role.ADMIN)
+    reader = ours.reader()
+    told, alarms = list[str](), list[str]()
+    reader.changed, reader.spoilt = told.append, alarms.append
+    ours.let_in("bob", Role.DECIDER, Scope(kinds=("call",)))
+    ours.change(lambda team: with_machine(team, Machine("build1", digest_of("t"), 5)))
+    ours.revoke("bob")
+    in_force(reader)
+    in_force(reader)
+    ours.change(lambda team: without_machine(team, "build1", 7))
+    ours.change(lambda team: without_operator(team, "ann", None, 7))
+    in_force(reader)
+    assert told == [
+        "bob has come into the team with bob's, as decider, limited to kinds call",
+        "bob's of bob was revoked",
+        "the machine build1 has come into the team",
+        "ann was revoked",
+        "the machine build1 was revoked",
+    ]
+    assert not alarms
+    content = ours.folder.team.read_bytes()
+    ours.folder.team.unlink()
+    assert "cannot be read" in refusal(reader)
+    assert "cannot be read" in reader.trouble
+    ours.folder.team.write_bytes(content)
+    ours.folder.team.chmod(0o600)
+    in_force(reader)
+    assert not reader.trouble
+    assert len(alarms) == 1
+    assert "nobody elsewhere may do anything" in alarms[0]
+    assert len(told) == 5

@@ -163,7 +163,8 @@ async def _serve(settings: Settings) -> None:
         service = PermissionPort(runner, wait=settings.wait, tokens=tokens)
         port = _port(runner, service, sockets or addresses, tokens, settings)
         doors = _doors(port, runner, metrics, tokens, settings)
-        await _work(runner, law, doors, manager, settings)
+        async with _watched(team, runner):
+            await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
 
@@ -305,6 +306,21 @@ def _team() -> "TeamReader | None":
     from crabhook.team.team_file import Folder, TeamReader  # noqa: PLC0415 - most have no team
 
     return TeamReader(Folder(config.team_folder()))
+
+
+@asynccontextmanager
+async def _watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[None]:
+    """Have the desk told, and recorded, who comes into the team and goes, and what spoils it."""
+    if team is None:
+        yield
+        return
+    team.spoilt, team.changed = runner.warn, partial(runner.warn, alarm=False)
+    runner.faults.append(lambda: team.trouble)
+    looking = asyncio.ensure_future(team.keep())
+    try:
+        yield
+    finally:
+        looking.cancel()
 
 
 def _tls(settings: Settings) -> Tls | None:

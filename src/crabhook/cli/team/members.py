@@ -9,7 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from getpass import getuser
 from pathlib import Path
@@ -27,7 +27,7 @@ from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitat
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, PORT, VALID, Joins
 from crabhook.team.joining import Joined, Joining
 from crabhook.team.membership import Device, Machine, Member, Role, Scope, Team, fingerprint_of
-from crabhook.team.team_file import Folder, authority_of, change, found, team_in
+from crabhook.team.team_file import Folder, authority_of, change, found, serve_as, team_in
 from crabhook.ui.text.safe import safe
 
 
@@ -81,6 +81,16 @@ def _let_in(
     return Joined(authority.certificate, made, closing, server, team.name, member.name, member.role)
 
 
+def _names(arguments: argparse.Namespace) -> None:
+    folder = team_folder()
+    names = tuple(dict.fromkeys((*arguments.host, *_LOOPBACK)))
+    team_in(folder)
+    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    serve_as(folder, authority, names, time.time())
+    change(folder, authority, lambda team: replace(team, names=names))
+    say(f"The server has a new certificate, for {', '.join(names)}.  Start it anew to show it.")
+
+
 def _invite_operator(arguments: argparse.Namespace) -> None:
     folder = team_folder()
     scope = Scope(
@@ -100,7 +110,7 @@ def _invite_operator(arguments: argparse.Namespace) -> None:
             if key or key is who.key:
                 authority.for_device(key, member.id, "device", time.time())
 
-    inviting = Inviting(Joins.DESK, check, _compare, grant)
+    inviting = Inviting(Joins.DESK, check, _compare, grant, say)
     joined = asyncio.run(_invited(inviting, authority, place, "crabhook desk join"))
     limits = f", limited to {member.scope}" if not member.scope.everything else ""
     say(f"{joined.name} has joined as {joined.role}{limits}.")
@@ -123,7 +133,7 @@ def _invite_machine(arguments: argparse.Namespace) -> None:
         if len(who.key) != 32 or who.closing_key:
             raise InvitingError("a machine joins with the SHA-256 of its token")
 
-    inviting = Inviting(Joins.MACHINE, check, _compare, grant)
+    inviting = Inviting(Joins.MACHINE, check, _compare, grant, say)
     joined = asyncio.run(_invited(inviting, authority, place, "crabhook install claude --join"))
     say(f"The machine {joined.name} has joined: its hooks go to {joined.server}.")
 
@@ -221,7 +231,7 @@ def _revoke_machine(arguments: argparse.Namespace) -> None:
 
 _VALUES = {"roles": [role.value for role in Role], "PORT": PORT, "folder": Path}
 
-team = actions("team", {"init": _init}, _VALUES)
+team = actions("team", {"init": _init, "names": _names}, _VALUES)
 operators = actions(
     "operators",
     {"list": _list_operators, "invite": _invite_operator, "revoke": _revoke_operator},

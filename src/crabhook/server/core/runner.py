@@ -249,12 +249,12 @@ class Runner(Core):
         """Show news of the house itself."""
         self.observe(Event("", "Desk"), text)
 
-    def warn(self, text: str) -> None:
-        """Show in red, log and record that something was done to the server itself."""
-        _LOG.error("%s", text)
+    def warn(self, text: str, *, alarm: bool = True) -> None:
+        """Show, in red as an alarm, log and record that something was done to the server itself."""
+        _LOG.log(logging.ERROR if alarm else logging.INFO, "%s", text)
         if self.recorder is not None:
             self.recorder.write(happened(entries.server(text, wall())))
-        self.handle(Noted(Event("", "Desk"), text, self.now(), alarm=True))
+        self.handle(Noted(Event("", "Desk"), text, self.now(), alarm=alarm))
 
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""
