@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     from crabhook.policy.ruling import Ruling
 
 NOBODY = Origin()
-WALL = 1_700_000_000.0
-"""The wall clock when a played desk begins."""
+WALL = time.mktime((2023, 11, 14, 22, 13, 20, 0, 0, -1))
+"""The wall clock when a played desk begins: 22:13 in every time zone."""
 PLAYED_SECRET = "the secret of a played ticket"
 V = TypeVar("V")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import pty
 import select
@@ -12,10 +13,22 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from prompt_toolkit.application import Application, create_app_session
+from prompt_toolkit.application.current import set_app
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import DummyInput
+from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+from crabhook.ui.text.style import Theme, class_of, style
 from tests.support.isolation import ending_with_us
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+    from tests.support.sitting import Sitting
 
 KEYS = {
     "enter": "\r",
@@ -81,6 +94,39 @@ def _row(cells: Mapping[int, Any], columns: int) -> Row:
 def text_of(rows: Sequence[Row]) -> list[str]:
     """Return the letters of rows, without the blanks at their ends."""
     return ["".join(text for _, text in row).rstrip() for row in rows]
+
+
+def on_a_terminal(sitting: Sitting) -> list[Row]:
+    """Return a picture of the painter's as a terminal shows what prompt_toolkit makes of it."""
+    screen, feed = emulator(sitting.columns, sitting.rows)
+    sent = io.StringIO()
+    size = Size(sitting.rows, sitting.columns)
+    lines = sitting.draw().lines
+    control = Painting(
+        lambda row: [(class_of(name), text) for name, text in lines[row]], len(lines)
+    )
+    with create_app_session(input=DummyInput()):
+        application: Application[None] = Application(
+            Layout(Window(control)),
+            style=style(Theme.DARK),
+            output=Vt100_Output(sent, lambda: size, term="xterm-256color"),
+            full_screen=True,
+        )
+        with set_app(application):
+            application.renderer.render(application, application.layout)
+    feed(sent.getvalue())
+    return rows_of(screen)
+
+
+@dataclass
+class Painting(UIControl):
+    """A picture that is drawn already."""
+
+    line: Callable[[int], StyleAndTextTuples]
+    count: int
+
+    def create_content(self, width: int, height: int) -> UIContent:  # noqa: ARG002 - drawn already
+        return UIContent(self.line, self.count)
 
 
 class DrawnTerminal:

@@ -15,7 +15,7 @@ from crabhook.ui.full.panes.card import content_of
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.clock import Clock
-from tests.support.desk import PlayedDesk
+from tests.support.desk import WALL, PlayedDesk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,7 +115,7 @@ class Sitting:
     def draw(self) -> Frame:
         """Draw the screen and tell it so."""
         self.desk.core.look_at_troubles()
-        clock = Clock(self.desk.now(), 1_700_000_000.0)
+        clock = Clock(self.desk.now(), WALL)
         self.seen = frame = self.painter.frame(self.columns, self.rows, clock)
         self.controller.drawn(self.screen.sight() if frame.shows_card else Sight())
         return frame

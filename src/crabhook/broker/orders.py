@@ -195,7 +195,7 @@ def came_by(event: Event, platform: Platform, stance: Stance) -> str:
         return "its hook is a supervisor: every end of a turn comes to you"
     if platform.asks(event) or event.name == "PermissionRequest" or stance is Stance.COMPANION:
         return "the agent itself asks"
-    return "its hook is a gate: every call comes to you that no rule decides"
+    return "its hook is a gate, and no rule decides this"
 
 
 def _about(order: Order) -> tuple[str, ...]:

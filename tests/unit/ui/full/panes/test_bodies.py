@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,10 @@ from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 from tests.support.desk import PlayedDesk
+from tests.support.drawn_terminal import on_a_terminal, text_of
+from tests.support.offering import BOTH
 from tests.support.ruled import NO_RM, judge_by
-from tests.support.sitting import QUESTIONS, Sitting, call, happening
+from tests.support.sitting import LONG_ENOUGH, QUESTIONS, Sitting, call, happening
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +72,113 @@ BODIES: dict[str, Callable[[Sitting], object]] = {
     "plan": asked("ExitPlanMode", {"plan": PLAN}, hook_event_name="PermissionRequest"),
     "form": lambda sitting: sitting.desk.ask(happening("Elicitation", **FORM)),
     "stop": lambda sitting: sitting.happen("Stop", last_assistant_message="All tests **pass**."),
+    "fields": lambda sitting: sitting.desk.ask(happening("Elicitation", **FIELDS)),
+    "link": lambda sitting: sitting.desk.ask(happening("Elicitation", **LINK)),
+    "result": lambda sitting: sitting.happen("PostToolUse", **RESULT),
+    "suggestions": asked(
+        "Bash",
+        {"command": "make all"},
+        hook_event_name="PermissionRequest",
+        permission_suggestions=[
+            {
+                "type": "addRules",
+                "rules": [{"toolName": "Bash", "ruleContent": "make all *"}],
+                "behavior": "allow",
+                "destination": "localSettings",
+            },
+            {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+        ],
+    ),
+}
+
+
+def many(sitting: Sitting) -> None:
+    """The page that asks whether what is marked shall be allowed, a danger among it."""
+    for session in ("web", "docs", "infra"):
+        sitting.ask(
+            tool_input={"command": "npm test"}, session_id=session, cwd=f"/home/ann/{session}"
+        )
+    sitting.ask(tool_input={"command": "rm -rf ../cache"})
+    sitting.press("space", "down", "space", "down", "space", "down", "space")
+    sitting.wait()
+    sitting.press("a")
+
+
+def observed(sitting: Sitting) -> None:
+    """What only goes by, and ends."""
+    sitting.desk.ask(happening("SubagentStart", agent_id="a1", agent_type="Explore"))
+    sitting.desk.ask(happening("Notification", message="Claude needs your permission"))
+    sitting.ask(tool_input={"command": "git status"})
+    sitting.wait()
+    sitting.press("a")
+    sitting.wait(2.5)
+
+
+def offered(sitting: Sitting) -> None:
+    """The rules that are offered for a card."""
+    number = sitting.ask(tool_input={"command": "make"})
+    sitting.desk.offered[number] = BOTH
+    sitting.wait()
+    sitting.press("A", "down")
+
+
+def keyed(body: str, *keys: str) -> Callable[[Sitting], object]:
+    """A body before which keys are pressed."""
+
+    def pressed(sitting: Sitting) -> None:
+        BODIES[body](sitting)
+        sitting.wait()
+        sitting.press(*keys)
+
+    return pressed
+
+
+SCREENS: dict[str, Callable[[Sitting], object]] = {
+    "second-yes": keyed("command", "a"),
+    "held": keyed("harmless", "a"),
+    "deny": keyed("harmless", "d", "n", "o"),
+    "editor": keyed("harmless", "e"),
+    "everything": keyed("command", "i"),
+    "review": keyed("questions", "enter", "space", "enter"),
+    "notes": keyed("plan", "l", "down", "c", "o", "k", "enter"),
+    "orders": keyed("harmless", "O"),
+    "away": keyed("harmless", "b", "enter", "enter"),
+    "help": keyed("command", "?"),
+    "palette": keyed("command", ":", "a", "l", "l"),
+    "sessions": keyed("command", "S"),
+    "history": keyed("command", "H"),
+    "many": many,
+    "observed": observed,
+    "offered": offered,
+    "empty": lambda _: None,
+}
+"""Pages and views, and what keys lead to: the whole screen, as far as a foot tells of it."""
+
+
+FIELDS = {
+    **FORM,
+    "message": "A new issue",
+    "requested_schema": {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "title": "Title", "minLength": 3},
+            "kind": {"type": "string", "enum": ["bug", "wish"], "title": "Kind"},
+            "votes": {"type": "integer", "minimum": 0, "default": 1},
+            "mail": {"type": "string", "format": "email", "description": "who hears of it"},
+        },
+        "required": ["title", "kind"],
+    },
+}
+RESULT = {
+    "tool_name": "Bash",
+    "tool_input": {"command": "npm test"},
+    "tool_response": {"stdout": "3 passed, 1 failed", "stderr": "", "interrupted": False},
+}
+LINK = {
+    "mcp_server_name": "github",
+    "mode": "url",
+    "message": "Sign in to go on.",
+    "url": "https://github.example/login?device=1",
 }
 
 
@@ -81,16 +191,16 @@ def sitting_at(body: str, columns: int, rows: int, **options: Any) -> Sitting:
     desk.ask(happening("UserPromptSubmit", prompt=PROMPT))
     desk.words[3] = WORDS
     sitting = Sitting(columns=columns, rows=rows, desk=desk, **options)
-    BODIES[body](sitting)
-    sitting.wait()
+    (BODIES | SCREENS)[body](sitting)
+    sitting.wait(0.5 if body in SCREENS else LONG_ENOUGH)
     return sitting
 
 
-def drawn(sitting: Sitting) -> str:
-    """The screen down to the lower edge of the card."""
+def drawn(sitting: Sitting, *, whole: bool = False) -> str:
+    """The screen down to the lower edge of the card, or all of it."""
     rows = [row.rstrip() for row in sitting.rows_of_text()]
-    end = next(at for at, row in enumerate(rows) if row.startswith("╰"))
-    return "".join(f"{row}\n" for row in rows[: end + 1])
+    end = next((at for at, row in enumerate(rows) if row.startswith("╰")), len(rows))
+    return "".join(f"{row}\n" for row in (rows if whole else rows[: end + 1]))
 
 
 def file_of(body: str, columns: int, rows: int) -> Path:
@@ -98,14 +208,19 @@ def file_of(body: str, columns: int, rows: int) -> Path:
 
 
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
-@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("body", BODIES | SCREENS)
 def test_each_body_is_drawn_as_it_was_when_somebody_last_looked(
     body: str, columns: int, rows: int
 ) -> None:
     expected = file_of(body, columns, rows).read_text(encoding="utf-8")
-    assert drawn(sitting_at(body, columns, rows)) == expected, (
+    assert drawn(sitting_at(body, columns, rows), whole=body in SCREENS) == expected, (
         "python -m tests.unit.ui.full.panes.test_bodies draws them anew: look at them"
     )
+
+
+def test_every_text_that_is_kept_is_of_a_body() -> None:
+    kept = {path.name for path in SAMPLES.iterdir()}
+    assert kept == {file_of(body, *size).name for body in BODIES | SCREENS for size in SIZES}
 
 
 def test_an_ordinary_call_its_risk_and_its_keys_are_whole_on_the_smallest_screen() -> None:
@@ -119,17 +234,55 @@ def test_an_ordinary_call_its_risk_and_its_keys_are_whole_on_the_smallest_screen
     assert "d deny" in keys
 
 
-@pytest.mark.parametrize("body", ["command", "harmless", "unknown", "edit", "write", "mcp"])
-def test_most_of_a_card_is_what_is_asked_and_its_risk(body: str) -> None:
-    rows = [row.strip("│ ") for row in sitting_at(body, 80, 24).rows_of_text()]
-    start = next(at for at, row in enumerate(rows) if row.startswith("wants to"))
-    end = next(at for at in range(start, len(rows)) if rows[at].startswith(("──", "╰", "├")))
+@pytest.mark.parametrize("body", BODIES)
+def test_most_of_a_card_is_what_is_asked_and_its_risk_and_its_keys_are_on_the_bar(
+    body: str,
+) -> None:
+    shown = sitting_at(body, 80, 24).rows_of_text()
+    rows = [row.strip("│ ") for row in shown]
+    start = 1 + next(at for at, row in enumerate(rows) if row.startswith("├"))
+    end = next(at for at in range(start, len(rows)) if rows[at].startswith("╰"))
     card = rows[start:end]
     while not card[-1]:
         card.pop()
-    around = ("here because: ", "its user asked: ", "last words: ", "1 such", "2 such")
-    about = [row for row in card if not row.startswith(around)]
-    assert len(about) >= 0.6 * len(card), card
+    first = next((at for at, row in enumerate(card) if row.startswith(AROUND)), len(card))
+    assert first >= 0.6 * len(card), card
+    for key in KEYS_OF.get(body, ("a allow", "d deny")):
+        assert f" {key}" in shown[-1]
+
+
+AROUND = ("here because: ", "its user asked: ", "last words: ", "1 such", "2 such")
+KEYS_OF = {
+    "questions": ("enter choose", "d deny"),
+    "form": ("a accept", "d decline"),
+    "fields": ("a accept", "d decline"),
+    "link": ("a accept", "d decline"),
+    "stop": ("w keep going", "a let it stop"),
+    "result": ("e change output", "p pass"),
+}
+"""The keys that decide what is no call: those of a call are to allow and to deny it."""
+
+
+@pytest.mark.parametrize("body", ["questions", "plan", "form", "fields", "link", "stop"])
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+def test_nothing_that_a_body_shows_is_shown_again_as_json(
+    body: str, columns: int, rows: int
+) -> None:
+    shown = drawn(sitting_at(body, columns, rows))
+    for name in ("requested_schema", "properties", "multiSelect", "planFilePath", "questions:"):
+        assert name not in shown
+    assert not re.search(r"[{\[]\s*$|\": ", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows"),
+    [SIZES[0], *(pytest.param(*size, marks=pytest.mark.thorough) for size in SIZES[1:])],
+)
+@pytest.mark.parametrize("body", BODIES | SCREENS)
+def test_a_terminal_shows_what_was_painted(body: str, columns: int, rows: int) -> None:
+    sitting = sitting_at(body, columns, rows)
+    painted = [row.rstrip() for row in sitting.rows_of_text()]
+    assert text_of(on_a_terminal(sitting)) == painted
 
 
 @pytest.mark.parametrize("rows", [10, 24, 40])
@@ -200,9 +353,9 @@ def test_a_card_is_drawn_within_ten_milliseconds_of_processor_time(body: str) ->
 def write() -> None:
     """Draw all screens anew."""
     SAMPLES.mkdir(exist_ok=True)
-    for body in BODIES:
+    for body in BODIES | SCREENS:
         for columns, rows in SIZES:
-            text = drawn(sitting_at(body, columns, rows))
+            text = drawn(sitting_at(body, columns, rows), whole=body in SCREENS)
             file_of(body, columns, rows).write_text(text, encoding="utf-8")
 
 
