@@ -14,7 +14,8 @@ from crabhook.doctor.entry import Entry, entry, installation
 from crabhook.install import program, settings_file
 from crabhook.install.entries import hooks_of, is_ours
 from crabhook.model.document import parse
-from crabhook.model.errors import InstallError
+from crabhook.model.errors import InstallError, PayloadError
+from crabhook.model.jsontext import Value, parse_object
 from crabhook.platforms.installation import START, Around, Brought, Scope
 from crabhook.platforms.interface import Platform
 
@@ -163,9 +164,22 @@ def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:
     return Case(agent, wish, tuple(settings), path, brought=tuple(plugins))
 
 
-def brought(agent: Platform, project: Path, environment: Mapping[str, str]) -> Iterator[Brought]:
+def object_in(path: Path) -> Mapping[str, Value]:
+    """Return the object in a JSON file, an empty one where nobody can read one there."""
+    try:
+        return parse_object(settings_file.read_settings(path))
+    except (OSError, ValueError, PayloadError):
+        return {}
+
+
+def brought(
+    agent: Platform,
+    project: Path,
+    environment: Mapping[str, str],
+    read_object: Callable[[Path], Mapping[str, Value]] = object_in,
+) -> Iterator[Brought]:
     """Yield the files of hooks that an agent's plugins bring, which need not be there."""
-    around = Around(project.absolute(), environment, settings_file.read_settings, _names)
+    around = Around(project.absolute(), environment, read_object, _names)
     found = dict.fromkeys(islice(agent.settings.brought(around), MOST_PLUGINS))
     yield from (one for one in found if "\0" not in str(one.path))
 

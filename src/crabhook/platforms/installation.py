@@ -9,8 +9,8 @@ from typing import Any
 
 from crabhook.model.card import Stance
 from crabhook.model.document import Json
-from crabhook.model.errors import InstallError, PayloadError
-from crabhook.model.jsontext import Value, parse_object
+from crabhook.model.errors import InstallError
+from crabhook.model.jsontext import Value
 from crabhook.platforms.rows import Held, Patience, Rows, decided
 
 # Agents' timers end here: 2**31 milliseconds, near 24.8 days.
@@ -235,21 +235,14 @@ class Brought:
 class Around:
     """What an agent's `brought` may look at: a project, and what its user's environment names.
 
-    `read` reads a file and raises OSError or InstallError; `names` lists a folder, and nothing
-    where there is none.
+    `object_in` returns the object in a JSON file, an empty one where nobody can read one there;
+    `names` lists a folder, and nothing where there is none.
     """
 
     project: Path
     environment: Mapping[str, str]
-    read: Callable[[Path], bytes]
+    object_in: Callable[[Path], Mapping[str, Value]]
     names: Callable[[Path], Sequence[str]]
-
-    def object_in(self, path: Path) -> dict[str, Value]:
-        """Return the object in a file, an empty one where nobody can read one there."""
-        try:
-            return parse_object(self.read(path))
-        except (OSError, ValueError, InstallError, PayloadError):
-            return {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from crabhook.bounded import Bounded
 from crabhook.model.event import Event
+from crabhook.model.jsontext import Value
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
 from crabhook.server.core.law import Warner, no_warning, stamp_of
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from crabhook.lint.configuration.matcher import Matcher
 
 FILES_KEPT = 1024  # settings files whose hooks are remembered
+OBJECTS_KEPT = 64  # files about plugins that are remembered as they are,
+LARGEST_KEPT = 128 << 10  # and the bytes of the largest of them
 NAMED = 80  # letters of a command that a card shows
 LONGEST_NAME = 200  # letters of a tool's name that are held against a matcher
 
@@ -53,6 +56,7 @@ class OtherHooks:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self._read = Bounded[Path, tuple[object, Sequence[OtherHook]]](FILES_KEPT)
+        self._objects = Bounded[Path, tuple[object, Mapping[str, Value]]](OBJECTS_KEPT)
         self._begun = False
 
     def __repr__(self) -> str:
@@ -77,8 +81,8 @@ class OtherHooks:
 
         for agent in PLATFORMS.values():
             settings = [path for path, _ in places(agent, project, self._environment)]
-            plugins = (one.path for one in brought(agent, project, self._environment))
-            for path in (*settings, *plugins):
+            plugins = brought(agent, project, self._environment, self._object_in)
+            for path in (*settings, *(one.path for one in plugins)):
                 stamp = stamp_of(path)
                 known = self._read.get(path)
                 if known is None or known[0] != stamp:
@@ -86,6 +90,19 @@ class OtherHooks:
                     known = stamp, tuple(_deciding(agent, path, there))
                     self._read[path] = known
                 yield from known[1]
+
+    def _object_in(self, path: Path) -> Mapping[str, Value]:
+        """Return the object in a file as it is now, read again where the file has changed."""
+        from crabhook.doctor.facts import object_in  # noqa: PLC0415 - see above
+
+        stamp, known = stamp_of(path), self._objects.get(path)
+        if stamp is None:
+            return {}
+        if known is None or known[0] != stamp:
+            known = stamp, object_in(path)
+            if path.stat().st_size <= LARGEST_KEPT:
+                self._objects[path] = known
+        return known[1]
 
 
 def _deciding(agent: Platform, path: Path, there: Sequence["Entry"]) -> Iterator[OtherHook]:
