@@ -25,10 +25,11 @@ from crabhook.ui.cards.summary import (
     brief,
     outcome,
     project,
+    told_of,
     tool_label,
+    wants,
 )
 from crabhook.ui.cards.summary import summary as subject
-from crabhook.ui.cards.wanted import told_of, wants
 from crabhook.ui.text.clock import lasting
 
 _GONE: Mapping[object, str] = {

@@ -5,12 +5,15 @@ A word that does not fit its event is refused by the broker, which says what the
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 from typing import TypeAlias
 
+from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.elicitation import read_fields
@@ -20,7 +23,7 @@ from crabhook.model.jsontext import Value, parse_object, parse_value, pretty
 from crabhook.model.order import CAP
 from crabhook.model.question import merge_answers, read_questions
 from crabhook.model.suggestion import MODES, PLACES, Suggestion, read_suggestions, set_mode
-from crabhook.ui.cards.summary import is_plan, is_question
+from crabhook.ui.cards.summary import is_plan, is_question, summary
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
 from crabhook.ui.commands.words import WORDS, LineError
 from crabhook.ui.text.rows import Row, bounded
@@ -283,3 +286,44 @@ _TABLE: tuple[tuple[str, _Fits, Decide | None], ...] = (
     ("tell", _carries(Beside.MESSAGE), _tell),
 )
 DECIDING: Mapping[str, Decide] = {name: makes for name, _, makes in _TABLE if makes}
+
+
+# What the rules of "always allow" would have done, in words that the caller makes safe to show.
+
+
+def tried(offering: Offering) -> str:
+    """Return on what the rules were tried."""
+    if offering.tried_on is None:
+        return "there is no record that they could be tried on"
+    calls = "call" if offering.tried_on == 1 else "calls"
+    return f"tried on the last {offering.tried_on} {calls} of this kind on record"
+
+
+def covered(offer: Offer) -> str:
+    """Return how many past calls the rule would have covered."""
+    return f"covers {offer.covered}"
+
+
+def let_through(offer: Offer) -> str:
+    """Return how many past denials the rule would have let through; empty for none."""
+    were = "call that was" if offer.denied == 1 else "calls that were"
+    return f"would have let through {offer.denied} {were} DENIED" if offer.denied else ""
+
+
+def denials(offer: Offer, most: int) -> tuple[Sequence[str], str]:
+    """Return what was denied and would have been let through, each once, the latest first.
+
+    There are `most` of them at most; the text says how many more calls there are, if any.
+    """
+    found: Counter[str] = Counter()
+    for event, times in offer.denials:
+        found[summary(event, str)] += times
+    shown = list(found.items())[:most]
+    more = offer.denied - sum(times for _, times in shown)
+    said = [what if times == 1 else f"{what}  ({times} times)" for what, times in shown]
+    return said, f"… and {more} more" if more else ""
+
+
+def end_of(life: timedelta | None) -> datetime | None:
+    """Return when a rule ends that lives so long from now on; None for one that never does."""
+    return None if life is None else (datetime.now(UTC) + life).replace(microsecond=0)

@@ -4,7 +4,7 @@ from crabhook.ui.cards.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on
-from crabhook.ui.full.dialogs import sessions, suggestions
+from crabhook.ui.full.dialogs import orders, suggestions
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.effects import Effects, Go
 from crabhook.ui.full.filters import Mode
@@ -61,12 +61,12 @@ GROUPS: tuple[Group, ...] = (
          _FREE, lambda s, _: s.want(""))),
     group("on a live session", _SESSION,
         ("n", "note…", "tell its main agent something with its next call; it allows nothing",
-         _FREE, on.session(sessions.note_to)),
+         _FREE, on.session(orders.note_to)),
         ("x", "stop…", "stop it at its next call; its agent reads why",
-         _FREE, on.session(sessions.stop)),
+         _FREE, on.session(orders.stop)),
         ("c", "its cards", "the queue, with what it asks alone", _FREE, _its_cards),
         ("enter", "more…", "its subagents and notes; hold or allow all of it for a while",
-         _FREE, lambda s, _: on.session(lambda one: sessions.offer(one, s.desk))(s, _)),
+         _FREE, lambda s, _: on.session(lambda one: orders.offer_session(one, s.desk))(s, _)),
     ),
     group("in the history", when.on_a_row & when.at(Mode.HISTORY),
         ("enter tab right", "open", "all of the entry", _FREE, _open)),

@@ -13,8 +13,7 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card, State
 from crabhook.model.wording import until
-from crabhook.ui.commands.decide import other_words
-from crabhook.ui.commands.rules import covered, denials, end_of, let_through, tried
+from crabhook.ui.commands.decide import covered, denials, end_of, let_through, other_words, tried
 from crabhook.ui.commands.words import WORDS, LineError, read_life
 from crabhook.ui.text.rows import Row
 from crabhook.ui.text.safe import excerpt

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from crabhook.desk.updates import Offering
-from crabhook.ui.commands.rules import covered, denials, end_of, let_through, tried
+from crabhook.ui.commands.decide import covered, denials, end_of, let_through, tried
 from tests.support.offering import offer, offering
 
 

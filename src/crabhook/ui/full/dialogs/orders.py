@@ -1,14 +1,16 @@
-"""Standing orders: in words, the list to give one or to end one, and being away."""
+"""What is ordered for a while: standing orders, being away, and what is said to a live session."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from crabhook.desk.commands import EndOrders, GiveOrder
+from crabhook.desk.commands import EndOrders, GiveOrder, Steer, StopSession, TakeBackNote
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
 from crabhook.model.order import CAP, Order, Standing
+from crabhook.model.session import AgentView, SessionView
+from crabhook.ui.cards.session import ID_SHOWN, agent_name
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
@@ -17,7 +19,6 @@ from crabhook.ui.text.clock import Clock, lasting
 from crabhook.ui.text.layout import Content, Line
 from crabhook.ui.text.width import Speller
 
-_SESSION_SHOWN = 8  # letters of an id, enough to tell a few apart
 _DOT: Final = ("", " · ")
 
 
@@ -38,7 +39,7 @@ def what_of(order: Order) -> str:
 
 def scope_of(order: Order) -> str:
     """Return about whom an order is, in an agent's words: not yet safe to show."""
-    parts = [f"session {order.session[:_SESSION_SHOWN]}" if order.session else ""]
+    parts = [f"session {order.session[:ID_SHOWN]}" if order.session else ""]
     parts += [f"project {order.project}" if order.project else ""]
     return brief(", ".join(filter(None, parts)), str)
 
@@ -52,7 +53,7 @@ def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
 
     def told(order: Order, of: Sequence[Order]) -> str:
         more = f" +{len(of) - 1}" if len(of) > 1 else ""
-        return f"{spell(order.session[:_SESSION_SHOWN])}{more}"
+        return f"{spell(order.session[:ID_SHOWN])}{more}"
 
     if away:
         until = away[0].until
@@ -166,7 +167,7 @@ def ask_how_long(session: str, desk: Replica) -> Effects:
 
 
 def _named(session: str) -> str:
-    return brief(session[:_SESSION_SHOWN])
+    return brief(session[:ID_SHOWN])
 
 
 def _ask_how_often(session: str) -> Effects:
@@ -215,3 +216,77 @@ def come_back(desk: Replica) -> Effects:
     """Be back at the desk."""
     away = frozenset(order.id for order in desk.orders() if order.kind is OrderKind.AWAY)
     return (submit(EndOrders(away), Say("you are back: requests wait for you again")),)
+
+
+# To one live session.
+
+
+def offer_session(view: SessionView, desk: Replica) -> Effects:
+    """Show what can be done about a session, its subagents and its notes."""
+    title = f"a session of {view.title}: nothing here allows a call but the row that says so"
+    behind = f" · {view.session[:ID_SHOWN]}"
+    hold = Order(OrderKind.HOLD_ALL, session=view.session)
+    rows = (
+        *(row for agent in view.agents for row in _about(view, agent)),
+        *(
+            Choice(
+                f"take back note {note.id}",
+                partial(_take_back, note.id),
+                f" · {note.text}",
+            )
+            for note in view.notes
+            if note.waits
+        ),
+        Choice("hold everything of this session", partial(give, hold), behind),
+        Choice(
+            "allow everything of this session for a while…",
+            partial(ask_how_long, view.session, desk),
+            behind,
+        ),
+    )
+    return (Menu(title, rows),)
+
+
+def note_to(view: SessionView) -> Effects:
+    """Ask for a note to the session's main agent."""
+    return next(_about(view, AgentView("", "", view.since))).does()
+
+
+def stop(view: SessionView) -> Effects:
+    """Ask why the session is to stop at its next call."""
+    _, stopping = _about(view, AgentView("", "", view.since))
+    return stopping.does()
+
+
+def _about(view: SessionView, agent: AgentView) -> Iterator[Choice]:
+    """Return the rows about the main agent, or about one subagent."""
+    subject = f"session {brief(view.session[:ID_SHOWN])}"
+    if agent.id:
+        whom, stops, behind = "a subagent", "this subagent", f" · {agent_name(agent)}"
+        subject = f"{agent_name(agent)} of {subject}"
+    else:
+        whom, stops, behind = "its main agent", "the session", ""
+
+    def note(text: str) -> Effects:
+        said = "it waits for its next call; S shows when it was delivered"
+        return (submit(Steer(view.session, text, agent.id), Say(said)),)
+
+    def stop(why: str) -> Effects:
+        said = f"{stops} stops at its next call; O ends that"
+        return (submit(StopSession(view.session, why, agent.id), Say(said)),)
+
+    needs = "write it: the agent reads it"
+    yield Choice(
+        f"note to {whom}…",
+        lambda: (AskLine(Purpose.STEER, note, needs=needs, subject=subject),),
+        behind,
+    )
+    yield Choice(
+        f"stop {stops} at its next call…",
+        lambda: (AskLine(Purpose.STOP, stop, needs=needs, subject=subject),),
+        behind,
+    )
+
+
+def _take_back(note: int) -> Effects:
+    return (submit(TakeBackNote(note), Say(f"note {note} is taken back")),)

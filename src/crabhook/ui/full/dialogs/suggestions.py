@@ -18,8 +18,7 @@ from crabhook.model.jsontext import Value, pretty
 from crabhook.model.suggestion import MODES, PLACES, set_mode
 from crabhook.model.wording import until
 from crabhook.ui.cards.summary import brief
-from crabhook.ui.commands.decide import suggestions
-from crabhook.ui.commands.rules import covered, denials, end_of, let_through, tried
+from crabhook.ui.commands.decide import covered, denials, end_of, let_through, suggestions, tried
 from crabhook.ui.full.dialogs.prompts import Arrived, Beneath, Choice, Menu, Proposal, statement
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, Submit, submit
 from crabhook.ui.full.filters import Mode

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
-from crabhook.ui.cards.wanted import told_of, wants
+from crabhook.ui.cards.summary import told_of, wants
 from crabhook.ui.options import kind_of
 
 
