@@ -9,6 +9,7 @@ from crabhook.ui.cards.context import alarm_lines, below_rows
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.filters import VIEWS, Mode
+from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, tab_line, view_of
 from crabhook.ui.full.panes.foot import Foot
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
@@ -112,7 +113,7 @@ class Painter:
         card = Panel(columns - left if parts.beside else columns, not queueing, sides)
         listed, more = self._queue(parts.queue, queue.inner, clock)
         detail, shows_card = self._detail(parts.detail, card.inner, clock)
-        lower = card.edge([], self._scrolled(detail))
+        lower = card.edge(self._named(), self._scrolled(detail))
         lines = [self._status(columns, clock)]
         lines += [queue.title(self._arranged(), more)] if parts.ruled else []
         first, above = len(lines), [queue.row(row.line) for row in listed]
@@ -288,6 +289,17 @@ class Painter:
         if screen.form is not None:
             lines.append(tab_line(screen.form, columns, self._spell))
         return lines
+
+    def _named(self) -> Line:
+        """Return the keys that a card's lower edge names, for what is not on it."""
+        screen, named = self._screen, Line()
+        if screen.alone or screen.focus.mode in OVER_THE_CARD:
+            return named
+        context = screen.key_context()
+        for key, does in (("i", "everything it sent"), ("y", "copy")):
+            if key_for(key, context):
+                named += [("dim", "─ "), ("key", key), ("dim", f" {does} ")]
+        return named
 
     def _scrolled(self, body: list[Line]) -> Line:
         """Return what there is to see beyond the rows in view: above, below, and under a cover."""

@@ -4,11 +4,13 @@ The letters shown are exactly those that were sent, or the text is shown plain.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
+from typing import TypeVar
 
+from prompt_toolkit.formatted_text.base import StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import split_lines
 from pygments.lexer import Lexer
 from pygments.lexers.data import JsonLexer
@@ -39,8 +41,16 @@ def shell_rows(text: str, columns: int, spell: Speller) -> Rows:
     if isinstance(spell, Mask):
         text, spell = spell.apart(text)  # whole, so that it is known which quotes are open
     said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
-    for spans in split_lines(_tokens(said, _BASH)):
-        yield from rows_of_a_line(wrap_line([(span[0], span[1]) for span in spans], columns))
+    lines = (_spans(spans) for spans in split_lines(_tokens(said, _BASH)))
+    for line in _folded(lines, _is_blank):
+        if isinstance(line, int):
+            yield from rows_of_a_line(_mark(f"{line} empty lines", columns))
+        else:
+            yield from rows_of_a_line(_unblanked(wrap_line(line, columns), columns))
+
+
+def _spans(spans: StyleAndTextTuples) -> Line:
+    return [(span[0], span[1]) for span in spans]
 
 
 def json_line(text: str) -> Line:
@@ -69,9 +79,45 @@ def plain_rows(
     text: str, columns: int, spell: Speller, *, style: str = "", words: bool = False
 ) -> Rows:
     """Return an agent's text in rows of one style; the flag tells whether a row begins a line."""
-    for line in lines_of(text):
-        rows = wrapped(line.replace("\t", TAB), columns, spell, words=words)
-        yield from rows_of_a_line([(style, row)] for row in rows)
+    for line in _folded(lines_of(text), lambda line: not line.strip(" \t")):
+        if isinstance(line, int):
+            yield from rows_of_a_line(_mark(f"{line} empty lines", columns))
+        else:
+            rows = wrapped(line.replace("\t", TAB), columns, spell, words=words)
+            yield from rows_of_a_line(_unblanked(([(style, row)] for row in rows), columns))
+
+
+FOLDED = 3  # blank lines, or rows, on end; more are folded to a mark that tells how many
+
+_T = TypeVar("_T")
+
+
+def _folded(items: Iterable[_T], is_blank: Callable[[_T], bool]) -> Iterator[_T | int]:
+    """Return the items; in place of a long run of blank ones, how many there are."""
+    run, count = list[_T](), 0
+    for item in items:
+        if is_blank(item):
+            count += 1
+            run += [item] if count <= FOLDED else []
+        else:
+            yield from run if count <= FOLDED else (count,)
+            run, count = [], 0
+            yield item
+    yield from run if count <= FOLDED else (count,)
+
+
+def _is_blank(line: Line) -> bool:
+    return not any(text.strip(" ") for _, text in line)
+
+
+def _unblanked(rows: Iterable[Line], columns: int) -> Iterator[Line]:
+    """Return the rows of a line, what is pushed far away by blanks brought near again."""
+    for row in _folded(rows, _is_blank):
+        yield from _mark(f"{row} rows of blanks", columns) if isinstance(row, int) else (row,)
+
+
+def _mark(said: str, columns: int) -> Iterator[Line]:
+    return ([("warning", row)] for row in wrapped(f"⟨{said}⟩", columns, str))
 
 
 def _tokens(said: str, lexer: Lexer) -> Line:

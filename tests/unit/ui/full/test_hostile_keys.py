@@ -21,7 +21,7 @@ SEQUENCES = [tuple(line.split(" | ")) for line in _CORPUS if not line.startswith
 CARDS: dict[str, dict[str, Any]] = {
     "call": {"tool_use_id": "t1"},
     "long": {"tool_input": {"command": "\n".join(f"echo {n}" for n in range(400)) + "\nmake"}},
-    "blanks": {"tool_input": {"command": "ls" + " " * 3000 + "; make"}},
+    "blanks": {"tool_input": {"command": "ls" + " " * 3000 + "; make" + "\n# more" * 40}},
     "danger": {"tool_input": {"command": "rm -rf ../cache"}},
     "bypass": {"permission_mode": "bypassPermissions"},
     "edits": {

@@ -237,3 +237,25 @@ def test_the_fields_that_an_agents_own_table_names_come_first_in_its_words() -> 
     rest = lines[lines.index("the event itself: Sigh") :]
     assert [line for line in rest if "rain" in line] == ["│ weather: rain"]
     assert not [line for line in rest if "grim" in line]
+
+
+def test_what_stands_behind_many_blanks_is_in_view_with_a_mark_and_one_key_allows_it() -> None:
+    sitting = Sitting()
+    number = sitting.ask(tool_input={"command": "ls" + "\n" * 300 + " " * 3000 + "; rm -rf build"})
+    sitting.wait()
+    shown = sitting.text()
+    assert "⟨299 empty lines⟩" in shown
+    assert "rows of blanks⟩" in shown
+    assert "; rm -rf build" in shown
+    sitting.press("a")
+    sitting.wait(10)
+    assert [one for one, _ in sitting.verdicts()] == [number]
+
+
+def test_the_lower_edge_of_a_card_names_what_is_not_on_it() -> None:
+    sitting = Sitting()
+    assert "i everything it sent" not in sitting.text()
+    sitting.ask()
+    assert "─ i everything it sent ─ y copy ─" in sitting.text()
+    sitting.press("i")
+    assert "i everything it sent" not in sitting.text()
