@@ -97,6 +97,7 @@ class Histories(RuleBasedStateMachine):
         self.allowed: set[Call] = set()
         self.under_an_order: set[str] = set()  # tickets that came while everything was allowed
         self.ended: dict[int, Card] = {}
+        self.shown: dict[int, Card] = {}  # by this server, as they were last
         self.tickets = 0
         self.made: list[Call] = []
         self.was_killed = False
@@ -264,6 +265,7 @@ class Histories(RuleBasedStateMachine):
             if card.decided is not None and leg.id in self._given()
         )
         self.broker, self.was_killed = Broker(PLATFORMS), True
+        self.shown.clear()
         self.open = {(one.request.id, 0) for one in waiting}  # each waits for its hook to come back
         self.connections = dict.fromkeys(self.connections, 0)
         last = max([one.number for one in waiting] + list(self.ended), default=0)
@@ -377,7 +379,9 @@ class Histories(RuleBasedStateMachine):
                     self.given[ticket] = (reply, self.now)
             case Refuse(ticket, attempt):
                 self.open.remove((ticket, attempt))
-            case Show(card):
+            case Show(card, as_it_was):
+                assert as_it_was == self.shown.get(card.number, as_it_was)
+                self.shown[card.number] = card
                 before = self.ended.get(card.number)
                 assert before is None or card.revision > before.revision
                 assert before is None or _as_before(card, before) == before
