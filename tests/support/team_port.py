@@ -18,7 +18,7 @@ from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.team import Founded, founded
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from crabhook.server.operators.port import Served
@@ -57,11 +57,13 @@ class TeamPort:
             yield OperatorServiceStub(channel)
 
     @asynccontextmanager
-    async def desk(self, name: str, port: int = 0) -> AsyncIterator[RemoteDesk]:
+    async def desk(
+        self, name: str, port: int = 0, clock: Callable[[], float] = time.monotonic
+    ) -> AsyncIterator[RemoteDesk]:
         """A desk elsewhere, attached, at which a person sits; by another `port` if one is given."""
         where, credentials = f"127.0.0.1:{port or self.address.port}", self.credentials(name)
         async with grpc.aio.secure_channel(where, credentials, options=OPTIONS) as channel:
-            desk = RemoteDesk(channel, time.monotonic)
+            desk = RemoteDesk(channel, clock)
             running = asyncio.ensure_future(desk.run())
             try:
                 await asyncio.wait_for(desk.attached.wait(), SOON)
@@ -72,9 +74,11 @@ class TeamPort:
 
 
 @asynccontextmanager
-async def team_port(core: Served, folder: Path, **people: Role) -> AsyncIterator[TeamPort]:
-    """Open a port on a core; the people are in the team."""
-    team = founded(folder / "team", time.time())
+async def team_port(
+    core: Served, folder: Path, team: Founded | None = None, **people: Role
+) -> AsyncIterator[TeamPort]:
+    """Open a port on a core; the people are in the team, which is new unless one is given."""
+    team = team or founded(folder / "team", time.time())
     reader = team.reader()
     place, pair = TcpAddress("127.0.0.1", 0), reader.server_pair()
     async with open_operators(core, place, pair, reader.authority, reader.current) as bound:

@@ -89,16 +89,26 @@ def declare(
         groups[group].add_argument(*names.split(), **told)
 
 
+ALONE = "alone"
+
+
 def actions(
     command: str,
     acts: Mapping[str, Callable[[argparse.Namespace], object]],
     values: Mapping[str, Any],
 ) -> Command:
-    """Return a command of several actions, each of which options/COMMAND.toml declares."""
+    """Return a command of several actions, each of which options/COMMAND.toml declares.
+
+    The action ALONE is what the command does by itself.
+    """
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        below = parser.add_subparsers(required=True, metavar="ACTION")
+        below = parser.add_subparsers(required=ALONE not in acts, metavar="ACTION")
         for name, about in options_of(command).items():
+            if name == ALONE:
+                declare(about["options"], values, parser)
+                parser.set_defaults(act=acts[name])
+                continue
             child = below.add_parser(name, help=about["help"], description=about["help"])
             declare(about.get("options", {}), values, child)
             child.set_defaults(act=acts[name])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from crabhook.bounded import Bounded
-from crabhook.desk.commands import Command, Outcome
+from crabhook.desk.commands import Ask, Command, Outcome
 from crabhook.desk.history import EntryRead, HistoryRead, Past
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import (
@@ -66,6 +66,7 @@ class Replica:
         self._pages: Bounded[int, HistoryRead] = Bounded(PAGES_KEPT)
         self._entries: Bounded[int, Past | None] = Bounded(PAGES_KEPT)
         self._awaited: Bounded[str, Then] = Bounded(AWAITED)
+        self._doing: Bounded[str, None] = Bounded(AWAITED)  # what is submitted and not settled
         self._listener: Callable[[News], None] = lambda _: None
         self._stop: Callable[[], None] = lambda: None
 
@@ -91,6 +92,8 @@ class Replica:
 
     def _hear(self, update: Update) -> None:
         (number, news), before = update, self._number
+        if isinstance(news, Settled):
+            self._doing.pop(news.command, None)
         if isinstance(news, Snapshot) or (before is not None and number == before + 1):
             self._number = number
             self._apply(news)
@@ -177,6 +180,8 @@ class Replica:
         """Submit a command to the desk; `then` is told the outcome, at once or later."""
         if then is not None:
             self._awaited[command.id] = then
+        if not isinstance(command, Ask):
+            self._doing[command.id] = None
         self._desk.submit(command)
 
     # Reading it.
@@ -218,6 +223,10 @@ class Replica:
     def troubles(self) -> Sequence[str]:
         """Return what is wrong for as long as it is: with the rules, the record, the socket."""
         return self._troubles
+
+    def doing(self) -> bool:
+        """Return whether anything that was submitted to be done has no outcome yet."""
+        return bool(self._doing)
 
     def lost(self) -> str:
         """Return why the desk's server is not heard at the moment; empty while it is."""

@@ -106,6 +106,11 @@ class RemoteDesk:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    async def finish(self, within: float) -> None:
+        """Wait until what was submitted has its outcome, for so many seconds at most."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=within)
+
     @property
     def at(self) -> int:
         """The number of the last news that were heard."""

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from crabhook.cli.serve.logs import told
 from crabhook.cli.terminal import say, takes_a_person
@@ -32,6 +33,9 @@ from crabhook.store.opening import open_history
 from crabhook.store.record import Kind, iso
 from crabhook.ui import headless
 from crabhook.ui.terminal import standard_lines, standard_writer
+
+if TYPE_CHECKING:
+    from crabhook.ui.options import DeskOptions
 
 _LOG = logging.getLogger("crabhook.decisions")
 
@@ -145,31 +149,35 @@ def decided_today() -> Counter[str]:
 
 
 async def _full(runner: Runner, settings: Settings, where: str) -> None:
-    from crabhook.ui.background import draws_letters, theme_in  # noqa: PLC0415
-    from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these two
-    from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
+    from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these
     from crabhook.ui.tally import Tally  # noqa: PLC0415
-    from crabhook.ui.text.style import Theme  # noqa: PLC0415
 
     tally = Tally()
     runner.decided = tally.count
     tally.add_earlier(await asyncio.to_thread(decided_today))
+    options = replace(chosen(settings), tally=tally, state=runner.state)
+    waiting = await app.run(runner.desk(OWNER), options=options, title=where)
+    for line in tally.summary(waiting):
+        say(line)
+
+
+def chosen(settings: Settings) -> "DeskOptions":
+    """Return what an operator has chosen for the full screen."""
+    from crabhook.ui.background import draws_letters, theme_in  # noqa: PLC0415 - as above
+    from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
+    from crabhook.ui.text.style import Theme  # noqa: PLC0415
+
     calls = {
         way: frozenset(map(CardKind, getattr(settings, way)))
         for way in ("bell", "notify", "title", "command")
     }
     take_back = settings.take_back_ms
-    options = DeskOptions(
+    return DeskOptions(
         arming_ms=settings.arming_ms,
         take_back_ms=TAKE_BACK_MS if take_back is None else take_back,
         advance=settings.advance,
         theme=theme_in(os.environ, Theme(settings.theme)),
         ascii=settings.ascii or not draws_letters(sys.stdout, os.environ),
-        tally=tally,
-        state=runner.state,
         reasons=settings.reasons,
         attention=Attention(**calls, sequence=settings.sequence, program=settings.program),
     )
-    waiting = await app.run(runner.desk(OWNER), options=options, title=where)
-    for line in tally.summary(waiting):
-        say(line)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crabhook import config
-from crabhook.cli.commands import actions
+from crabhook.cli.commands import ALONE, actions
+from crabhook.cli.team.attaching import attach
 from crabhook.cli.terminal import say
 from crabhook.ownfile import write_own
 from crabhook.team.invitation import Invitation, Joins
@@ -70,4 +71,4 @@ def _join_desk(arguments: argparse.Namespace) -> None:
     say(f"This device's keys are in {kept.path}.")
 
 
-desk = actions("desk", {"join": _join_desk}, {})
+desk = actions("desk", {ALONE: attach, "join": _join_desk}, {})

@@ -38,6 +38,10 @@ _CHOOSING = frozenset({Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES})
 QUIT_WITHIN = 2.0  # seconds between the two presses
 
 
+_LEAVING = ("c-c", "q")
+"""What is still obeyed while the desk's server is not heard; nothing can be done but to leave."""
+
+
 class Controller:
     """Changes one screen by what it is told."""
 
@@ -101,7 +105,7 @@ class Controller:
         """Take in a key by its name; a printable one is its own name."""
         screen, now = self._screen, self._screen.desk.now()
         screen.watch.key(now)
-        if self._gate.comes(key, now):
+        if self._gate.comes(key, now) and (key in _LEAVING or not screen.desk.lost()):
             self._act(key)
 
     def _act(self, key: str) -> None:

@@ -128,6 +128,7 @@ class Painter:
         foot, column = self._foot.lines(columns, parts.feed, clock, lower)
         cursor = None if column is None else (column, len(lines))
         at = {first + place: row.number for place, row in enumerate(listed) if row.number}
+        shows_card = shows_card and not self._screen.desk.lost()
         return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card, at, left)
 
     def _page(self, columns: int, rows: int, clock: Clock) -> Frame:
@@ -141,6 +142,8 @@ class Painter:
     def _finish(self, lines: list[Line], columns: int, rows: int) -> list[Line]:
         """Return exactly so many lines, none too wide."""
         cut = [clip_line(line, columns) for line in _filled(lines, rows)]
+        if self._screen.desk.lost():  # all but the status line is of before
+            cut[1:] = [[("dim", text) for _, text in line] for line in cut[1:]]
         if self._ascii:
             cut = [[(style, own_ascii(text)) for style, text in line] for line in cut]
         return cut
@@ -149,7 +152,9 @@ class Painter:
         screen = self._screen
         queue, sessions = screen.selection.queue, screen.desk.sessions()
         waiting, aside, risky = queue.count, queue.aside, queue.levels[Level.DANGER]
-        wrong = " · ".join(screen.desk.troubles())
+        lost = screen.desk.lost()
+        missing = (f"not connected: {lost}",) if lost else ()
+        wrong = " · ".join((*missing, *screen.desk.troubles()))
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
         state, of_day = screen.options.state(), clock.of_day(clock.now)[:5]
         parts: list[tuple[int, Line]] = [  # each with its rank: the highest goes first

@@ -9,7 +9,7 @@ from time import monotonic, time
 from crabhook.desk import commands as do
 from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import News, Snapshot, Update
+from crabhook.desk.updates import LinkChanged, News, Settled, Snapshot, Update
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.errors import CrabhookError
@@ -78,6 +78,13 @@ async def run(
             for card in news.waiting:
                 output.hear(card)
             interpreter.begin()
+        elif isinstance(news, Settled):
+            interpreter.settled()
+        elif isinstance(news, LinkChanged):
+            lost = (
+                f"! no connection to the server: {brief(news.lost, covered)}; nothing can be done"
+            )
+            output.say(lost if news.lost else "· connected again")
         elif isinstance(news, Card | FeedEntry):
             output.hear(news)
             interpreter.hear(news)
@@ -158,6 +165,7 @@ class Interpreter:
         self._person = person
         self._histories = Histories(desk, output.say, time)
         self._following = False
+        self._settled = asyncio.Event()
         self.begin()
 
         self._about_the_desk: Mapping[str, Callable[[Command], None]] = {
@@ -200,11 +208,25 @@ class Interpreter:
     async def follow(self, lines: AsyncIterator[str]) -> None:
         """Follow every line until `quit` or the end."""
         async for line in lines:
-            if self.take(line):
+            last = self.take(line)
+            await self._done()
+            if last:
                 break
             await self._deciding.judged()
             await self._output.room()
         self._deciding.end()
+
+    async def _done(self) -> None:
+        """Wait until what a line does is done, so that the next one finds it so."""
+        self._following = True
+        while self._desk.doing():
+            self._settled.clear()
+            await self._settled.wait()
+        self._following = False
+
+    def settled(self) -> None:
+        """Take in that something has its outcome."""
+        self._settled.set()
 
     def take(self, line: str) -> bool:
         """Follow one line; return whether it was the last."""

@@ -64,7 +64,8 @@ async def test_a_rule_is_taken_by_its_number_and_the_call_is_allowed() -> None:
 async def test_a_rule_holds_as_long_as_the_line_says(life: str, end: timedelta | None) -> None:
     async with sitting() as sits:
         asked(sits)
-        await sits.type("1 remember", f"1 remember 1 {life}")
+        await sits.type("1 remember")
+        await sits.type(f"1 remember 1 {life}")
     ((_, rule),) = sits.desk.rules
     if end is None:
         assert rule.expires is None
@@ -153,7 +154,8 @@ async def test_many_denials_are_told_by_the_first_and_by_their_number() -> None:
 async def test_a_rule_is_held_with_its_allow_and_taken_back_with_it() -> None:
     async with sitting(take_back_ms=600) as sits:
         asked(sits)
-        printed = await sits.type("1 remember", "1 remember 1")
+        await sits.type("1 remember")
+        printed = await sits.type("1 remember 1")
         assert "1 undo takes it back" in printed[-1]
         await sits.type("1 undo")
         sits.desk.pass_time(9)

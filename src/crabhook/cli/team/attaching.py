@@ -1,0 +1,89 @@
+"""`crabhook desk`: the desk of a server elsewhere, on this terminal."""
+
+import argparse
+import asyncio
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from crabhook import config
+from crabhook.cli.terminal import takes_a_person, takes_a_screen
+from crabhook.config import Settings
+from crabhook.model.errors import CrabhookError
+
+if TYPE_CHECKING:
+    from crabhook.remote.desk import RemoteDesk
+    from crabhook.team.desk_keys import Credentials, DeskFolder
+
+FIRST_WITHIN = 10.0  # seconds to be attached in
+LAST_WITHIN = 5.0  # seconds that the last decision may take, once its operator has left
+
+
+class AttachError(CrabhookError):
+    """A desk that cannot be opened."""
+
+
+def attach(arguments: argparse.Namespace) -> None:
+    """Open the desk, until the operator leaves it; raises CrabhookError."""
+    from crabhook.cli.team.asking import with_passphrase  # noqa: PLC0415 - not for machines
+    from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - likewise
+
+    folder = _chosen(list(desk_folders(config.config_folder())), arguments.team)
+    facts = folder.facts()
+    plain = arguments.plain or not takes_a_screen()
+    settings = config.override(config.load(None), {"plain": True} if plain else {})
+    credentials = with_passphrase(f"Passphrase of {facts.device}: ", folder.opened)
+    asyncio.run(at_desk(facts.server, credentials, settings))
+
+
+def _chosen(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
+    wanted = [one for one in folders if team is None or one.facts().team == team]
+    if len(wanted) == 1:
+        return wanted[0]
+    if not folders:
+        raise AttachError("this device is in no team: join one with `crabhook desk join LINE`")
+    teams = ", ".join(one.facts().team for one in folders)
+    raise AttachError(f"say which desk, with --team NAME; this device is in {teams}")
+
+
+async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
+    """Attach to a server, and show its desk; raises AttachError where it cannot be reached."""
+    import grpc  # noqa: PLC0415 - not for machines
+
+    from crabhook.remote.desk import OPTIONS, RemoteDesk  # noqa: PLC0415 - likewise
+
+    shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
+    async with grpc.aio.secure_channel(server, shown, options=OPTIONS) as channel:
+        desk = RemoteDesk(channel, monotonic)
+        running = asyncio.ensure_future(desk.run())
+        try:
+            try:
+                await asyncio.wait_for(desk.attached.wait(), FIRST_WITHIN)
+            except TimeoutError:
+                raise AttachError(f"no desk at {server}: {desk.lost}") from None
+            await _show(desk, settings, server)
+            await desk.finish(LAST_WITHIN)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+async def _show(desk: "RemoteDesk", settings: Settings, server: str) -> None:
+    from crabhook.cli.serve.desks import chosen  # noqa: PLC0415 - as above
+    from crabhook.ui.terminal import standard_lines, standard_writer  # noqa: PLC0415
+
+    if not settings.plain:
+        from crabhook.ui.full import app  # noqa: PLC0415 - the other desk needs none of it
+
+        await app.run(desk, options=chosen(settings), title=server)
+        return
+    from crabhook.ui.plain import desk as plain  # noqa: PLC0415 - likewise
+    from crabhook.ui.plain.person import Detail  # noqa: PLC0415
+
+    a_person = takes_a_person()
+    write = standard_writer(words=a_person)
+    detail = Detail(settings.detail) if a_person else None
+    try:
+        options = plain.PlainOptions(settings.take_back_ms or 0, detail)
+        await plain.run(desk, standard_lines(), write, options=options)
+    finally:
+        write.close()

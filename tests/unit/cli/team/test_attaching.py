@@ -1,0 +1,61 @@
+"""`crabhook desk`: a device of the team decides on another machine, once its passphrase was typed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from crabhook.cli.team.attaching import AttachError, at_desk
+from crabhook.config import Settings
+from crabhook.model.decision import Decision, Verdict
+from crabhook.team.certificates import opened
+from crabhook.team.desk_keys import Credentials, DeskKeys, keep
+from crabhook.team.joining import Joined
+from crabhook.team.membership import Role
+from tests.support.desk import PlayedDesk
+from tests.support.sitting import call
+from tests.support.team import PASSPHRASE, seal
+from tests.support.team_port import TeamPort, team_port
+from tests.support.typist import Typist
+
+CRABHOOK = str(Path(sys.executable).with_name("crabhook"))
+
+
+def joined(port: TeamPort, home: Path, name: str) -> None:
+    certificate, key = port.certificates[name]
+    server = f"127.0.0.1:{port.address.port}"
+    told = Joined(port.authority, certificate, b"", server, "ours", name, "decider")
+    keep(home / "crabhook", DeskKeys(opened(key), None), told, "laptop", seal)
+
+
+def sat(home: Path, typed: bytes, passphrase: str) -> tuple[int, str, str]:
+    """Open the desk as a person at a terminal does; return how it ended and what it printed."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+    command = (CRABHOOK, "desk", "--plain")
+    with Typist(command, environment | {"LANG": "C.UTF-8"}, stdin=typed) as typist:
+        typist.answer("Passphrase of laptop", f"{passphrase}\n")
+        return typist.finish()
+
+
+@pytest.mark.process
+async def test_a_line_typed_at_the_last_moment_is_done_all_the_same(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+        joined(port, tmp_path / "home", "ann")
+        code, printed, wrong = await asyncio.to_thread(
+            sat, tmp_path / "home", b"1 allow fine\nquit\n", PASSPHRASE
+        )
+    assert (code, wrong) == (0, "")
+    assert "#1 ALLOWED fine" in printed
+    assert server.decided == [(1, Decision(Verdict.ALLOW, note="fine"))]
+
+
+async def test_where_no_server_is_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crabhook.cli.team.attaching.FIRST_WITHIN", 0.5)
+    with pytest.raises(AttachError, match=r"no desk at 127\.0\.0\.1:1: "):
+        await at_desk("127.0.0.1:1", Credentials(b"", b"", b""), Settings(plain=True))

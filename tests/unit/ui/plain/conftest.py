@@ -1,0 +1,43 @@
+"""Each test of the plain desk is played at the server's own desk, and at one elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from crabhook.server.address import TcpAddress
+from crabhook.team.membership import Role
+from tests.support.plain_sitting import Elsewhere
+from tests.support.team import founded
+from tests.support.team_port import TeamPort
+
+EVERYDAY = (
+    "test_a_line_decides_and_the_agent_hears_just_that",
+    "test_without_a_number_the_oldest_is_meant",
+)
+"""What is played elsewhere in `make test` as well; the rest is left to `make test-rest`."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "sitting" in metafunc.function.__code__.co_names:
+        marks = () if metafunc.function.__name__ in EVERYDAY else (pytest.mark.thorough,)
+        metafunc.parametrize(
+            "desk_is", ["here", pytest.param("elsewhere", marks=marks)], indirect=True
+        )
+
+
+@pytest.fixture(scope="session")
+def team(tmp_path_factory: pytest.TempPathFactory) -> TeamPort:
+    ours = founded(tmp_path_factory.mktemp("team") / "team", time.time())
+    known = TeamPort(TcpAddress("127.0.0.1", 0), ours)
+    known.let_in("ann", Role.ADMIN)
+    return known
+
+
+@pytest.fixture(autouse=True)
+def desk_is(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    where = getattr(request, "param", "here")
+    if where == "elsewhere":
+        monkeypatch.setattr(Elsewhere, "team", request.getfixturevalue("team"))
+    return str(where)
