@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,12 +20,13 @@ from tempfile import TemporaryDirectory
 from crabhook import config
 from crabhook.cli.commands import SERVE_VALUES, Command, declare, options_of
 from crabhook.cli.presence import reporting, socket_of
-from crabhook.cli.terminal import say, say_json
+from crabhook.cli.terminal import say, say_json, takes_a_person
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import UnixAddress, own_addresses
 from crabhook.server.status import read_status
 from crabhook.server.unix_socket import peer_of
 from crabhook.tables import names
+from crabhook.team.invitation import DESK_PORT
 
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
 LOOK_EVERY = 0.05  # seconds
@@ -80,9 +81,11 @@ def _up(arguments: argparse.Namespace) -> str:
     address = next(one for one in places if isinstance(one, UnixAddress))
     if (pid := running_at(address.path)) is not None:
         return f"crabhook runs already (process {pid}); attach with: crabhook desk"
+    desks = _for_desks(settings)
     log = _log()
     with TemporaryDirectory(prefix="crabhook-up-") as folder, _line(Path(folder)) as line:
         command = [sys.executable, "-P", "-m", "crabhook", "serve", "--no-desk", *arguments.argv]
+        command += desks
         environment = {**os.environ, "NOTIFY_SOCKET": line.getsockname()}
         handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         begins = os.fstat(handle).st_size
@@ -104,6 +107,21 @@ def _up(arguments: argparse.Namespace) -> str:
         server.wait()
         raise BackgroundError(f"the server did not start: {_since(log, begins)}")
     return f"crabhook runs (process {server.pid}): {status}\nlog: {log}\nattach with: crabhook desk"
+
+
+def _for_desks(settings: config.Settings) -> Sequence[str]:
+    """Return the options by which desks can attach; the first time a person founds the team.
+
+    Where nobody is at a terminal and there is no team, there are none.
+    """
+    server = settings.operators or f"127.0.0.1:{DESK_PORT}"
+    if not config.team_folder().exists():
+        if not takes_a_person():
+            return ()
+        from crabhook.cli.team.members import found_here  # noqa: PLC0415 - the first time alone
+
+        found_here((socket.gethostname(),), server)
+    return () if settings.operators else ("--operators", server)
 
 
 def _line(folder: Path) -> socket.socket:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crabhook import config
 from crabhook.broker.pending import Limits, SameFile
@@ -126,13 +126,20 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     return settings
 
 
+class _Admitted(NamedTuple):
+    """Who may come in beyond the Unix socket."""
+
+    tokens: Tokens
+    team: "TeamReader | None"
+
+
 async def _serve(settings: Settings) -> None:
     manager, sockets = ServiceManager.named_in(os.environ), inherited(os.environ)
     addresses = [address_of(one) for one in sockets] or own_addresses(settings.listen)
     if sockets and settings.listen:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
     shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
-    team = _team() if shown else None
+    team = _team() if shown or settings.operators else None
     token = load_or_make(settings.token_file or config.token_file()) if shown else None
     tokens = Tokens(token, team.machine_of) if team else Tokens(token)
     recorder = _recorder(settings)
@@ -162,7 +169,7 @@ async def _serve(settings: Settings) -> None:
         await runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, tokens=tokens)
         port = _port(runner, service, sockets or addresses, tokens, settings)
-        doors = _doors(port, runner, metrics, tokens, settings)
+        doors = _doors(port, runner, metrics, _Admitted(tokens, team), settings)
         async with _watched(team, runner):
             await _work(runner, law, doors, manager, settings)
     finally:
@@ -192,7 +199,7 @@ async def _doors(
     port: AbstractAsyncContextManager[Sequence[Address]],
     runner: Runner,
     metrics: "Metrics | None",
-    tokens: Tokens,
+    admitted: _Admitted,
     settings: Settings,
 ) -> AsyncIterator[Sequence[object]]:
     """Open the port, and the harness bridge and the HTTP door beside it, where they are wanted."""
@@ -210,16 +217,19 @@ async def _doors(
             way = AnonymousIntake(runner, wait=settings.wait, named=listener.NAMED)
             page = listener.Page(metrics.exposition, metrics.CONTENT_TYPE)
             opening = listener.Opening(
-                settings.http, tokens, settings.http_name, _tls(settings), page
+                settings.http, admitted.tokens, settings.http_name, _tls(settings), page
             )
             http = listener.open_http(opening, runner, way)
             bound.append(await opened.enter_async_context(http))
             await opened.enter_async_context(metrics.keeping_time())
         if settings.operators is not None:
             from crabhook.server.operators import listener as desks  # noqa: PLC0415 - few have one
-            from crabhook.team.team_file import Folder, TeamReader  # noqa: PLC0415 - cryptography
 
-            team = TeamReader(Folder(config.state_folder() / "team"))
+            team = admitted.team
+            if team is None:
+                raise PortError(
+                    "--operators is for desks of a team: `crabhook team init` founds one"
+                )
             where = parse_address(settings.operators)
             if not isinstance(where, TcpAddress):
                 raise PortError(f"--operators {where}: desks come to HOST:PORT alone")

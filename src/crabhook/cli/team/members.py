@@ -8,7 +8,7 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from getpass import getuser
@@ -22,7 +22,7 @@ from crabhook.cli.terminal import UnseenError, ask, say, say_json
 from crabhook.model.card import number_of
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, sealed, until
-from crabhook.team.desk_keys import DeskKeys, keep
+from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, PORT, VALID, Joins
 from crabhook.team.joining import Joined, Joining
@@ -37,24 +37,35 @@ def team_folder() -> Folder:
 
 
 def _init(arguments: argparse.Namespace) -> None:
+    names = (*arguments.host, socket.gethostname())
+    kept = found_here(names, f"127.0.0.1:{DESK_PORT}", arguments.operator, arguments.team)
+    team, facts = team_in(team_folder()), kept.facts()
+    say(f"The team {team.name} is founded; you are {facts.operator}, its first admin.")
+    say(f"This device's keys are in {kept.path}.")
+    say(f"The server is known as {', '.join(team.names)}.  It counts from the server's next start.")
+    say("Next: crabhook operators invite NAME --role decider")
+
+
+def found_here(
+    names: Iterable[str], server: str, operator: str | None = None, team: str | None = None
+) -> DeskFolder:
+    """Found a team whose passphrase a person types; return the keys of who is its first admin.
+
+    `server` is where that admin's desk goes on this machine, and `names` are those that others
+    know the machine by.  Raises CrabhookError.
+    """
     folder, now = team_folder(), time.time()
     if folder.exists:
         raise changes.ChangeError(f"there is a team already in {folder.path}; nothing was changed")
-    names = tuple(dict.fromkeys((*arguments.host, socket.gethostname(), *_LOOPBACK)))
-    admin = changes.invitable(Team("", "", 0), arguments.operator or getuser(), Role.ADMIN, Scope())
-    say("The passphrase opens all that lets people and machines in: choose a long one.")
+    known = tuple(dict.fromkeys((*names, *_LOOPBACK)))
+    admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
+    say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
     seal = partial(sealed, passphrase=new_passphrase("Passphrase of the team: "))
-    team = arguments.team or socket.gethostname()
-    authority = found(folder, team, names, seal, now)
+    authority = found(folder, team or socket.gethostname(), known, seal, now)
     keys = DeskKeys.new(closing=True)
     who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
-    where = f"{_LOOPBACK[0]}:{DESK_PORT}"
-    joined = _let_in(folder, authority, admin, where, who)
-    kept = keep(config.config_folder(), keys, joined, who.name, seal)
-    say(f"The team {team} is founded in {folder.path}; you are {admin.name}, its first admin.")
-    say(f"This device's keys are in {kept.path}.  The server is known as {', '.join(names)}.")
-    say("It counts from the server's next start.")
-    say("Next: crabhook operators invite NAME --role decider")
+    joined = _let_in(folder, authority, admin, server, who)
+    return keep(config.config_folder(), keys, joined, who.name, seal)
 
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -74,7 +74,7 @@ def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_pat
         (["--otherwise", "ask"], "--otherwise says what --headless and --no-desk do"),
         (["--headless", "--no-desk"], "not both"),
         (["--http-name", "desk.example"], "--http-name is a name of the HTTP door"),
-        (["--operators", "127.0.0.1:0"], "/team/"),
+        (["--operators", "127.0.0.1:0"], "crabhook team init"),
         (["--wait", "0"], "--wait must be"),
         (["--arming-ms", "-1"], "--arming-ms must be"),
         (["--settings", "/nowhere/at/all"], "there is no settings file"),
