@@ -34,6 +34,7 @@ _VERDICTS: Mapping[RuleVerdict, Verdict] = {
     RuleVerdict.ASK_AGENTS_USER: Verdict.ASK,
     RuleVerdict.PASS: Verdict.PASS,
 }
+_PLAIN = {verdict: Decision(verdict) for verdict in _VERDICTS.values()}  # made once
 
 _TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, that are told of
 
@@ -97,7 +98,8 @@ def said_by(ruling: Ruling | None) -> Course:
     if verdict is Verdict.DENY:
         note = ruling.rule.note if ruling.rule else ""
         reason = note or f"the operator's rules deny this: {ruling.why}"
-    return Course(decided=Decided(Decision(verdict, reason=reason), by), why=ruling.why)
+    decision = Decision(verdict, reason=reason) if reason else _PLAIN[verdict]
+    return Course(decided=Decided(decision, by), why=ruling.why)
 
 
 _AGENTS_KEPT = 4096

@@ -129,6 +129,10 @@ def _start(value: Value, left: list[int], levels: int) -> Value:
         left[0] -= len(key) if isinstance(key, str) else 0
         if left[0] <= 0 or not levels:
             break
+        if isinstance(item, str) and len(item) <= left[0]:  # as most are: no call for each
+            left[0] -= len(item)
+            kept[key] = item
+            continue
         start = _start(item, left, levels - 1)
         if isinstance(value, list) and not start and item:
             break  # nothing of it is left: an empty one would be another value

@@ -12,7 +12,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Choices, Decision, Reply, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
-from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided, read_protocol
+from crabhook.platforms.rows import WHOLE, Also, Held, Phase, Protocol, Rows, decided, read_protocol
 from crabhook.tables import tables
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Platform:
     write: Callable[[Event, Decision], Reply]
     outcome: Callable[[Event], str]
     limits: Callable[[Event], Sequence[str]] = lambda _: ()
-    compared: Callable[[ToolCall], Mapping[str, Value]] = lambda tool: {"input": tool.bare}
+    compared: Callable[[ToolCall], Mapping[str, Value]] = lambda tool: {WHOLE: tool.bare}
     by_person: Callable[[Event], bool] = lambda _: True
 
     def holdable(self) -> Sequence[str]:

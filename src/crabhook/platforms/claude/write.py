@@ -35,7 +35,7 @@ from crabhook.platforms.dialect import (
     offering,
     runs,
 )
-from crabhook.platforms.rows import Also
+from crabhook.platforms.rows import WHOLE, Also
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 _EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
@@ -143,7 +143,7 @@ def compared(tool: ToolCall) -> Mapping[str, Value]:
         return {}
     if tool.name == QUESTION_TOOL and isinstance(tool.input, dict):
         return {key: tool.input[key] for key in ("questions", "answers") if key in tool.input}
-    return {"input": tool.bare}
+    return {WHOLE: tool.bare}
 
 
 def _answers(event: Event) -> str:
