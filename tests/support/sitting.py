@@ -62,6 +62,8 @@ class Sitting:
     drawn last.  Unless a test says otherwise an answer is held for a short moment, and the selection stays.
     """
 
+    makes: type[PlayedDesk] = PlayedDesk
+
     def __init__(
         self,
         *,
@@ -70,7 +72,7 @@ class Sitting:
         desk: PlayedDesk | None = None,
         **options: Any,
     ) -> None:
-        self.desk = desk or PlayedDesk()
+        self.desk = desk or self.makes()
         self.columns, self.rows = columns, rows
         self.stroke = STROKE
         self.options = DeskOptions(**{"take_back_ms": 600, "advance": False, **options})

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")
 ADMIN, DECIDER, VIEWER = Role.ADMIN, Role.DECIDER, Role.VIEWER
 TIMES = 40
+MANY = pytest.param(1_000, marks=pytest.mark.thorough)
 LONG = "x" * 50_000
 
 
@@ -104,8 +105,9 @@ async def test_a_desk_elsewhere_sees_and_decides_and_is_named_with_device_and_ad
     assert server.core.attendance.desks == 0
 
 
+@pytest.mark.parametrize("times", [TIMES, MANY])
 async def test_of_two_desks_that_decide_at_once_one_does_and_the_other_is_told_who(
-    tmp_path: Path,
+    tmp_path: Path, times: int
 ) -> None:
     server = PlayedDesk()
     async with (
@@ -114,7 +116,7 @@ async def test_of_two_desks_that_decide_at_once_one_does_and_the_other_is_told_w
         port.desk("bob") as of_bob,
     ):
         ann, bob = followed(of_ann), followed(of_bob)
-        for number in range(1, TIMES + 1):
+        for number in range(1, times + 1):
             server.ask(call(session_id=f"s{number}"))
             await until(lambda n=number: ann.card(n) and bob.card(n))
             seen = [(who, who.card(number)) for who in (ann, bob)]
@@ -127,11 +129,12 @@ async def test_of_two_desks_that_decide_at_once_one_does_and_the_other_is_told_w
             assert isinstance(late, TooLate)
             assert late.by == Operator(f"o-{winner}", winner, f"{winner}'s", "127.0.0.1")
             assert ann.card(number) == bob.card(number) == server.card(number)
-    assert len(server.decided) == TIMES
+    assert len(server.decided) == times
 
 
+@pytest.mark.parametrize("kills", [20, pytest.param(100, marks=pytest.mark.thorough)])
 async def test_over_killed_connections_no_news_are_missed_and_none_come_twice(
-    tmp_path: Path,
+    tmp_path: Path, kills: int
 ) -> None:
     server, heard, began, told = PlayedDesk(), list[str](), list[News](), 0
 
@@ -147,7 +150,7 @@ async def test_over_killed_connections_no_news_are_missed_and_none_come_twice(
         port.desk("ann", line.port) as desk,
     ):
         replica = followed(desk, hear)
-        for kill in range(TIMES // 2):
+        for kill in range(kills):
             for _ in range(3):
                 notify(server, str(told := told + 1))
                 await asyncio.sleep(0.001 * (kill % 3))
