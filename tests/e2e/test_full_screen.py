@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.test_claude_code import QUESTIONS, install
+from tests.e2e.test_claude_code import QUESTIONS, everything, install
+from tests.e2e.test_steering import ALLOWED, TASK, WAITS
 from tests.support.plain_desk import CRABHOOK
 from tests.support.terminal import Terminal
-from tests.support.turns import Text, ToolUse, bash
+from tests.support.turns import Script, Text, ToolUse, bash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,18 +33,31 @@ class Screen(Terminal):
     def __init__(self, columns: int, rows: int) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="crabhook-screen-", dir="/tmp"))
         self.address = f"unix:{self.home}/s"
-        environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(self.home)}
+        self.environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(self.home)}
         super().__init__(
             [CRABHOOK, "serve", "--listen", self.address],
-            environment,
+            self.environment,
             columns=columns,
             rows=rows,
         )
         self.wait_for("0 waiting")
 
+    def record(self) -> str:
+        """What is on record, as people read it."""
+        told = [CRABHOOK, "audit"]
+        done = subprocess.run(
+            told, env=self.environment, capture_output=True, text=True, timeout=20, check=True
+        )
+        return done.stdout
+
     def close(self) -> None:
         super().close()
         shutil.rmtree(self.home, ignore_errors=True)
+
+
+def as_a_person() -> None:
+    """Look before the next key: one right behind others counts as pasted."""
+    time.sleep(0.7)
 
 
 @pytest.fixture(params=[(80, 24), (200, 60)], ids=["80x24", "200x60"])
@@ -89,6 +106,7 @@ def test_questions_are_answered_on_the_screen(claude: MakeClaude, screen: Screen
     screen.press("1", until="[x] 1")
     screen.key("2")
     screen.wait_for("[x] 2")
+    as_a_person()
     screen.key("Enter")
     screen.wait_for("What is it called?")
     screen.press("o", until="in your own words")
@@ -116,3 +134,91 @@ def test_a_rule_from_a_card_spares_the_next_one(claude: MakeClaude, screen: Scre
     assert written.count("[[rule]]") == 1
     assert 'match = "Bash(touch made)"' in written
     assert "#2" not in screen.screen()  # the second call had no card
+
+
+def test_a_danger_is_allowed_by_a_second_yes_alone(claude: MakeClaude, screen: Screen) -> None:
+    pushes = "git push --force nowhere; touch made"
+    agent = claude((bash(pushes),), (Text("It is pushed."),))
+    install(agent, screen.address, gate=True)
+    terminal = agent.terminal("push it")
+    screen.wait_for("▲▲")
+    screen.press("a", until="enter allows it, esc goes back")
+    assert "FORCE" in screen.screen().partition("enter allows it")[0].rpartition("\n")[2]
+    screen.key("a", "y", "Space", "Down")
+    as_a_person()
+    assert "enter allows it" in screen.screen()
+    screen.press("Escape", until=lambda shown: "enter allows it" not in shown)
+    assert "TAKE BACK" not in screen.screen()
+    assert not (agent.project / "made").exists()
+    screen.press("a", until="enter allows it, esc goes back")
+    screen.press("Enter", until="TAKE BACK")
+    screen.wait_for(re.compile("ALLOW [3-5] s").search)  # a danger is held for longer
+    assert not (agent.project / "made").exists()
+    screen.wait_for("delivered")
+    terminal.wait_for("It is pushed.")
+    assert (agent.project / "made").exists()
+
+
+def test_a_call_that_is_edited_is_shown_run_and_on_record_as_edited(
+    claude: MakeClaude, screen: Screen
+) -> None:
+    agent = claude((bash("touch made"),), (Text("It is made."),))
+    install(agent, screen.address, gate=True)
+    terminal = agent.terminal("make a file")
+    screen.wait_for("touch made")
+    screen.press("e", until="see the change")
+    screen.key("End", "C-u")
+    screen.wait_for(lambda shown: "│ touch made" not in shown.partition("wants to")[2])
+    screen.type("touch other")
+    screen.wait_for("│ touch other")
+    screen.press("C-s", until="+ touch other")
+    as_a_person()
+    screen.press("Enter", until="TAKE BACK")
+    screen.wait_for("delivered")
+    shown = screen.screen()
+    card = shown.partition("wants to")[2]
+    assert re.search(r"#1 .*touch other .*ALLOWED edited", shown)  # in the queue
+    assert "│ touch other" in card
+    assert "ALLOWED edited: touch other" in card  # in the feed
+    assert "touch made" not in card
+    terminal.wait_for("It is made.")
+    assert [path.name for path in agent.project.iterdir()] == ["other"]
+    (line,) = (line for line in screen.record().splitlines() if "#1" in line)
+    assert "touch other" in line
+    screen.press("i", until="touch made")  # what was asked is a key away
+
+
+def test_a_session_is_told_a_note_and_a_subagent_stopped_without_a_card(
+    claude: MakeClaude, screen: Screen
+) -> None:
+    looks = ((bash(WAITS),), (bash("touch made"),), (Text("I looked."),))
+    mine = bash(f"{WAITS.replace('go', 'on')}; touch mine")
+    turns = ((ToolUse("Agent", TASK),), (mine,), (Text("All told."),))
+    agent = claude(script=Script(turns, subagents={"SUB": looks}))
+    install(agent, screen.address, gate=False)
+    terminal = agent.terminal("Send somebody.", extra_args=ALLOWED)
+    screen.press("S", until="1 live")
+    screen.wait_for("general-purpose")
+    for row, words in (
+        ("note to its main agent", "use the blue one"),
+        ("stop this subagent", "no more looking"),
+    ):
+        shown = screen.press("Enter", until=row)
+        (digit,) = re.findall(rf"(\d) {row}", shown)
+        as_a_person()
+        screen.key(digit)
+        screen.wait_for(lambda seen, row=row: row not in seen)
+        screen.type(words)
+        screen.wait_for(words)
+        as_a_person()
+        screen.key("Enter")
+        as_a_person()
+    for go in ("go", "on"):
+        (agent.project / go).touch()
+    terminal.wait_for("All told.", 30)
+    screen.wait_for("use the blue one")
+    assert re.search(r"deny +Bash +touch made", screen.record())
+    assert not (agent.project / "made").exists()
+    assert (agent.project / "mine").exists()
+    texts = "\n".join(text for one in agent.requests() for text in everything(one.body))
+    assert "Note from the operator: use the blue one" in texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prompt_toolkit.utils import get_cwidth
 
-from tests.support.sitting import Sitting
+from tests.support.sitting import Sitting, happening
 
 
 def typing(text: str, columns: int = 80) -> tuple[Sitting, str, int]:
@@ -76,3 +76,17 @@ def test_the_foot_never_moves() -> None:
         places.add(len(sitting.rows_of_text()))
         places.add(sitting.rows_of_text()[-4].count("─") > 10)
     assert places == {24, True}
+
+
+def test_however_long_a_prompt_is_what_is_typed_is_seen() -> None:
+    sitting = Sitting()
+    subagent = {"agent_id": "a1", "agent_type": "general-purpose"}
+    sitting.ask(session_id="460c652e-04a4")
+    sitting.desk.ask(happening("SubagentStart", session_id="460c652e-04a4", **subagent))
+    sitting.wait()
+    sitting.desk.pass_time(1)
+    sitting.press("S", "enter")
+    sitting.wait()
+    sitting.press("4")
+    sitting.type("the wrong branch of it")
+    assert "the wrong branch of it" in sitting.text()

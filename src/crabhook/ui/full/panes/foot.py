@@ -77,6 +77,7 @@ class Foot:
             ended = typing.number is not None and screen.selection.ended
             said = f" {typing.ended_prompt if ended else typing.prompt}"
         prompt, before, after = spell(said), spell(text[:at]), spell(text[at:])
+        prompt = _fit(prompt, columns)
         room = columns - cells(prompt) - 2
         while cells(before) > max(room, 0):
             before = before[max((len(before) - room) // 2, 1) :]
@@ -96,6 +97,15 @@ class Foot:
             else:
                 lines.append(entry)
         return lines
+
+
+def _fit(prompt: str, columns: int) -> str:
+    """Return a prompt, shortened where it would leave no room for what is typed."""
+    room = columns - min(_TYPED, columns // 2)
+    return prompt if cells(prompt) <= room else f"{clip(prompt, room - 2)}: "
+
+
+_TYPED = 26  # columns at least, of a row that is twice as wide
 
 
 def _doubt(said: str, room: int, most: int) -> list[Line]:
