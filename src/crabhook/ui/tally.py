@@ -6,12 +6,15 @@ It is told of every decision by the server, since what a rule decides never beco
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from textwrap import wrap
+from time import localtime
 
 from crabhook.model.actor import Actor, Operator, Rule, StandingOrder
-from crabhook.model.decision import Decided
+from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
+from crabhook.ui.cards.sentence import target
 from crabhook.ui.cards.summary import said
 
+MOST_ALIKE = 100_000  # different calls that are counted apart
 COLUMNS = 78  # of a line of the summary
 BY_RULES, BY_ORDERS = "by rules", "by standing orders"
 NO_OPINION = (
@@ -38,18 +41,29 @@ class Tally:
     def __init__(self) -> None:
         self._here: Counter[str] = Counter()
         self._earlier: Counter[str] = Counter()
+        self._alike: Counter[tuple[object, ...]] = Counter()
 
     def __repr__(self) -> str:
         return f"<Tally {self.today()}>"
 
     def count(self, event: Event, decided: Decided) -> None:
         """Count a decision."""
-        if word := counted_as(event, decided):
-            self._here[word] += 1
+        self._count(self._here, event, decided)
 
-    def add_earlier(self, words: Mapping[str, int]) -> None:
-        """Count what was decided today before the desk was opened, by word."""
-        self._earlier.update(words)
+    def count_earlier(self, event: Event, decided: Decided) -> None:
+        """Count a decision of today that was made before the desk was opened."""
+        self._count(self._earlier, event, decided)
+
+    def _count(self, words: Counter[str], event: Event, decided: Decided) -> None:
+        if word := counted_as(event, decided):
+            words[word] += 1
+        if event.tool is not None and len(self._alike) < MOST_ALIKE:
+            self._alike[_today(), event.tool.name, target(event), decided.decision.verdict] += 1
+
+    def alike(self, event: Event, verdict: Verdict) -> int:
+        """Return how many calls like an event's, of the same tool and target, ended so today."""
+        name = event.tool.name if event.tool else ""
+        return self._alike[_today(), name, target(event), verdict]
 
     def today(self) -> str:
         """Return what happened today, in one line."""
@@ -61,6 +75,10 @@ class Tally:
         if waiting:
             requests = "1 request" if waiting == 1 else f"{waiting} requests"
             yield from wrap(f"{requests} still waited. {NO_OPINION}", COLUMNS)
+
+
+def _today() -> tuple[int, ...]:
+    return tuple(localtime()[:3])
 
 
 def _told(words: Mapping[str, int]) -> str:

@@ -52,7 +52,9 @@ def test_a_decision_is_counted_by_who_gave_it(
 def test_the_day_has_what_was_before_and_the_summary_has_not() -> None:
     tally = Tally()
     assert tally.today() == "nothing was decided yet"
-    tally.add_earlier({"allowed": 3, "by rules": 30})
+    for times, by in ((3, OWNER), (30, Rule("allow"))):
+        for _ in range(times):
+            tally.count_earlier(call(), Decided(Decision(Verdict.ALLOW), by))
     tally.count(call(), Decided(Decision(Verdict.ALLOW), OWNER))
     tally.count(call(), Decided(Decision(Verdict.DENY, reason="no"), OWNER))
     assert tally.today() == "4 allowed · 1 denied · 30 by rules"
@@ -60,3 +62,5 @@ def test_the_day_has_what_was_before_and_the_summary_has_not() -> None:
     rest = list(tally.summary(2))[1:]
     assert " ".join(rest) == f"2 requests still waited. {NO_OPINION}"
     assert max(map(len, rest)) < 80
+    assert [tally.alike(call(), one) for one in (Verdict.ALLOW, Verdict.DENY)] == [34, 1]
+    assert not tally.alike(call("Edit"), Verdict.ALLOW)

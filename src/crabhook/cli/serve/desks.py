@@ -9,7 +9,6 @@ import logging
 import os
 import secrets
 import sys
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -36,6 +35,7 @@ from crabhook.ui.terminal import standard_lines, standard_writer
 
 if TYPE_CHECKING:
     from crabhook.ui.options import DeskOptions
+    from crabhook.ui.tally import Tally
 
 _LOG = logging.getLogger("crabhook.decisions")
 
@@ -128,11 +128,8 @@ async def _plain(
         write.close()
 
 
-def decided_today() -> Counter[str]:
-    """Return how much the record tells was decided since midnight, by the words of a tally."""
-    from crabhook.ui.tally import counted_as  # noqa: PLC0415 - the other desks need none of it
-
-    words: Counter[str] = Counter()
+def count_today(tally: "Tally") -> None:
+    """Count what the record tells was decided since midnight."""
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     today = Query(since=iso(midnight.timestamp()), kinds=(Kind.DECIDED.value,), last=MOST_TODAY)
     with suppress(CrabhookError), open_history(state_folder()) as history:
@@ -142,10 +139,9 @@ def decided_today() -> Counter[str]:
                 made = Decision(Verdict(record.verdict))
                 if "edited" in told:
                     made = replace(made, updated_input={})
-                event = Event(record.platform, "PreToolUse", tool=ToolCall(record.tool, None))
-                words[counted_as(event, Decided(made, actor_in(told)))] += 1
-    del words[""]
-    return words
+                tool = ToolCall(record.tool, told.get("input")) if record.tool else None
+                event = Event(record.platform, "PreToolUse", tool=tool)
+                tally.count_earlier(event, Decided(made, actor_in(told)))
 
 
 async def _full(runner: Runner, settings: Settings, where: str) -> None:
@@ -154,7 +150,7 @@ async def _full(runner: Runner, settings: Settings, where: str) -> None:
 
     tally = Tally()
     runner.decided = tally.count
-    tally.add_earlier(await asyncio.to_thread(decided_today))
+    await asyncio.to_thread(count_today, tally)
     options = replace(chosen(settings), tally=tally, state=runner.state)
     waiting = await app.run(runner.desk(OWNER), options=options, title=where)
     for line in tally.summary(waiting):

@@ -2,20 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
-from crabhook.model.event import Event
+from crabhook.model.decision import Verdict
 from crabhook.model.risk import Level, Risk
-from crabhook.ui.cards.sentence import NOTHING_RISKY, by_level, decided_before, has_risk
+from crabhook.ui.cards.sentence import (
+    NOTHING_RISKY,
+    by_level,
+    decided_before,
+    has_risk,
+    last_prompt,
+    such_calls,
+)
 from crabhook.ui.cards.summary import brief, names_plan
 from crabhook.ui.commands.decide import suggestions
+from crabhook.ui.tally import Tally
 from crabhook.ui.text.code import plain_rows, titled
 from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
 from crabhook.ui.text.width import wrapped
 
 _LAST_WORDS = "last words"
+_COUNTED = (Verdict.ALLOW, Verdict.DENY)
 _A_PLAN = "the plan's file"
 _MARKS = {Level.DANGER: ("danger", "▲▲ "), Level.CAUTION: ("caution", "▲ "), Level.NONE: ("", "")}
 _UNKNOWN = ": not known here"
@@ -119,8 +129,8 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
 class CardContexts:
     """The contexts of the cards that were looked at; each is found once."""
 
-    def __init__(self, desk: Replica) -> None:
-        self._desk = desk
+    def __init__(self, desk: Replica, tally: Tally) -> None:
+        self._desk, self._tally = desk, tally
         self._found: dict[int, CardContext] = {}
         self._asked: set[int] = set()
 
@@ -135,18 +145,12 @@ class CardContexts:
             self._desk.submit(AskContext(card.number))
         words = "" if told else self._desk.words(card.number)
         whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
-        before = decided_before(card, self._desk.ended())
-        found = CardContext(words or "", before, whose, self._prompt(card.event))
+        allowed, denied = map(partial(self._tally.alike, card.event), _COUNTED)
+        before = such_calls(allowed, denied, "today") or decided_before(card, self._desk.ended())
+        found = CardContext(words or "", before, whose, last_prompt(card.event, self._desk))
         if words is not None:
             self._found[card.number] = found
         return found
-
-    def _prompt(self, event: Event) -> str:
-        """Return what a session's user asked for last, where its hook told us."""
-        whose = event.platform, event.session
-        heard = (one.event for one in reversed(self._desk.feed()))
-        told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)
-        return next(filter(None, told), "")
 
     def forget(self, number: int) -> None:
         """Forget a card that nobody looks at any more."""

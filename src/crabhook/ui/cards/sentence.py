@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Verdict
 from crabhook.model.errors import QuestionError
@@ -144,7 +145,10 @@ def target(event: Event) -> str:
 
 
 def decided_before(card: Card, ended: Iterable[Card]) -> str:
-    """Return how calls like the card's were decided, in words not yet safe; empty for none."""
+    """Return how calls like the card's were decided, in words not yet safe; empty for none.
+
+    Those are counted that `ended` lately, on cards.
+    """
     if card.event.tool is None:
         return ""
     mine, name = target(card.event), card.event.tool.name
@@ -154,8 +158,19 @@ def decided_before(card: Card, ended: Iterable[Card]) -> str:
         if before.state is State.DECIDED and before.decision and before.number != card.number
         if before.event.calls(name) and target(before.event) == mine
     )
-    allowed, denied = alike[Verdict.ALLOW], alike[Verdict.DENY]
-    if not allowed + denied:
-        return ""
+    return such_calls(alike[Verdict.ALLOW], alike[Verdict.DENY], "lately")
+
+
+def such_calls(allowed: int, denied: int, when: str) -> str:
+    """Say how many calls like one were allowed and denied; nothing where there was none."""
     calls = "such call" if allowed + denied == 1 else "such calls"
-    return f"{allowed + denied} {calls} lately: {allowed} allowed, {denied} denied"
+    told = f"{allowed + denied} {calls} {when}: {allowed} allowed, {denied} denied"
+    return told if allowed + denied else ""
+
+
+def last_prompt(event: Event, desk: Replica) -> str:
+    """Return what the user of an event's session asked for last, where a hook told us."""
+    whose = event.platform, event.session
+    heard = (one.event for one in reversed(desk.feed()))
+    told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)
+    return next(filter(None, told), "")

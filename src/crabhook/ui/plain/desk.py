@@ -163,6 +163,8 @@ class Interpreter:
         self._say = output.say
         self._deciding = Deciding(desk, output.say, take_back, person)
         self._person = person
+        if person is not None:
+            person.say = output.say
         self._histories = Histories(desk, output.say, time)
         self._following = False
         self._settled = asyncio.Event()

@@ -13,13 +13,21 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from crabhook.bounded import Bounded
+from crabhook.desk.commands import AskContext, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, pretty, text_at
 from crabhook.model.order import CAP
-from crabhook.ui.cards.sentence import Sentence, decided_before, has_risk, risk_words, sentence
+from crabhook.ui.cards.sentence import (
+    Sentence,
+    decided_before,
+    has_risk,
+    last_prompt,
+    risk_words,
+    sentence,
+)
 from crabhook.ui.cards.summary import (
     TELLING,
     agent_name,
@@ -63,14 +71,16 @@ class Detail(StrEnum):
 
 
 class ForAPerson(Format):
-    """Tells a person; `detail` may change at any time."""
+    """Tells a person; `detail` may change at any time.  `say` has a line printed in its turn."""
 
     words = PERSONS_WORDS
 
     def __init__(self, desk: Replica, detail: Detail) -> None:
         self.detail = detail
+        self.say: Callable[[str], None] = lambda _: None
         self._desk = desk
         self._unprinted: Bounded[int, int] = Bounded(_PRINTED_KEPT)
+        self._asked: Bounded[int, None] = Bounded(_PRINTED_KEPT)  # cards whose last words were
         self._listed: set[tuple[str, ...]] = set()  # lists of words that were printed
 
     def header(self, card: Card, spell: Speller = covered) -> str:
@@ -89,6 +99,8 @@ class ForAPerson(Format):
     ) -> list[str]:
         """Return as much about a card as the person wants, or `whole`; `bare` with its secrets."""
         whole = whole or bare
+        if card.number not in self._asked and (whole or self.detail is Detail.FULL):
+            self._ask_words(card.number)
         known, told = [*self._known(card)], [*self._around(card, now)]
         body = [*_body(card, WHOLE_CHARACTERS if whole else FIRST_CHARACTERS)]
         if self.detail is Detail.BRIEF and not whole:
@@ -107,6 +119,20 @@ class ForAPerson(Format):
             lines.append(f"  secrets are covered: {card.number} show secrets prints them")
         self._unprinted[card.number] = left_out
         return [header, *lines, *self._ending(card)]
+
+    def _ask_words(self, number: int) -> None:
+        """Have the last words of a card's agent read; what comes after the card is said apart."""
+        late: list[bool] = []
+
+        def then(_: Outcome) -> None:
+            card, words = self._desk.card(number), self._desk.words(number)
+            if late and words and card is not None and card.state is State.WAITING:
+                row = Row(f"#{number} last words: ", " ".join(words.split()))
+                self.say(row.cut(_LONGEST_FACT).line)
+
+        self._asked[number] = None
+        self._desk.submit(AskContext(number), then)
+        late.append(True)
 
     def raw(self, card: Card, now: float) -> list[str]:
         """Return everything that was sent about a card: ids, paths, its process, its JSON."""
@@ -170,6 +196,10 @@ class ForAPerson(Format):
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
         if before := decided_before(card, self._desk.ended()):
             yield Row("  before: ", before)
+        if prompt := last_prompt(event, self._desk):
+            yield Row("  its user asked: ", " ".join(prompt.split()))
+        if words := self._desk.words(card.number):
+            yield Row("  last words: ", " ".join(words.split()))
         who = f"subagent {brief(event.agent_type, covered)}".rstrip() if event.agent_id else "agent"
         mode = f", mode {brief(event.permission_mode, covered)}" if event.permission_mode else ""
         left = f"; {countdown(card.wait_until - now)} left" if card.state is State.WAITING else ""

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import OWNER
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.ui.cards.context import CardContext, CardContexts, below_rows
+from crabhook.ui.tally import Tally
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import cells
@@ -89,7 +91,7 @@ def test_a_card_that_is_forgotten_is_found_anew() -> None:
     sitting = Sitting()
     sitting.desk.words[1] = "one"
     sitting.ask()
-    around = CardContexts(sitting.desk.replica)
+    around = CardContexts(sitting.desk.replica, Tally())
     assert around.of(sitting.card).words == "one"
     sitting.desk.words[1] = "two"
     assert around.of(sitting.card).words == "one"
@@ -167,3 +169,12 @@ def test_a_card_says_why_it_is_here_and_whole_a_key_away(columns: int) -> None:
     sitting.press("i")
     sitting.desk.answer(1, Decision(Verdict.ALLOW))
     assert line not in card_rows(sitting)
+
+
+def test_what_was_decided_of_its_like_today_is_counted_though_no_card_of_it_is_known() -> None:
+    sitting, tally = Sitting(), Tally()
+    sitting.ask(tool_input={"command": "npm ci"})
+    around, event = CardContexts(sitting.desk.replica, tally), sitting.card.event
+    for verdict in (Verdict.ALLOW, Verdict.ALLOW, Verdict.DENY, Verdict.PASS):
+        tally.count_earlier(event, Decided(Decision(verdict), OWNER))
+    assert around.of(sitting.card).before == "3 such calls today: 2 allowed, 1 denied"

@@ -414,3 +414,19 @@ async def test_the_history_lists_what_ended_filters_it_and_prints_one_entry_whol
 async def test_on_pipes_the_history_is_no_word() -> None:
     async with sitting(PlayedDesk()) as sits:
         assert (await sits.type("history"))[0].startswith("! ")
+
+
+async def test_full_tells_the_last_prompt_and_the_last_words_and_brief_does_not() -> None:
+    desk = PlayedDesk()
+    desk.ask({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Build\nit"})
+    desk.words[1] = None
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        desk.ask(bash(RISKY))
+        assert "  its user asked: Build it" in await sits.look()
+        desk.words[1] = "So I\n#2 clean\x1b[2J"
+        assert await sits.look() == ["#1 last words: So I #2 clean␛[2J"]
+        assert "  last words: So I #2 clean␛[2J" in await sits.type("1 show")
+        await sits.type("brief")
+        desk.words[2] = "Nothing"
+        desk.ask(bash("ls"))
+        assert not [row for row in await sits.look() if "last words" in row or "asked:" in row]
