@@ -1,13 +1,12 @@
 """The desk of one operator on a core in this process."""
 
 import logging
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from crabhook.bounded import Bounded
 from crabhook.broker.cards import StaleError, TooLateError
 from crabhook.broker.messages import Answered, Commanded, Fact, RuleAdded, Rulings
 from crabhook.broker.orders import against
@@ -40,41 +39,16 @@ from crabhook.desk.updates import (
 )
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card
-from crabhook.model.decision import Decision
-from crabhook.model.errors import CrabhookError, DecisionError
-from crabhook.model.event import Event
-from crabhook.model.jsontext import Value
-from crabhook.model.risk import NO_RISK, Risk
+from crabhook.model.errors import CrabhookError
+from crabhook.model.risk import Risk
 from crabhook.server.core.core import Core, Settle, Submitted
-from crabhook.server.core.readings import Readings
+from crabhook.server.core.readings import ChangedCalls, Readings
 
 _LOG = logging.getLogger(__name__)
 
 _SMALL = (None, None, None)
 
 JUDGED_AGAIN = 100  # cards, after a rule was made of the history
-CHANGES_KEPT = 64  # of cards, each as it was last to be changed
-
-
-@dataclass(slots=True)
-class _Change:
-    """What a card's calls are to become, and what the rules say of that; None while they are asked.
-
-    `calls` are as they would be, by request id; `edition`: which rules were asked.  `risk` is
-    what the worst of the calls may do.
-    """
-
-    updated_input: Mapping[str, Value] | None
-    calls: Mapping[str, Event]
-    edition: Hashable = None
-    rulings: Rulings | None = None
-    risk: Risk = NO_RISK
-    asked_by: list[Callable[[Rulings, Risk], None]] = field(default_factory=list)
-
-    def is_of(self, decision: Decision, calls: Mapping[str, Event]) -> bool:
-        """Whether it is the change that a decision makes; to Python 1 and true are equal."""
-        same = self.updated_input == decision.updated_input
-        return same and _fingerprints(self.calls) == _fingerprints(calls)
 
 
 class LocalDesk:
@@ -85,7 +59,7 @@ class LocalDesk:
         # The same person at the same desk, from whichever address they come back.
         self._giver = replace(by, address="") if isinstance(by, Operator) else by
         self._streams: list[Callable[[News], object]] = []
-        self._judged: Bounded[int, _Change] = Bounded(CHANGES_KEPT)
+        self._changes = ChangedCalls(core.broker, readings)
 
     def __repr__(self) -> str:
         return f"<LocalDesk of {self._by} on {self._core!r}>"
@@ -181,7 +155,7 @@ class LocalDesk:
 
     def _decide(self, command: Decide, settle: Settle) -> None:
         number, decision = command.card, command.decision
-        rulings, risk = self._rulings(number, decision)
+        rulings, risk = self._changes.said(number, decision)
         fact = Answered(
             number,
             decision,
@@ -192,23 +166,6 @@ class LocalDesk:
             risk=risk,
         )
         self._tell_broker(fact, settle)
-
-    def _rulings(self, number: int, decision: Decision) -> tuple[Rulings, Risk | None]:
-        """Return what the rules said of a change, and its risk; none where they were not asked.
-
-        Raises DecisionError where they have changed since: what they say now was shown to nobody.
-        """
-        change = self._judged.get(number)
-        if change is None or not change.rulings:
-            return {}, None
-        if not change.is_of(decision, self._core.broker.changed(number, decision)):
-            return {}, None
-        if change.edition != self._readings.edition(change.calls):
-            raise DecisionError(
-                f"the rules may have changed since #{number} was edited: edit it again to see what "
-                "they say now; nothing was sent"
-            )
-        return change.rulings, change.risk
 
     def _allow_with_rule(self, command: AllowWithRule, settle: Settle) -> None:
         number, decision, seen = command.card, command.decision, command.seen
@@ -284,44 +241,17 @@ class LocalDesk:
         return card
 
     def _ask_objections(self, command: AskObjections, settle: Settle) -> None:
-        """Ask the rules about a changed call, once for all who ask about the same change."""
         number, decision = command.card, command.decision
 
-        def tell(rulings: Rulings, risk: Risk = NO_RISK) -> None:
+        def tell(rulings: Rulings, risk: Risk) -> None:
             said = against(rulings.values())
             self._ready(settle, ObjectionsReady(number, decision, said, risk))
 
-        calls, change = self._core.broker.changed(number, decision), self._judged.get(number)
-        if not calls:
-            tell({})
-        elif change is None or not self._is_of(change, decision, calls):
-            change = self._judged[number] = _Change(decision.updated_input, calls, asked_by=[tell])
-            self._readings.rulings(calls, partial(_judged, change))
-        elif change.rulings is None:
-            change.asked_by.append(tell)
-        else:
-            tell(change.rulings, change.risk)
-
-    def _is_of(self, change: _Change, decision: Decision, calls: Mapping[str, Event]) -> bool:
-        """Whether it is this change, and was judged by the rules in force, or is being judged."""
-        if not change.is_of(decision, calls):
-            return False
-        return change.rulings is None or change.edition == self._readings.edition(calls)
+        self._changes.ask(number, decision, tell)
 
 
 def _entry(number: int) -> str:
     return f"entry {number} of the history"
-
-
-def _fingerprints(calls: Mapping[str, Event]) -> dict[str, bytes]:
-    return {leg: one.tool.fingerprint for leg, one in calls.items() if one.tool is not None}
-
-
-def _judged(change: _Change, rulings: Rulings, edition: Hashable, risk: Risk) -> None:
-    change.rulings, change.edition, change.risk = rulings, edition, risk
-    asked_by, change.asked_by = change.asked_by, []
-    for tell in asked_by:
-        tell(rulings, risk)
 
 
 def _content(command: Command) -> object:

@@ -6,14 +6,19 @@ Each is read beside the loop, so that no hook waits for it, and told once it is 
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from crabhook.bounded import Bounded
+from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Rulings
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offering
 from crabhook.model.card import Card
+from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.risk import UNTOLD, Risk
+from crabhook.model.jsontext import Value
+from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.model.wording import until
 from crabhook.policy.propose import in_words
 from crabhook.policy.rule import RuleVerdict
@@ -27,6 +32,7 @@ _LOG = logging.getLogger(__name__)
 _NO_RULES = "no rules are kept here"
 _NOT_ASKED = Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
 
+CHANGES_KEPT = 64  # of cards, each as it was last to be changed
 ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
 
 
@@ -130,3 +136,75 @@ class Readings:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+@dataclass(slots=True)
+class _Change:
+    """What a card's calls are to become, and what the rules say of that; None while they are asked.
+
+    `calls` are as they would be, by request id; `edition`: which rules were asked.  `risk` is
+    what the worst of the calls may do.
+    """
+
+    updated_input: Mapping[str, Value] | None
+    calls: Mapping[str, Event]
+    edition: Hashable = None
+    rulings: Rulings | None = None
+    risk: Risk = NO_RISK
+    asked_by: list[Callable[[Rulings, Risk], object]] = field(default_factory=list)
+
+    def is_of(self, decision: Decision, calls: Mapping[str, Event]) -> bool:
+        """Whether it is the change that a decision makes; to Python 1 and true are equal."""
+        same = self.updated_input == decision.updated_input
+        return same and _fingerprints(self.calls) == _fingerprints(calls)
+
+    def is_judged(self, rulings: Rulings, edition: Hashable, risk: Risk) -> None:
+        """Take in what the rules say, and tell all who have asked."""
+        self.rulings, self.edition, self.risk = rulings, edition, risk
+        asked_by, self.asked_by = self.asked_by, []
+        for tell in asked_by:
+            tell(rulings, risk)
+
+
+def _fingerprints(calls: Mapping[str, Event]) -> dict[str, bytes]:
+    return {leg: one.tool.fingerprint for leg, one in calls.items() if one.tool is not None}
+
+
+class ChangedCalls:
+    """What the rules say of cards' calls as a decision changes them, for the desk that asks."""
+
+    def __init__(self, broker: Broker, readings: Readings) -> None:
+        self._broker, self._readings = broker, readings
+        self._changes: Bounded[int, _Change] = Bounded(CHANGES_KEPT)
+
+    def ask(self, number: int, decision: Decision, tell: Callable[[Rulings, Risk], object]) -> None:
+        """Ask the rules in force, once for all who ask about the same change of a card."""
+        calls, change = self._broker.changed(number, decision), self._changes.get(number)
+        known = change is not None and change.is_of(decision, calls)
+        if not calls:
+            tell({}, NO_RISK)
+        elif change is not None and known and change.rulings is None:
+            change.asked_by.append(tell)
+        elif change is not None and known and change.edition == self._readings.edition(calls):
+            tell(change.rulings or {}, change.risk)
+        else:
+            change = self._changes[number] = _Change(decision.updated_input, calls)
+            change.asked_by.append(tell)
+            self._readings.rulings(calls, change.is_judged)
+
+    def said(self, number: int, decision: Decision) -> tuple[Rulings, Risk | None]:
+        """Return what the rules said of a change, and its risk; none where they were not asked.
+
+        Raises DecisionError where they have changed since: what they say now was shown to nobody.
+        """
+        change = self._changes.get(number)
+        if change is None or not change.rulings:
+            return {}, None
+        if not change.is_of(decision, self._broker.changed(number, decision)):
+            return {}, None
+        if change.edition != self._readings.edition(change.calls):
+            raise DecisionError(
+                f"the rules may have changed since #{number} was edited: edit it again to see what "
+                "they say now; nothing was sent"
+            )
+        return change.rulings, change.risk
