@@ -42,14 +42,14 @@ def test_hooks_of_a_machine_are_answered_over_the_teams_tls_until_it_is_revoked(
     team: Founded,
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as line:
-        place = f"127.0.0.1:{line.getsockname()[1]}"
+        port = line.getsockname()[1]
+    place, beyond = f"127.0.0.1:{port}", f"0.0.0.0:{port}"
     token = home_of(team) / "token-here"
     token.write_text(TOKEN)
     token.chmod(0o600)
     shown = ("--token-file", str(token), "--tls-ca", str(team.folder.authority))
-    tls = ("--tls-cert", str(team.folder.server), "--tls-key", str(team.folder.server_key))
-    strict = ("--headless", "--otherwise", "deny", "--log-format", "json", "--listen", place)
-    with Service(*strict, *tls, folder=home_of(team)) as server:
+    strict = ("--headless", "--otherwise", "deny", "--log-format", "json", "--listen", beyond)
+    with Service(*strict, folder=home_of(team)) as server:
         asked = sample("PreToolUse-Bash")
         answer = Client(place, asked, *shown).finish()
         assert answer.output["hookSpecificOutput"]["permissionDecision"] == "deny"

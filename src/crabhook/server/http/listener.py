@@ -37,6 +37,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health
 from crabhook.server.http.connections import SERVER, Connections, transport_of
 from crabhook.server.http.middleware import (
+    MACHINE,
     Answer,
     Guard,
     Middleware,
@@ -202,7 +203,8 @@ def origin(request: web.BaseRequest) -> Origin:
     """Return who asks, as far as a connection tells: the machine."""
     host = request.remote or ""
     number = number_of(host.partition("%")[0])
-    return Origin(os.uname().nodename if number and number.is_loopback else host)
+    name = os.uname().nodename if number and number.is_loopback else host
+    return Origin(name, machine=MACHINE.get())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias
@@ -102,10 +103,12 @@ class Guard:
                 ends=True,
             )
 
-    def shows_token(self, headers: MultiMapping[str]) -> None:
-        """Turn away whoever does not show the token."""
+    def shows_token(self, headers: MultiMapping[str]) -> str:
+        """Return the machine whose token is shown, empty for the server's own; turn others away."""
         shown = headers.getall("Authorization", [])
-        if len(shown) != 1 or not shown[0].isascii() or self._tokens.whose(shown[0]) is None:
+        known = len(shown) == 1 and shown[0].isascii()
+        machine = self._tokens.whose(shown[0]) if known else None
+        if machine is None:
             raise TurnedAwayError(
                 HTTPStatus.UNAUTHORIZED,
                 "no token, or a wrong one: the agent needs the server's token in CRABHOOK_TOKEN",
@@ -114,6 +117,7 @@ class Guard:
                 ends=True,
                 headers={"WWW-Authenticate": "Bearer"},
             )
+        return machine
 
     def _is_ours(self, host: "re.Match[str]", here: TcpAddress, *, tls: bool) -> bool:
         name = (host[1] or host[2]).lower().rstrip(".")
@@ -157,6 +161,10 @@ _LOG = logging.getLogger(__name__)
 TOLD_EVERY = 60.0  # seconds until the operator is told the same again: anybody can knock
 
 
+MACHINE: ContextVar[str] = ContextVar("machine", default="")
+"""The machine whose own token the request shows that is being answered; empty for none."""
+
+
 class Middleware:
     """Admits requests and leads them to their routes.
 
@@ -195,7 +203,7 @@ class Middleware:
         self._guard.our_name(headers, TcpAddress(host, port), tls=tls)
         route = route_of(self.routes, request)
         if route.token:
-            self._guard.shows_token(headers)
+            MACHINE.set(self._guard.shows_token(headers))
             self.connections.known(transport)
         response = await route.answer(request)
         if not route.token:

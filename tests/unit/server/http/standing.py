@@ -17,6 +17,7 @@ from crabhook.server.http.listener import NAMED, Opening, Page, open_http
 from crabhook.server.token import Tokens
 
 TOKEN = "the-token"
+MACHINES = {"a-machines-own": "build1"}
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash"}
 
 
@@ -80,7 +81,7 @@ async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIter
     clients: list[Client] = []
     try:
         async with open_http(
-            Opening("127.0.0.1:0", Tokens(TOKEN), metrics=metrics), runner, way
+            Opening("127.0.0.1:0", Tokens(TOKEN, MACHINES.get), metrics=metrics), runner, way
         ) as where:
             try:
                 yield Standing(runner, where, clients)

@@ -102,7 +102,17 @@ def test_what_only_a_browser_sends_is_turned_away(
 
 
 def test_the_token_admits() -> None:
-    GUARD.shows_token(CIMultiDict({"authorization": "Bearer secret"}))
+    assert GUARD.shows_token(CIMultiDict({"authorization": "Bearer secret"})) == ""
+
+
+def test_a_machines_own_token_admits_and_names_it_until_it_is_revoked() -> None:
+    there = {"m1": "build1"}
+    guard = Guard(Tokens("secret", there.get))
+    shown = CIMultiDict({"authorization": "Bearer m1"})
+    assert guard.shows_token(shown) == "build1"
+    del there["m1"]
+    with pytest.raises(TurnedAwayError):
+        guard.shows_token(shown)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.server.http import listener
-from tests.unit.server.http.standing import TOKEN, standing
+from tests.unit.server.http.standing import TOKEN, standing, until
 
 
 @pytest.mark.slow
@@ -52,3 +52,14 @@ async def test_who_speaks_an_older_http_is_not_told_to_go_on() -> None:
         head += f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
         client.writer.write(head.encode() + body)
         assert (await client.reader.read()).startswith(b"HTTP/1.0 200 ")
+
+
+@pytest.mark.parametrize(("token", "machine"), [(TOKEN, ""), ("a-machines-own", "build1")])
+async def test_a_card_knows_the_machine_whose_own_token_was_shown(token: str, machine: str) -> None:
+    async with standing() as door:
+        client = await door.connect()
+        client.send(Authorization=f"Bearer {token}")
+        await until(door.runner.broker.waiting)
+        (card,) = door.runner.broker.waiting()
+        assert card.requests[0].origin.machine == machine
+        await client.close()
