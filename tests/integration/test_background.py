@@ -8,16 +8,19 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 
 from crabhook.remote.desk import OPTIONS, RemoteDesk
+from crabhook.server.status import status_file
 from crabhook.team.desk_keys import desk_folders
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK
@@ -25,6 +28,17 @@ from tests.support.presence import RIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+LISTENS = """
+import socket, sys, time
+line = socket.socket(socket.AF_UNIX)
+line.bind(sys.argv[1])
+line.listen()
+print(flush=True)
+time.sleep(60)
+"""
+MOVES = "\x1b[2J\x1b]0;x\x07"  # a terminal
 
 
 class Machine:
@@ -40,9 +54,29 @@ class Machine:
             "XDG_RUNTIME_DIR": str(folder),
         }
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    @property
+    def socket(self) -> Path:
+        return self.folder / "crabhook" / "crabhook.sock"
+
+    def forge(self, **told: object) -> subprocess.Popen[str]:
+        """Have another program of the same user listen, and tell of itself what it likes."""
+        self.socket.parent.mkdir(mode=0o700)
+        server = subprocess.Popen(
+            [sys.executable, "-c", LISTENS, str(self.socket)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert server.stdout is not None
+        server.stdout.readline()
+        told.setdefault("pid", server.pid)
+        status_file(self.socket).write_text(json.dumps(told))
+        return server
+
+    def run(self, *words: str, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [CRABHOOK, *words],
+            [*before, CRABHOOK, *words],
+            cwd=self.folder,
+            start_new_session=True,  # who signals its own group does not reach us
             env=self.environment,
             capture_output=True,
             text=True,
@@ -165,3 +199,92 @@ async def test_one_person_on_one_machine_has_a_desk_and_knows_nothing_of_certifi
                 desks = json.loads(status.stdout)["desks"]
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
+
+
+def test_what_another_program_tells_as_the_server_moves_no_terminal(machine: Machine) -> None:
+    told = dict.fromkeys(("waiting", "desks", "role"), MOVES)
+    with machine.forge(**told, listening=[MOVES, {}]):
+        for words in (("status",), ("status", "--json"), ("down",)):
+            printed = machine.run(*words)
+            assert "2J" in printed.stdout
+            assert "\x1b" not in printed.stdout
+
+
+def test_down_ends_no_process_but_the_one_that_says_it_is_the_server(machine: Machine) -> None:
+    with machine.forge(pid=os.getpid()) as stranger:
+        ended = machine.run("down")
+        unharmed = stranger.poll() is None
+        stranger.kill()
+    assert ended.returncode == 1
+    assert "end the server there" in ended.stderr
+    assert unharmed
+
+
+def test_down_does_not_signal_itself_for_a_server_whose_process_cannot_be_seen(
+    machine: Machine,
+) -> None:
+    apart = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child")
+    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no other namespace can be made here")
+    with machine.forge(pid=0) as stranger:
+        ended = machine.run("down", before=apart)
+        stranger.kill()
+    assert ended.returncode == 1
+    assert "cannot be seen" in ended.stderr
+
+
+def test_who_listens_and_takes_nobody_in_keeps_nobody_waiting(machine: Machine) -> None:
+    machine.socket.parent.mkdir(mode=0o700)
+    with ExitStack() as opened:
+        server = opened.enter_context(socket.socket(socket.AF_UNIX))
+        server.bind(str(machine.socket))
+        server.listen(0)
+        with suppress(BlockingIOError):
+            for _ in range(10):
+                line = opened.enter_context(socket.socket(socket.AF_UNIX))
+                line.setblocking(False)
+                line.connect(str(machine.socket))
+        for words in ("status", "up", "down"):
+            said = machine.run(words)
+            assert said.returncode == 1
+            assert "does not answer" in said.stderr
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_a_log_that_is_no_file_of_its_own_is_not_written_and_keeps_nobody_waiting(
+    machine: Machine, kind: str
+) -> None:
+    log, target = machine.folder / ".local/state/crabhook/serve.log", machine.folder / "mine"
+    log.parent.mkdir(parents=True)
+    target.write_text("mine")
+    os.mkfifo(log) if kind == "pipe" else log.symlink_to(target)
+    started = machine.run("up")
+    assert started.returncode == 1
+    assert f"the log {log}" in started.stderr
+    assert "Traceback" not in started.stderr
+    assert target.read_text() == "mine"
+
+
+def test_up_believes_the_server_alone_that_it_is_ready(machine: Machine) -> None:
+    machine.environment["TMPDIR"] = str(machine.folder)
+    (machine.folder / "mine.toml").write_text("[server]\nalone = 5\n")
+    lies = (b"\xff\xfe", f"READY=1\nSTATUS=forged {MOVES}".encode())
+
+    def forge() -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
+            until = time.monotonic() + 20
+            while time.monotonic() < until:
+                for one in machine.folder.glob("crabhook-up-*/notify"):
+                    with suppress(OSError):
+                        for lie in lies:
+                            line.sendto(lie, str(one))
+                        return
+                time.sleep(0.01)
+
+    forger = Thread(target=forge)
+    forger.start()
+    started = machine.run("up", "--settings", "mine.toml")  # found where the person is
+    forger.join()
+    assert started.returncode == 0, started.stderr
+    assert f"listening on {machine.address}" in started.stdout
+    assert "forged" not in started.stdout

@@ -8,11 +8,12 @@ import argparse
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,10 +42,17 @@ class BackgroundError(CrabhookError):
 
 
 def running_at(path: Path) -> int | None:
-    """Return the process that listens on a socket; None where none does."""
+    """Return the process that listens on a socket; None where none does.
+
+    It is 0 for one that cannot be seen from here, as in a container.  Raises BackgroundError
+    where nobody takes what connects.
+    """
     with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(0)
         try:
             line.connect(str(path))
+        except BlockingIOError:
+            raise BackgroundError(f"who listens on {path} does not answer") from None
         except OSError:
             return None
         return peer_of(line).pid
@@ -59,9 +67,24 @@ def _told(path: Path) -> Mapping[str, object]:
 
 
 def _log() -> Path:
-    folder = config.state_folder()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / "serve.log"
+    return config.state_folder() / "serve.log"
+
+
+@contextmanager
+def _opened(log: Path) -> Iterator[int]:
+    """Open the log to go on with it: any program of our user can put something else there."""
+    try:
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        how = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        handle = os.open(log, how, 0o600)
+    except OSError as error:
+        raise BackgroundError(f"the log {log} cannot be written: {error.strerror}") from error
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise BackgroundError(f"the log {log} is no regular file: move it away")
+        yield handle
+    finally:
+        os.close(handle)
 
 
 # What a server with no desk of its own has no use for.
@@ -83,29 +106,27 @@ def _up(arguments: argparse.Namespace) -> str:
         return f"crabhook runs already (process {pid}); attach with: crabhook desk"
     desks = _for_desks(settings)
     log = _log()
-    with TemporaryDirectory(prefix="crabhook-up-") as folder, _line(Path(folder)) as line:
-        command = [sys.executable, "-P", "-m", "crabhook", "serve", "--no-desk", *arguments.argv]
-        command += desks
-        environment = {**os.environ, "NOTIFY_SOCKET": line.getsockname()}
-        handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    with _opened(log) as handle, _line() as line:
         begins = os.fstat(handle).st_size
+        server = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-P", "-m", "crabhook", "serve", "--no-desk", *arguments.argv, *desks],
+            stdin=subprocess.DEVNULL,
+            stdout=handle,
+            stderr=handle,
+            env={**os.environ, "NOTIFY_SOCKET": line.getsockname()},
+            start_new_session=True,
+        )
+        status = None
         try:
-            server = subprocess.Popen(  # noqa: S603 - ourselves
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=handle,
-                stderr=handle,
-                env=environment,
-                cwd="/",
-                start_new_session=True,
-            )
+            status = _wait_until_ready(server, line, address.path)
         finally:
-            os.close(handle)
-        status = _wait_until_ready(server, line)
-    if status is None:
-        server.kill()
-        server.wait()
-        raise BackgroundError(f"the server did not start: {_since(log, begins)}")
+            if status is None:  # also where Ctrl-C was pressed: nothing is left half-started
+                server.kill()
+                server.wait()
+        if status is None:
+            raise BackgroundError(
+                f"the server did not start: {_since(handle, begins)}; its log: {log}"
+            )
     return f"crabhook runs (process {server.pid}): {status}\nlog: {log}\nattach with: crabhook desk"
 
 
@@ -124,31 +145,41 @@ def _for_desks(settings: config.Settings) -> Sequence[str]:
     return () if settings.operators else ("--operators", server)
 
 
-def _line(folder: Path) -> socket.socket:
-    line = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    line.bind(str(folder / "notify"))
-    line.settimeout(LOOK_EVERY)
-    return line
+@contextmanager
+def _line() -> Iterator[socket.socket]:
+    """Listen for what the server says of itself."""
+    with (
+        TemporaryDirectory(prefix="crabhook-up-") as folder,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line,
+    ):
+        line.bind(str(Path(folder) / "notify"))
+        line.settimeout(LOOK_EVERY)
+        yield line
 
 
-def _wait_until_ready(server: subprocess.Popen[bytes], line: socket.socket) -> str | None:
-    """Return what the server says of itself once it serves; None where it ended, or took long."""
+def _wait_until_ready(
+    server: subprocess.Popen[bytes], line: socket.socket, path: Path
+) -> str | None:
+    """Return what the server says of itself once it serves; None where it ended, or took long.
+
+    Any program of our user can say so too: it counts when the server itself listens at `path`.
+    """
     until = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < until and server.poll() is None:
         with suppress(TimeoutError):
-            said = dict(pair.partition("=")[::2] for pair in line.recv(4096).decode().splitlines())
-            if said.get("READY") == "1":
+            text = line.recv(4096).decode("utf-8", "replace")
+            said = dict(pair.partition("=")[::2] for pair in text.splitlines())
+            if said.get("READY") == "1" and running_at(path) == server.pid:
                 return said.get("STATUS", "")
     return None
 
 
-def _since(log: Path, begins: int) -> str:
-    """Return the last line that was logged after a place in the log, and where the log is."""
-    with log.open("rb") as written:
-        written.seek(max(begins, written.seek(0, os.SEEK_END) - _LAST_LINES))
-        said = written.read().decode("utf-8", "replace").strip()
-    why = said.rpartition("\n")[2].removeprefix("crabhook: ")
-    return f"{why or f'it was not ready within {STARTS_WITHIN:g} s'}; its log: {log}"
+def _since(log: int, begins: int) -> str:
+    """Return the last line that was logged after a place in the log."""
+    size = os.fstat(log).st_size
+    said = os.pread(log, _LAST_LINES, max(begins, size - _LAST_LINES)).decode("utf-8", "replace")
+    why = said.strip().rpartition("\n")[2].removeprefix("crabhook: ")
+    return why or f"it was not ready within {STARTS_WITHIN:g} s"
 
 
 def _down(arguments: argparse.Namespace) -> str:
@@ -156,11 +187,16 @@ def _down(arguments: argparse.Namespace) -> str:
     pid = running_at(path)
     if pid is None:
         return "No server runs: nothing was done."
+    if pid <= 0:  # and to signal process 0 is to signal ourselves, with all of our terminal's
+        raise BackgroundError("the server runs where its process cannot be seen: end it there")
     if read_status(path).get("pid") != pid:
         holder = f"process {pid} holds the socket for the server, as a service manager does"
         raise BackgroundError(f"{holder}: end the server there")
     waiting = _told(path)["waiting"]
-    os.kill(pid, signal.SIGTERM)
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except OSError as error:
+        raise BackgroundError(f"process {pid} cannot be told to end: {error.strerror}") from error
     until = time.monotonic() + ENDS_WITHIN
     while running_at(path) is not None:
         if time.monotonic() > until:

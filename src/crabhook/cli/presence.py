@@ -18,7 +18,7 @@ import grpc
 
 from crabhook import config
 from crabhook.cli.commands import Command, declare, options_of
-from crabhook.cli.terminal import ask
+from crabhook.cli.terminal import ask, say
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, UnixAddress, default_address, parse_address
 from crabhook.server.grpc.presence import NAME, Passphrase, PassphraseError, keep, load, remove
@@ -45,7 +45,8 @@ def reporting(
 ) -> int:
     """Print what `act` says it has done and return 0; or 1, with the reason on standard error."""
     try:
-        sys.stdout.write(f"{act(arguments)}\n")
+        for line in act(arguments).split("\n"):
+            say(line)
     except CrabhookError as error:
         sys.stderr.write(f"crabhook {command}: {safe(str(error))}\n")
         return 1

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from crabhook.ownfile import read_own, write_own
+from crabhook.server.unix_socket import identity
 
 LOOK_EVERY = 1.0  # seconds
 _LARGEST = 1 << 16  # bytes
@@ -52,20 +53,20 @@ def read_status(socket: Path) -> Told:
 async def keep_status(
     socket: Path, listening: Sequence[object], status: Callable[[], tuple[int, int]]
 ) -> None:
-    """Write how the server is whenever that has changed; until cancelled, then remove the file.
+    """Write how the server is whenever that, or the file, has changed; at the end, remove the file.
 
     `status` returns how many cards wait, and how many desks are attached.
     """
     path, told = status_file(socket), Status(0, 0, 0, ())
-    where = tuple(map(str, listening))
+    where, written = tuple(map(str, listening)), None
     try:
         while True:
             now = Status(os.getpid(), *status(), where)
-            if now != told:
+            if now != told or identity(path) != written:
                 with suppress(OSError):  # agents are served all the same
                     content = f"{json.dumps(asdict(now))}\n".encode()
                     await asyncio.to_thread(write_own, path, content)
-                told = now
+                told, written = now, identity(path)
             await asyncio.sleep(LOOK_EVERY)
     finally:
         path.unlink(missing_ok=True)

@@ -158,7 +158,7 @@ class SocketWatch:
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
-        self._known = {path: _identity(path) for path in paths}
+        self._known = {path: identity(path) for path in paths}
         self._wrong: dict[Path, str] = {}
 
     @property
@@ -185,7 +185,7 @@ class SocketWatch:
 
 
 def _wrong(path: Path, ours: tuple[int, ...] | None) -> str:
-    found = _identity(path)
+    found = identity(path)
     if found == ours:
         return ""
     if found is None:
@@ -197,7 +197,7 @@ def _wrong(path: Path, ours: tuple[int, ...] | None) -> str:
     )
 
 
-def _identity(path: Path) -> tuple[int, ...] | None:
+def identity(path: Path) -> tuple[int, ...] | None:
     """Return what tells a file at a path from any other: nobody can set its time of change."""
     try:
         found = os.lstat(path)

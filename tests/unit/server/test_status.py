@@ -1,0 +1,38 @@
+"""The file in which a server tells how it is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.server import status
+from crabhook.server.status import keep_status, read_status, status_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("lie", [None, '{"pid": 1}'])
+async def test_what_another_program_does_to_the_file_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str | None
+) -> None:
+    monkeypatch.setattr(status, "LOOK_EVERY", 0.01)
+    socket = tmp_path / "s"
+    keeping = asyncio.ensure_future(keep_status(socket, ["unix:s"], lambda: (2, 1)))
+
+    async def told() -> None:
+        async with asyncio.timeout(10):
+            while read_status(socket).get("pid") != os.getpid():  # noqa: ASYNC110 - a file
+                await asyncio.sleep(0.01)
+
+    await told()
+    file = status_file(socket)
+    file.unlink() if lie is None else file.write_text(lie)
+    await told()
+    assert (read_status(socket)["waiting"], read_status(socket)["desks"]) == (2, 1)
+    keeping.cancel()
+    await asyncio.gather(keeping, return_exceptions=True)
+    assert not file.exists()
