@@ -7,7 +7,7 @@ from crabhook.cli.commands import COMMANDS
 from crabhook.config import _TABLES
 from crabhook.ui.commands.parse import parse
 from crabhook.ui.commands.words import PERSONS_WORDS
-from crabhook.v1 import desk_pb2, enrol_pb2, permission_pb2
+from crabhook.v1 import desk_pb2, enrol_pb2, operator_pb2, permission_pb2
 from tests.docs.key_table import with_table
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
@@ -49,7 +49,7 @@ def test_the_page_of_exit_codes_has_every_command_once() -> None:
 def test_the_page_of_the_wire_has_every_call_and_no_other() -> None:
     there = {
         f"{service.name}.{method.name}"
-        for file in (permission_pb2, desk_pb2, enrol_pb2)
+        for file in (permission_pb2, desk_pb2, enrol_pb2, operator_pb2)
         for service in file.DESCRIPTOR.services_by_name.values()
         for method in service.methods
     }

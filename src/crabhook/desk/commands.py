@@ -123,6 +123,17 @@ class KeepRule(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class Claim(Command):
+    """Say that the operator looks at a card, for a minute; or with `release` at no card any more.
+
+    Other desks are told; it decides nothing, and keeps nobody from deciding.
+    """
+
+    card: int
+    release: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Ask(Command):
     """Have something read; it comes as an update, before the outcome."""
 

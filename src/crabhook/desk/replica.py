@@ -9,6 +9,7 @@ from crabhook.desk.commands import Ask, Command, Outcome
 from crabhook.desk.history import EntryRead, HistoryRead, Past
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import (
+    Claimed,
     ContextReady,
     LinkChanged,
     News,
@@ -23,6 +24,7 @@ from crabhook.desk.updates import (
     TroublesChanged,
     Update,
 )
+from crabhook.model.actor import Actor
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision
 from crabhook.model.order import Standing
@@ -59,6 +61,7 @@ class Replica:
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._troubles: tuple[str, ...] = ()
         self._lost = ""
+        self._looking: Bounded[int, tuple[Actor, ...]] = Bounded(READ_KEPT)
         self._holdable: tuple[str, ...] = ()
         self._offers: Bounded[tuple[int, int], Offering] = Bounded(READ_KEPT)
         self._words: Bounded[int, str] = Bounded(READ_KEPT)
@@ -119,6 +122,8 @@ class Replica:
                 self._see(changed, ended)
             case TroublesChanged(troubles):
                 self._troubles = troubles
+            case Claimed(card, by):
+                self._claim(card, by)
             case LinkChanged(lost, now):
                 self._ahead = self._ahead if lost else now - self._clock()
                 self._lost = lost
@@ -148,7 +153,15 @@ class Replica:
         self._orders, self._sessions = all_of_it.orders, all_of_it.sessions
         self._troubles, self._holdable = all_of_it.troubles, all_of_it.holdable
         self._live.clear()
+        self._looking.clear()
+        for claimed in all_of_it.claims:
+            self._claim(claimed.card, claimed.by)
         self._see(all_of_it.live, ())
+
+    def _claim(self, card: int, by: tuple[Actor, ...]) -> None:
+        self._looking.pop(card, None)
+        if by:
+            self._looking[card] = by
 
     def _see(self, changed: Sequence[SessionView], ended: Sequence[SessionKey]) -> None:
         for key in ended:
@@ -223,6 +236,14 @@ class Replica:
     def troubles(self) -> Sequence[str]:
         """Return what is wrong for as long as it is: with the rules, the record, the socket."""
         return self._troubles
+
+    def looking(self, number: int) -> tuple[Actor, ...]:
+        """Return who looks at a card at other desks."""
+        return self._looking.get(number, ())
+
+    def claims(self) -> tuple[Claimed, ...]:
+        """Return who looks at which card at other desks."""
+        return tuple(Claimed(card, by) for card, by in self._looking.items())
 
     def doing(self) -> bool:
         """Return whether anything that was submitted to be done has no outcome yet."""

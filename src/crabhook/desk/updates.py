@@ -9,12 +9,21 @@ from typing import NamedTuple, TypeAlias
 
 from crabhook.desk.commands import Outcome
 from crabhook.desk.history import EntryRead, HistoryRead
+from crabhook.model.actor import Actor
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.model.session import SessionKey, SessionView
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """These operators, at other desks, look at a card."""
+
+    card: int
+    by: tuple[Actor, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,7 @@ class Snapshot:
     troubles: tuple[str, ...] = ()
     holdable: tuple[str, ...] = ()
     live: tuple[SessionView, ...] = ()
+    claims: tuple[Claimed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +169,7 @@ News: TypeAlias = (
     | SessionsChanged
     | SessionsSeen
     | TroublesChanged
+    | Claimed
     | LinkChanged
     | OffersReady
     | ContextReady

@@ -133,6 +133,7 @@ class RemoteDesk:
             tuple(known.troubles()),
             tuple(known.holdable()),
             tuple(known.live()),
+            known.claims(),
         )
 
     def _tell(self, news: News) -> None:

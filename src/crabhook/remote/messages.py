@@ -17,6 +17,7 @@ from crabhook.desk.commands import (
     AskHistory,
     AskObjections,
     AskOffers,
+    Claim,
     Command,
     Decide,
     EndOrders,
@@ -31,6 +32,7 @@ from crabhook.desk.commands import (
 )
 from crabhook.desk.history import EntryRead, HistoryRead
 from crabhook.desk.updates import (
+    Claimed,
     ContextReady,
     News,
     ObjectionsReady,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 CALLS: Mapping[str, Any] = {
     "Decide": Decide,
     "Remember": AllowWithRule,
+    "Claim": Claim,
     "Adjust": Extend | Snooze,
     "GiveOrder": GiveOrder,
     "EndOrders": EndOrders,
@@ -85,6 +88,7 @@ NEWS: Mapping[type, str] = {
     SessionsChanged: "sessions",
     SessionsSeen: "sessions_seen",
     TroublesChanged: "troubles",
+    Claimed: "claimed",
 }
 """The news that are told to every desk, each with its part of a WatchEvent."""
 _NEWS = {part: kind for kind, part in NEWS.items()}
@@ -151,6 +155,7 @@ class State:
     sessions: int
     troubles: tuple[str, ...]
     holdable: tuple[str, ...]
+    claims: tuple[Claimed, ...]
 
 
 class Inputs:

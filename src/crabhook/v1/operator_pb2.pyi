@@ -557,6 +557,7 @@ class State(_message.Message):
     SESSIONS_FIELD_NUMBER: _builtins.int
     TROUBLES_FIELD_NUMBER: _builtins.int
     HOLDABLE_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     now: _builtins.float
     """The time."""
     sessions: _builtins.int
@@ -573,6 +574,10 @@ class State(_message.Message):
     def holdable(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
         """The names of the events that can be held by an order."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___Claimed]:
+        """Who looks at which card."""
+
     def __init__(
         self,
         *,
@@ -581,10 +586,11 @@ class State(_message.Message):
         sessions: _builtins.int = ...,
         troubles: _abc.Iterable[_builtins.bytes] | None = ...,
         holdable: _abc.Iterable[_builtins.bytes] | None = ...,
+        claims: _abc.Iterable[Global___Claimed] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["holdable", b"holdable", "now", b"now", "orders", b"orders", "sessions", b"sessions", "troubles", b"troubles"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "holdable", b"holdable", "now", b"now", "orders", b"orders", "sessions", b"sessions", "troubles", b"troubles"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -657,16 +663,16 @@ class Claimed(_message.Message):
     card: _builtins.int
     """The card's number."""
     @_builtins.property
-    def by(self) -> Global___Actor:
-        """Who looks at it; absent: nobody any more."""
+    def by(self) -> _containers.RepeatedCompositeFieldContainer[Global___Actor]:
+        """Who looks at it; none: nobody any more."""
 
     def __init__(
         self,
         *,
         card: _builtins.int = ...,
-        by: Global___Actor | None = ...,
+        by: _abc.Iterable[Global___Actor] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
     _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "card", b"card"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
@@ -2437,19 +2443,23 @@ class ClaimRequest(_message.Message):
 
     CARD_FIELD_NUMBER: _builtins.int
     RELEASE_FIELD_NUMBER: _builtins.int
+    COMMAND_ID_FIELD_NUMBER: _builtins.int
     card: _builtins.int
     """The card's number."""
     release: _builtins.bool
     """Whether the operator looks at it no longer."""
+    command_id: _builtins.bytes
+    """Made by the desk."""
     def __init__(
         self,
         *,
         card: _builtins.int = ...,
         release: _builtins.bool = ...,
+        command_id: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "release", b"release"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "command_id", b"command_id", "release", b"release"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

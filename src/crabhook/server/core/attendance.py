@@ -1,8 +1,11 @@
-"""Whether anybody is at a desk of this server, on this machine or another."""
+"""Whether anybody is at a desk of this server, here or elsewhere, and what they look at."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
+
+from crabhook.desk.updates import Claimed
+from crabhook.model.actor import Actor
 
 
 class Attendance:
@@ -34,3 +37,38 @@ class Attendance:
     def alone_since(self) -> float | None:
         """Since when nobody is at a desk, in monotonic seconds; None while somebody is."""
         return None if self.desks else self._left_at
+
+
+CLAIMED_FOR = 60.0  # seconds, unless it is said again
+
+
+class Claims:
+    """Which card each operator looks at; `tell` hears what has changed of that."""
+
+    def __init__(self, tell: Callable[[Claimed], object]) -> None:
+        self._tell = tell
+        self._of: dict[Actor, tuple[int, float]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Claims {len(self._of)}>"
+
+    def take(self, by: Actor, card: int, now: float) -> None:
+        """Note that somebody looks at a card, and at no other any more; 0 for none."""
+        before, _ = self._of.pop(by, (0, 0.0))
+        if card:
+            self._of[by] = card, now + CLAIMED_FOR
+        if before != card:
+            for one in filter(None, (before, card)):
+                self._tell(self._claimed(one))
+
+    def expire(self, now: float) -> None:
+        """End those that were not said again."""
+        for by in [by for by, (_, until) in self._of.items() if until <= now]:
+            self.take(by, 0, now)
+
+    def told(self) -> tuple[Claimed, ...]:
+        """Return who looks at which card, for each card that somebody looks at."""
+        return tuple(map(self._claimed, dict.fromkeys(card for card, _ in self._of.values())))
+
+    def _claimed(self, card: int) -> Claimed:
+        return Claimed(card, tuple(by for by, (number, _) in self._of.items() if number == card))

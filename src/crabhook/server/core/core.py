@@ -41,6 +41,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.platforms.interface import Platform
+from crabhook.server.core.attendance import Claims
 from crabhook.server.metrics.tally import Witness
 
 _LOG = logging.getLogger(__name__)
@@ -96,6 +97,7 @@ class Core(ABC):
         self._quiet: deque[Job] = deque()  # what waits until all is recorded, before any other job
         self._held: deque[_Held] = deque()
         self._listeners: list[Listener] = []
+        self.claims = Claims(lambda news: self.publish(self._listeners, news))
         self.submitted: Submissions = Bounded(OUTCOMES_KEPT)
         self._orders: tuple[Standing, ...] = ()  # as the listeners were told last
         self._sessions = 0
@@ -309,6 +311,7 @@ class Core(ABC):
             self._troubles,
             broker.holdable(),
             broker.live(self.now()),
+            self.claims.told(),
         )
 
     @property
@@ -328,6 +331,7 @@ class Core(ABC):
         """Tell the listeners where something is wrong now, or no longer."""
         if self._listeners:
             self.do(lambda: self._tell_figures(self._orders, self._sessions))
+            self.do(lambda: self.claims.expire(self.now()))
 
     def _tell_figures(self, orders: tuple[Standing, ...], sessions: int) -> None:
         """Tell what has changed of what stands beside the cards."""

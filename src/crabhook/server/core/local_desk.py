@@ -18,6 +18,7 @@ from crabhook.desk.commands import (
     AskHistory,
     AskObjections,
     AskOffers,
+    Claim,
     Command,
     Decide,
     Done,
@@ -29,16 +30,18 @@ from crabhook.desk.commands import (
 )
 from crabhook.desk.history import EntryRead, Past
 from crabhook.desk.updates import (
+    Claimed,
     ContextReady,
     News,
     ObjectionsReady,
     Offering,
     OffersReady,
     Settled,
+    Snapshot,
     Update,
 )
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import Card
+from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.risk import Risk
 from crabhook.server.core.core import Core, Settle, Submitted
@@ -73,7 +76,7 @@ class LocalDesk:
         def stream(news: News) -> None:
             nonlocal number
             number += 1
-            listener(Update(number, news))
+            listener(Update(number, _to_others(news, self._by)))
 
         def stop() -> None:
             leave()
@@ -108,7 +111,7 @@ class LocalDesk:
         def settle(outcome: Outcome) -> None:
             self._tell(Settled(command.id, outcome))
 
-        if isinstance(command, Ask):  # which changes nothing, and may be asked again
+        if isinstance(command, Ask | Claim):  # which changes nothing, and may be asked again
             self._carry_out(command, settle)
             return
         key, content = (self._giver, command.id), _content(command)
@@ -191,6 +194,12 @@ class LocalDesk:
 
         self._tell_broker(Commanded(command, self._by, self._core.now()), told)
 
+    def _claim(self, command: Claim, settle: Settle) -> None:
+        card = self._core.broker.card(command.card)
+        waits = card is not None and card.state is State.WAITING and not command.release
+        self._core.claims.take(self._by, command.card if waits else 0, self._core.now())
+        settle(Done())
+
     # What each asks to be read.
 
     def _ready(self, settle: Settle, news: News) -> None:
@@ -250,6 +259,17 @@ class LocalDesk:
         self._changes.ask(number, decision, tell)
 
 
+def _to_others(news: News, who: Actor) -> News:
+    """Return a piece of news as somebody is told it: what they look at is no news to them."""
+    match news:
+        case Claimed(card, by):
+            return Claimed(card, tuple(one for one in by if one != who))
+        case Snapshot(claims=(_, *_)):
+            claims = tuple(Claimed(c.card, tuple(b for b in c.by if b != who)) for c in news.claims)
+            return replace(news, claims=claims)
+    return news
+
+
 def _entry(number: int) -> str:
     return f"entry {number} of the history"
 
@@ -273,6 +293,7 @@ _HOW: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
     Decide: LocalDesk._decide,  # noqa: SLF001 - the class's own table; else `_pass_on`
     AllowWithRule: LocalDesk._allow_with_rule,  # noqa: SLF001
     KeepRule: LocalDesk._keep_rule,  # noqa: SLF001
+    Claim: LocalDesk._claim,  # noqa: SLF001
     AskOffers: LocalDesk._ask_offers,  # noqa: SLF001
     AskHistory: LocalDesk._ask_history,  # noqa: SLF001
     AskEntry: LocalDesk._ask_entry,  # noqa: SLF001

@@ -24,7 +24,7 @@ from crabhook.desk.commands import (
     Stale,
 )
 from crabhook.desk.history import EntryRead, HistoryRead
-from crabhook.desk.updates import News, SessionsSeen, Settled, Snapshot
+from crabhook.desk.updates import Claimed, News, SessionsSeen, Settled, Snapshot
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.remote.codec import WireError
@@ -187,7 +187,9 @@ class OperatorPort:
 
     async def _all(self, seat: Seat, limit: int) -> AsyncIterator[pb.WatchEvent]:
         seq, snapshot = await self._row.snapshot()
-        for event in events_of(self._within(seat, snapshot), limit, self._row.inputs):
+        seen = self._within(seat, snapshot)
+        seen = replace(seen, claims=tuple(_of_others(seat, one) for one in seen.claims))
+        for event in events_of(seen, limit, self._row.inputs):
             yield event
         yield pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())
 
@@ -333,10 +335,22 @@ def _may_see(seat: Seat, about: Any) -> bool:  # noqa: ANN401 - a card, a line, 
     return seat.scope.everything or seat.scope.takes_in(facts)
 
 
+def _of_others(seat: Seat, claimed: Claimed) -> Claimed:
+    """Return who looks at a card, without the desk that is told."""
+    own = (seat.operator, seat.device_name)
+    others = (b for b in claimed.by if isinstance(b, Operator) and (b.id, b.desk) != own)
+    return Claimed(claimed.card, tuple(others))
+
+
 def _part(seat: Seat, news: News | None) -> News | None:
     """Return what of a piece of news a person may see; the same where that is all."""
-    if seat.scope.everything:
-        return news
+    if isinstance(news, Claimed):
+        return _of_others(seat, news)
+    return news if seat.scope.everything else _within(seat, news)
+
+
+def _within(seat: Seat, news: News | None) -> News | None:
+    """Return what of a piece of news is within a person's limits."""
     match news:
         case Card() | FeedEntry():
             return news if _may_see(seat, news) else None

@@ -17,9 +17,11 @@ from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
+from crabhook.desk.commands import Claim
 from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import News
+from crabhook.model.card import State
 from crabhook.ui.background import QUESTION, AskedInput, may_be_asked
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.controller import Controller
@@ -38,6 +40,7 @@ from crabhook.ui.text.style import GROUND, Theme, class_of, style
 _WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
 MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks
+CLAIM_EVERY = 30.0  # seconds between two times that other desks are told what is looked at
 CHORD_WAIT = 1.0  # seconds between two keys that are one, such as ctrl-x ctrl-e
 ESCAPE_WAIT = 0.05  # seconds after which a lone escape is the key and not the start of another
 
@@ -132,9 +135,15 @@ async def _pulse(
     redraw: Callable[[], None],
 ) -> None:
     """Tell the screen what time it is: each second, and when something is due."""
+    looked_at, said_at = 0, 0.0
     while True:
         changed.clear()
         caller.call()
+        card, now = screen.card, screen.desk.now()
+        number = card.number if card and card.state is State.WAITING else 0
+        if number != looked_at or (number and now - said_at >= CLAIM_EVERY):
+            screen.desk.submit(Claim(number, release=not number))
+            looked_at, said_at = number, now
         due = controller.wake_at()
         wait = 1.0 - time.time() % 1.0
         if due is not None:

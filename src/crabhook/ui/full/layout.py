@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from crabhook.model.actor import Operator
 from crabhook.model.card import Card, State
 from crabhook.model.risk import Level
 from crabhook.ui.cards.context import alarm_lines, below_rows
@@ -284,6 +285,10 @@ class Painter:
         standing = self._standing(card, armed=screen.armed())
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
         lines += alarm_lines(card, sheet)
+        others = [by.name for by in screen.desk.looking(card.number) if isinstance(by, Operator)]
+        if card.state is State.WAITING and others:
+            names, verb = self._spell(", ".join(others)), "is" if len(others) == 1 else "are"
+            lines.append([("noted", f" {names} {verb} looking")])
         if card.state is State.WAITING and (error := work.forms.error(card)):
             lines.append([("warning", f" these questions cannot be read: {self._spell(error)}")])
         if message := work.messages.get(card.number):

@@ -15,6 +15,7 @@ from crabhook.desk.commands import (
     AskHistory,
     AskObjections,
     AskOffers,
+    Claim,
     Decide,
     Done,
     GiveOrder,
@@ -259,7 +260,7 @@ def test_no_update_holds_a_tickets_secret_nor_a_function() -> None:
     first = desk.ask(call(tool_use_id="t1"))
     desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
     asked = (AskOffers(1), AskContext(1), AskObjections(1, CHANGED), AskHistory(), AskEntry(1))
-    for command in (*asked, Decide(1, 2, ALLOW)):
+    for command in (*asked, Claim(1), Decide(1, 2, ALLOW)):
         desk.submit(command)
     desk.deliver(first)
     desk.order(Order(OrderKind.HOLD, "Stop"))

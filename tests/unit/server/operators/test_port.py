@@ -12,6 +12,7 @@ import pytest
 from crabhook.desk.commands import (
     AllowWithRule,
     AskHistory,
+    Claim,
     Decide,
     Done,
     EndOrders,
@@ -161,6 +162,26 @@ async def test_over_killed_connections_no_news_are_missed_and_none_come_twice(
         assert heard == [str(number) for number in range(1, told + 1)]
         assert len(began) == 1
         assert [one.text for one in replica.feed()] == [one.text for one in server.feed()]
+
+
+async def test_who_looks_at_a_card_is_told_to_the_others_and_not_to_themselves(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    async with (
+        team_port(server.core, tmp_path, ann=DECIDER, bob=DECIDER) as port,
+        port.desk("ann") as of_ann,
+        port.desk("bob") as of_bob,
+    ):
+        ann, bob = followed(of_ann), followed(of_bob)
+        assert await given(ann, Claim(1)) == Done()
+        await until(lambda: bob.looking(1) == (Operator("o-ann", "ann", "ann's", "127.0.0.1"),))
+        assert ann.looking(1) == ()
+        async with port.desk("bob") as later:
+            assert followed(later).looking(1) == bob.looking(1)
+        assert await given(ann, Claim(1, release=True)) == Done()
+        await until(lambda: not bob.looking(1))
 
 
 async def test_while_a_desk_is_lost_it_says_so_and_takes_nothing(tmp_path: Path) -> None:
@@ -317,6 +338,7 @@ MAY: list[tuple[Command, Role]] = [
     (Decide(1, 0, ALLOW), DECIDER),
     (Decide(1, 0, DENY), DECIDER),
     (TAKEN, ADMIN),
+    (Claim(1), DECIDER),
     (Extend(1, 60.0), DECIDER),
     (Snooze(1, 60.0), DECIDER),
     (GiveOrder(HOLD), DECIDER),
