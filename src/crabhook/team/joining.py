@@ -113,9 +113,10 @@ def _line(invitation: Invitation) -> ssl.SSLSocket:
     context.set_alpn_protocols(["h2"])
     try:
         bare = socket.create_connection((invitation.host, invitation.port), ANSWER_WITHIN)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the second for what can be no name
+        why = getattr(error, "strerror", None) or error
         raise JoinError(
-            f"nobody listens at {where} ({error.strerror or error}): an invitation lasts 15 "
+            f"nobody listens at {where} ({why}): an invitation lasts 15 "
             "minutes, and the one who invited has to wait for you; is a firewall in between?"
         ) from error
     try:

@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+import grpc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crabhook.tables import names, tables
 from crabhook.team import invitation as module
@@ -24,6 +27,8 @@ from crabhook.team.enrolling import (
 )
 from crabhook.team.invitation import Invitation, InvitationError, Joins, pin_of, six_words
 from crabhook.team.joining import Joined, JoinError, Joining, join, new_token
+from crabhook.v1 import enrol_pb2 as pb
+from tests.support.examples import examples
 
 NOW = time.time()
 OURS, THEIRS = Authority.new("ours", NOW), Authority.new("theirs", NOW)
@@ -293,3 +298,40 @@ def test_there_is_a_word_for_each_byte_and_other_keys_have_other_words() -> None
     assert len(names(tables(module.__file__, "words")["words"])) == 256
     assert six_words(b"p", b"n", b"a", b"b") == six_words(b"p", b"n", b"a", b"b")
     assert six_words(b"p", b"n", b"a", b"b") != six_words(b"p", b"n", b"ab", b"")
+
+
+@given(st.one_of(st.text(), st.builds("crab1{}@{}:{}".format, st.text("abc234567"), st.text(), st.integers(0, 10**6))))  # fmt: skip
+@examples(60)
+def test_any_text_is_an_invitation_or_an_error_in_words(text: str) -> None:
+    with pytest.raises(InvitationError):
+        Invitation.parse(text)
+
+
+@given(st.sampled_from(["a" * 64 + ".example", "..", " ", "\x00"]))
+@examples(5)
+def test_what_can_be_no_host_is_an_error_in_words(host: str) -> None:
+    with pytest.raises(JoinError, match="nobody listens at"):
+        join(Invitation(host, 1, bytes(20), bytes(16), bytes(16)), ann(), lambda _: None)
+
+
+@given(
+    st.sampled_from(Joins), st.binary(max_size=99), st.binary(max_size=99), st.text(max_size=70),
+    st.binary(max_size=40),
+)  # fmt: skip
+@examples(60)
+def test_whatever_is_sent_without_the_secret_takes_nothing(
+    joins: Joins, key: bytes, closing: bytes, name: str, shown: bytes
+) -> None:
+    async def attempt() -> None:
+        host = Host()
+        port = JoinPort(host.inviting(), b"k" * 32, b"p" * 20)
+        sent = pb.BeginJoinRequest(
+            joins=int(joins), key=key, closing_key=closing, name=name, proof=shown
+        )
+        refused = port._taken(sent)
+        assert refused
+        assert refused[0] is grpc.StatusCode.PERMISSION_DENIED
+        assert host.shown == host.granted == []
+        port.stop()
+
+    asyncio.run(attempt())

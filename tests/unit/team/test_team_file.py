@@ -15,10 +15,22 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crabhook.team.certificates import Authority, WrongPassphraseError, new_key, plain, request_of
 from crabhook.team.changes import with_machine, without_machine, without_operator
-from crabhook.team.membership import Machine, Refused, Role, Scope, Seat, Team, Verb, digest_of
+from crabhook.team.membership import (
+    Machine,
+    Refused,
+    Role,
+    Scope,
+    Seat,
+    Team,
+    Verb,
+    digest_of,
+    fingerprint_of,
+)
 from crabhook.team.team_file import (
     Folder,
     TeamError,
@@ -29,6 +41,7 @@ from crabhook.team.team_file import (
     team_in,
     written,
 )
+from tests.support.examples import examples
 from tests.support.team import PASSPHRASE, Founded, founded
 
 NOW = time.time()
@@ -295,3 +308,22 @@ def test_who_comes_and_goes_is_told_and_why_nobody_may_do_anything(ours: Founded
     assert len(alarms) == 1
     assert "nobody elsewhere may do anything" in alarms[0]
     assert len(told) == 5
+
+
+SIGNED = Authority.new("ours", NOW)
+GOOD = written(Team(fingerprint_of(SIGNED.certificate), "ours", 1), SIGNED)
+
+
+@given(st.one_of(
+    st.binary(max_size=300),
+    st.builds(lambda at, new: GOOD[:at] + new + GOOD[at + 1 :], st.integers(0, len(GOOD) - 1), st.binary(max_size=3)),
+))  # fmt: skip
+@examples(80)
+def test_a_file_of_any_bytes_is_the_one_that_was_signed_or_an_error_in_words(data: bytes) -> None:
+    try:
+        team = read_team(data, SIGNED.certificate)
+    except TeamError:
+        assert data != GOOD
+    else:
+        assert team == read_team(GOOD, SIGNED.certificate)
+        assert data.partition(b"\n")[2] == GOOD.partition(b"\n")[2]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crabhook.doctor.finding import Finding, told
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import TcpAddress, parse_address
+from crabhook.server.address import Address, AddressError, TcpAddress, parse_address
 from crabhook.team.certificates import DAY, begins, until
 from crabhook.team.desk_keys import DeskFacts, DeskFolder, desk_folders
 from crabhook.team.team_file import private
@@ -73,12 +73,16 @@ def _dated(ends: int, starts: int) -> Finding:
 def _server(folder: DeskFolder, facts: DeskFacts) -> Finding:
     """Go to the server as a desk does, until something is in the way."""
     server = facts.server
-    address = parse_address(server)
+    address: Address | None
+    try:
+        address = parse_address(server)
+    except AddressError:
+        address = None
     if not isinstance(address, TcpAddress):
         return told("desk.server", "nowhere", server=server)
     try:
         line = socket.create_connection((address.host, address.port), WITHIN)
-    except socket.gaierror:
+    except (socket.gaierror, UnicodeError):
         return told("desk.server", "unnamed", server=server, host=address.host)
     except TimeoutError:
         return told("desk.server", "silent", server=server, port=address.port)

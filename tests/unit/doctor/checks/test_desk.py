@@ -165,3 +165,9 @@ def test_another_teams_server_and_a_server_that_knows_another_team_are_said(
         here.joined(server)
         assert "it refuses this device's certificate" in status(here)[1]
     assert plain(theirs.authority.key) != plain(here.team.authority.key)
+
+
+@pytest.mark.parametrize("server", ["", "unix:/s", "desk.example", "https://desk.example:1"])
+def test_a_server_that_is_no_address_is_said(server: str, here: Place) -> None:
+    here.joined(server)
+    assert status(here) == (Status.FAULT, f"{server} is no HOST:PORT")
