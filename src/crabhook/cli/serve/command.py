@@ -11,12 +11,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crabhook import config
 from crabhook.broker.pending import Limits, SameFile
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.commands import SERVE_VALUES, declare, options_of
+from crabhook.cli.serve.admission import Admitted, team_here, tls_of, watched
 from crabhook.cli.serve.desks import open_desk
 from crabhook.cli.serve.logs import CANNOT_BEGIN, logging_to, told
 from crabhook.cli.serve.other_hooks import OtherHooks
@@ -29,7 +30,6 @@ from crabhook.server.address import (
     Address,
     PortError,
     TcpAddress,
-    Tls,
     UnixAddress,
     own_addresses,
     parse_address,
@@ -54,7 +54,6 @@ from crabhook.store.recorder import OnTrouble, Recorder
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Metrics
-    from crabhook.team.team_file import TeamReader
 
 _LOG = logging.getLogger(__name__)
 
@@ -126,20 +125,13 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     return settings
 
 
-class _Admitted(NamedTuple):
-    """Who may come in beyond the Unix socket."""
-
-    tokens: Tokens
-    team: "TeamReader | None"
-
-
 async def _serve(settings: Settings) -> None:
     manager, sockets = ServiceManager.named_in(os.environ), inherited(os.environ)
     addresses = [address_of(one) for one in sockets] or own_addresses(settings.listen)
     if sockets and settings.listen:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
     shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
-    team = _team() if shown or settings.operators else None
+    team = team_here() if shown or settings.operators else None
     token = load_or_make(settings.token_file or config.token_file()) if shown else None
     tokens = Tokens(token, team.machine_of) if team else Tokens(token)
     recorder = _recorder(settings)
@@ -169,8 +161,8 @@ async def _serve(settings: Settings) -> None:
         await runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, tokens=tokens)
         port = _port(runner, service, sockets or addresses, tokens, settings)
-        doors = _doors(port, runner, metrics, _Admitted(tokens, team), settings)
-        async with _watched(team, runner):
+        doors = _doors(port, runner, metrics, Admitted(tokens, team), settings)
+        async with watched(team, runner):
             await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()
@@ -184,7 +176,7 @@ def _port(
     settings: Settings,
 ) -> AbstractAsyncContextManager[Sequence[Address]]:
     """Return the port on our own addresses, or behind the sockets we were given."""
-    tls, presence = _tls(settings), None
+    tls, presence = tls_of(settings), None
     if not settings.headless:  # where nobody sits, nobody is away
         presence = PresencePort(runner, config.state_folder() / PASSPHRASE)
     health = HealthPort(Health(runner), tokens=tokens)
@@ -199,7 +191,7 @@ async def _doors(
     port: AbstractAsyncContextManager[Sequence[Address]],
     runner: Runner,
     metrics: "Metrics | None",
-    admitted: _Admitted,
+    admitted: Admitted,
     settings: Settings,
 ) -> AsyncIterator[Sequence[object]]:
     """Open the port, and the harness bridge and the HTTP door beside it, where they are wanted."""
@@ -217,7 +209,7 @@ async def _doors(
             way = AnonymousIntake(runner, wait=settings.wait, named=listener.NAMED)
             page = listener.Page(metrics.exposition, metrics.CONTENT_TYPE)
             opening = listener.Opening(
-                settings.http, admitted.tokens, settings.http_name, _tls(settings), page
+                settings.http, admitted.tokens, settings.http_name, tls_of(settings), page
             )
             http = listener.open_http(opening, runner, way)
             bound.append(await opened.enter_async_context(http))
@@ -307,42 +299,6 @@ def _recorder(settings: Settings) -> Recorder:
         on_trouble=OnTrouble(settings.on_trouble),
         courier=courier,
     )
-
-
-def _team() -> "TeamReader | None":
-    """Return the team, if there is one; raises TeamError for one that cannot be used."""
-    if not config.team_folder().is_dir():
-        return None
-    from crabhook.team.team_file import Folder, TeamReader  # noqa: PLC0415 - most have no team
-
-    return TeamReader(Folder(config.team_folder()))
-
-
-@asynccontextmanager
-async def _watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[None]:
-    """Have the desk told, and recorded, who comes into the team and goes, and what spoils it."""
-    if team is None:
-        yield
-        return
-    team.spoilt, team.changed = runner.warn, partial(runner.warn, alarm=False)
-    runner.faults.append(lambda: team.trouble)
-    looking = asyncio.ensure_future(team.keep())
-    try:
-        yield
-    finally:
-        looking.cancel()
-
-
-def _tls(settings: Settings) -> Tls | None:
-    """Return what TLS is to show; where it is needed and not said, the team's own certificate."""
-    if settings.tls_cert is None and settings.tls_key is None:
-        here = [*settings.listen, *([settings.http] if settings.http else [])]
-        beyond = [one for one in map(parse_address, here) if isinstance(one, TcpAddress)]
-        own = Tls(config.team_folder() / "server.pem", config.team_folder() / "server.key")
-        return own if own.key.exists() and not all(one.loopback for one in beyond) else None
-    if settings.tls_cert is None or settings.tls_key is None:
-        raise PortError("TLS needs both --tls-cert and --tls-key")
-    return Tls(settings.tls_cert, settings.tls_key)
 
 
 def _has_no_desk(settings: Settings) -> bool:

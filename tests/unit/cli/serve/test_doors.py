@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli.serve.command import _Admitted, _doors
+from crabhook.cli.serve.admission import Admitted
+from crabhook.cli.serve.command import _doors
 from crabhook.config import Settings
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, PortError, TcpAddress, UnixAddress
@@ -16,7 +17,7 @@ from crabhook.server.token import Tokens
 from tests.support.port import short_folder
 
 HERE = TcpAddress("127.0.0.1", 7)
-WITH_TOKEN = _Admitted(Tokens("t"), None)
+WITH_TOKEN = Admitted(Tokens("t"), None)
 
 
 @asynccontextmanager
