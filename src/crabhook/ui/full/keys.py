@@ -138,8 +138,10 @@ TABLE: tuple[Group, ...] = (
          FREE, lambda s, _: s.marks.clear())),
     first_group(
         "deciding, as far as the request's event can be told",
-        (_PLAIN_ALLOW, "a", "allow",
-         "a call or a plan: allow it; of questions: the agent shows its own dialog", ALLOW, _ALLOW),
+        (_PLAIN_ALLOW & when.without_form, "a", "allow",
+         "a call or a plan: allow it", ALLOW, _ALLOW),
+        (_PLAIN_ALLOW & ~when.without_form, "a", "its own dialog",
+         "questions: allow them without answers, so that the agent asks itself", ALLOW, _ALLOW),
         (when.with_plan, "l", "note on lines…",
          "go through the plan, and deny it with notes", FREE, on.plan(plan.begin)),
         (when.with_changes, "v", "what changed",
