@@ -42,7 +42,7 @@ from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.metrics.tally import Witness
 from crabhook.server.operators.news import Listened, NewsRow
-from crabhook.server.operators.rights import facts_of, verb_of
+from crabhook.server.operators.rights import about_of, facts_of, verb_of
 from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
 from crabhook.v1 import operator_pb2 as pb
@@ -161,8 +161,11 @@ class OperatorPort:
 
     @contextmanager
     def _watched(self, seat: Seat) -> Iterator[bool]:
-        """Count a watch; who may decide is at a desk for as long as it lasts."""
-        decides = seat.role.includes(Role.DECIDER)
+        """Count a watch; who may decide is at a desk for as long as it lasts.
+
+        A key that only closes is nobody's who sits there: any program of its owner's can show it.
+        """
+        decides = seat.role.includes(Role.DECIDER) and not seat.closing
         if self._watches[seat.device] >= WATCHES:
             yield True
             return
@@ -264,7 +267,8 @@ class OperatorPort:
             await context.abort(_Code.INVALID_ARGUMENT, "this server looks at no signatures")
         card = self._served.broker.card(getattr(command, "card", 0))
         verb = verb_of(command, self._served.broker.orders())
-        seat = await self._seat(context, verb, self._facts(command, card))
+        live = partial(self._served.broker.live, self._served.now())
+        seat = await self._seat(context, verb, about_of(command, verb, card, live))
         desk = self._desk(seat, context)
         if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
             seen = self._row.seen(command.card, command.seen)
@@ -278,16 +282,6 @@ class OperatorPort:
                 return self._response(rpc, command, Stale(why, card.revision), None, self._row.seq)
         outcome, read, seq = await self._carried_out(desk, command)
         return self._response(rpc, command, outcome, _part(seat, read), seq)
-
-    def _facts(self, command: Command, card: Card | None) -> Facts | None:
-        """Return what a command is about; None where it is about no card and no session."""
-        if card is not None:
-            return facts_of(card)
-        if session := getattr(command, "session", ""):
-            now = self._served.now()
-            views = (one for one in self._served.broker.live(now) if one.session == session)
-            return next(map(facts_of, views), None)
-        return None
 
     async def _carried_out(
         self, desk: LocalDesk, command: Command

@@ -1,7 +1,9 @@
 """What a command needs of who gives it, and what a card is about, as a person's limits ask."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
 
+from crabhook.broker.orders import about
 from crabhook.desk.commands import (
     AllowWithRule,
     AskContext,
@@ -25,7 +27,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
-from crabhook.model.order import Standing
+from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionView
 from crabhook.team.membership import Facts, Verb
 from crabhook.vocabulary import vocabulary
@@ -52,6 +54,7 @@ VERBS: Mapping[type[Command], Verb] = {
 
 _DENIALS = (Verdict.DENY, Verdict.DECLINE, Verdict.CANCEL)
 _HOLDS = (OrderKind.HOLD, OrderKind.HOLD_ALL)
+_MODES = ("default", "acceptEdits", "plan")  # in which an agent still asks for more than edits
 _LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
 
 
@@ -59,14 +62,54 @@ def verb_of(command: Command, orders: Sequence[Standing]) -> Verb:
     """Return what a command is; `orders` are those that stand."""
     match command:
         case Decide(decision=decision) if decision.verdict in _DENIALS:
-            return Verb.DENY
+            verb = Verb.DENY
+        case Decide(decision=decision) if not all(map(_for_now, decision.permissions)):
+            verb = Verb.REMEMBER
+        case GiveOrder(order) if any(_shortens(order, one) for one in orders):
+            verb = Verb.ORDER
         case GiveOrder(order) if order.kind in _HOLDS:
-            return Verb.HOLD
+            verb = Verb.HOLD
         case GiveOrder(order) if order.kind is OrderKind.HALT:
-            return Verb.STOP
+            verb = Verb.STOP
         case EndOrders(ids) if all(one.kind in _LETS_PASS for one in orders if one.id in ids):
-            return Verb.HERE
-    return VERBS[type(command)]
+            verb = Verb.HERE
+        case _:
+            verb = VERBS[type(command)]
+    return verb
+
+
+def _for_now(update: Mapping[str, object]) -> bool:
+    """Whether a permission update is no more than the mode in which a session goes on."""
+    how = [update.get(key) for key in ("type", "destination")]
+    return how == ["setMode", "session"] and update.get("mode") in _MODES
+
+
+def _shortens(order: Order, standing: Standing) -> bool:
+    """Whether an order takes the place of one that would have stood for longer."""
+    if about(order) != about(standing):
+        return False
+    new, old = ((one.until, one.times) for one in (order, standing))
+    return any(
+        (inf if one is None else one) < (inf if other is None else other)
+        for one, other in zip(new, old, strict=True)
+    )
+
+
+def about_of(
+    command: Command, verb: Verb, card: Card | None, live: Callable[[], Sequence[SessionView]]
+) -> Facts | None:
+    """Return what a command is about; None where that is no card and no session alone.
+
+    `card` is the one that it names, if there is one; `live` returns the sessions.  What is to
+    be remembered is about more than the card, and an entry of the history about another call.
+    """
+    if verb is Verb.REMEMBER or getattr(command, "entry", None):
+        return None
+    if card is not None:
+        return facts_of(card)
+    if session := getattr(command, "session", ""):
+        return next((facts_of(one) for one in live() if one.session == session), None)
+    return None
 
 
 def kind_of(card: Card) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -12,12 +13,14 @@ import pytest
 from crabhook.desk.commands import (
     AllowWithRule,
     AskHistory,
+    AskOffers,
     Claim,
     Decide,
     Done,
     EndOrders,
     Extend,
     GiveOrder,
+    KeepRule,
     Outcome,
     Refused,
     Snooze,
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from crabhook.desk.commands import Command
     from crabhook.desk.interface import Desk
     from crabhook.model.card import Card
+    from crabhook.team.membership import Team
 
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")
 ADMIN, DECIDER, VIEWER = Role.ADMIN, Role.DECIDER, Role.VIEWER
@@ -389,6 +393,84 @@ async def test_a_limited_person_sees_and_decides_only_what_is_within_the_limits(
         for rpc, request in (("Decide", decide(others)), request_of(GiveOrder(HOLD))):
             with pytest.raises(grpc.aio.AioRpcError, match="limited to projects /shop"):
                 await _once(port, "ann", request, rpc)
+
+
+async def refused(port: TeamPort, command: Command) -> str:
+    """Return why ann is refused a command; empty where she is not."""
+    rpc, request = request_of(command)
+    try:
+        await _once(port, "ann", request, rpc)
+    except grpc.aio.AioRpcError as error:
+        if error.code() is not grpc.StatusCode.PERMISSION_DENIED:
+            raise
+        return error.details() or ""
+    return ""
+
+
+async def test_who_may_end_no_order_puts_no_shorter_one_in_its_place(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    server.order(Order(OrderKind.HALT, session="s"))
+    server.order(replace(HOLD, until=server.now() + 60))
+    stood, soon = server.orders(), server.now() + 0.1
+    async with team_port(server.core, tmp_path, ann=DECIDER) as port:
+        for shorter in (
+            Order(OrderKind.HALT, session="s", until=soon),
+            replace(HOLD, until=soon),
+            replace(HOLD, until=server.now() + 60, times=1),
+        ):
+            assert "takes a admin" in await refused(port, GiveOrder(shorter))
+        assert server.orders() == stood
+        longer = Order(OrderKind.HALT, session="s", words="still")
+        assert not await refused(port, GiveOrder(longer))
+        assert not await refused(port, GiveOrder(HOLD))
+    assert {one.until for one in server.orders()} == {None}
+
+
+async def test_who_makes_no_rules_gives_none_to_the_agents_own_settings(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    rules = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow"}
+    mode = {"type": "setMode", "destination": "session"}
+    async with team_port(server.core, tmp_path, ann=DECIDER) as port:
+        for update, may in (
+            ({**rules, "destination": "userSettings"}, False),
+            ({**rules, "destination": "session"}, False),
+            ({**mode, "mode": "bypassPermissions"}, False),
+            ({**mode, "mode": "acceptEdits", "destination": "userSettings"}, False),
+            ({**mode, "mode": "acceptEdits"}, True),
+        ):
+            why = await refused(port, Decide(1, 0, replace(ALLOW, permissions=(update,))))
+            assert ("remember takes a admin" in why) is not may
+
+
+async def test_who_is_limited_makes_and_sees_no_rule_that_reaches_beyond(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    server.ask(call(cwd="/shop"))
+    async with team_port(server.core, tmp_path) as port:
+        port.let_in("ann", ADMIN, Scope(projects=("/shop",)))
+        for command, may in (
+            (TAKEN, False),
+            (KeepRule(1, TakenOffer("o", None)), False),
+            (AskOffers(1, entry=1), False),  # of whose call nobody knows here in which project
+            (AskOffers(1), True),
+        ):
+            assert ("is limited to" in await refused(port, command)) is not may
+
+
+async def test_a_key_that_only_closes_keeps_nobody_at_a_desk(tmp_path: Path) -> None:
+    server = PlayedDesk()
+
+    def closing(team: Team) -> Team:
+        (ann,) = team.members
+        (one,) = ann.devices
+        device = replace(one, fingerprint="", closing=one.fingerprint)
+        return replace(team, members=(replace(ann, devices=(device,)),))
+
+    async with team_port(server.core, tmp_path, ann=ADMIN) as port:
+        port.team.change(closing)
+        async with port.calls("ann") as calls:
+            watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
+            assert (await watch.read()).hello.operator == "o-ann"
+            assert server.core.attendance.desks == 0
 
 
 async def test_who_is_revoked_sees_and_decides_nothing_from_that_moment(tmp_path: Path) -> None:
