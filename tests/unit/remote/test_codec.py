@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any, get_args
 
 import pytest
+from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -159,6 +161,32 @@ SPOILT = [
 def test_what_is_no_command_is_refused_in_words(request_: Any, rpc: str) -> None:
     with pytest.raises(WireError, match=r"cannot be read|not known|nothing that|not an object"):
         command_in(rpc, sent(request_))
+
+
+def spoilt(message: Any, draw: Random) -> Any:
+    """A message some of whose bytes were changed, left out or put in; None where it is none."""
+    data = bytearray(message.SerializeToString())
+    for _ in range(draw.randrange(1, 4)):
+        at = draw.randrange(len(data) + 1)
+        data[at : at + draw.randrange(3)] = draw.randbytes(draw.randrange(3))
+    try:
+        return type(message).FromString(bytes(data))
+    except DecodeError:
+        return None
+
+
+@examples(400)
+@given(SEEDS)
+def test_whatever_bytes_come_they_are_a_value_or_refused_in_words(seed: int) -> None:
+    draw = Random(seed)
+    rpc, request = request_of(maker(draw.choice(EVERY))(draw))
+    event = event_of(maker(draw.choice(TOLD))(draw), limit=WHOLE)
+    with suppress(WireError):
+        if (other := spoilt(request, draw)) is not None:
+            request_of(command_in(rpc, other))  # what was taken in can be sent on
+    with suppress(WireError):
+        if (changed := spoilt(event, draw)) is not None and (news := news_in(changed)) is not None:
+            event_of(news, limit=WHOLE)
 
 
 def test_what_a_later_version_adds_is_ignored_where_nothing_depends_on_it() -> None:
