@@ -49,7 +49,8 @@ def command_of(name: str) -> Command:
     finally:
         gc.freeze()
         gc.enable()
-    found = getattr(module, stem) if within else module
+    of_python = f"{stem}_"  # where Python, or the module, has another use for the name
+    found = getattr(module, of_python, None) or getattr(module, stem) if within else module
     return Command(found.add_arguments, found.run)
 
 

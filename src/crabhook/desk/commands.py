@@ -214,5 +214,10 @@ class Refused:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class NotAllowed(Refused):
+    """This operator may not do it; nothing changed."""
+
+
 Outcome: TypeAlias = Done | TooLate | Stale | Refused
 """What became of a command; `why` says why it was not done, and may quote an agent."""

@@ -5,13 +5,13 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import grpc
 from google.protobuf.message import DecodeError
 
 from crabhook.bounded import Bounded
-from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, Outcome, Refused
+from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, NotAllowed, Outcome, Refused
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged, News, Settled, Snapshot, Update
 from crabhook.model.card import Card
@@ -48,22 +48,47 @@ NOT_CONNECTED = "there is no connection to the server; nothing was sent"
 _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
+class Cursor(NamedTuple):
+    """A place in a server's news: of which store, after which number, as seen with which rights."""
+
+    store: bytes
+    seq: int
+    view: bytes
+
+    def __str__(self) -> str:
+        return f"{self.store.hex()}:{self.seq}:{self.view.hex()}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Return the cursor that a text is; raises ValueError."""
+        store, seq, view = text.split(":")
+        return cls(bytes.fromhex(store), int(seq), bytes.fromhex(view))
+
+
+NEVER = Cursor(b"", 0, b"")
+"""The cursor of who has seen nothing."""
+
+
 class RemoteDesk:
     """A `desk.interface.Desk` of a server elsewhere, in an asyncio loop; `run` keeps it connected.
 
-    `clock` is this process's own, monotonic seconds.  Where the connection is lost, screens are
+    `clock` is this process's own, monotonic seconds.  `after` is where to go on from: where the
+    server can, there is no snapshot, only what is newer.  `may_not`: the server takes no desk of
+    this device's.  Where the connection is lost, screens are
     told so, and whatever is submitted is refused until it is back.
     """
 
-    def __init__(self, channel: grpc.aio.Channel, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, clock: Callable[[], float], after: Cursor = NEVER
+    ) -> None:
         self._stub: Any = OperatorServiceStub(channel)
         self._clock = clock
         self._all = Replica(self, clock)  # what a screen is told first that comes later
         self._streams: list[Callable[[News], None]] = []
-        self._store = self._view = b""
-        self._at = 0
+        self._store, self._at, self._view = after
         self._begun: tuple[pb.State, float, list[News]] | None = None  # a snapshot in the making
         self.lost = "it was not connected yet"
+        self.may_not = False
         self.attached = asyncio.Event()  # while it is connected
         self._moved = asyncio.Event()  # at each step of the news
         self._tasks: set[asyncio.Task[None]] = set()
@@ -117,6 +142,11 @@ class RemoteDesk:
         return self._at
 
     @property
+    def cursor(self) -> Cursor:
+        """Where another desk of this person's can go on from."""
+        return Cursor(self._store, self._at, self._view)
+
+    @property
     def busy(self) -> bool:
         """Whether the answer to a command is awaited."""
         return bool(self._tasks)
@@ -156,7 +186,8 @@ class RemoteDesk:
         except WireError as error:
             outcome = Refused(str(error))
         except grpc.aio.AioRpcError as error:
-            outcome = Refused(_why(error))
+            denied = error.code() is grpc.StatusCode.PERMISSION_DENIED
+            outcome = (NotAllowed if denied else Refused)(_why(error))
         except TimeoutError:
             outcome = _unknown(command)
         if read is not None:
@@ -191,6 +222,7 @@ class RemoteDesk:
                     why = "the server has ended it"
                 except grpc.aio.AioRpcError as error:
                     why = _why(error)
+                    self.may_not = error.code() is grpc.StatusCode.PERMISSION_DENIED
                 except WireError as error:  # nothing of it can be gone on from
                     why, self._store = str(error), b""
                 except TimeoutError:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from contextlib import asynccontextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 
 if TYPE_CHECKING:
-    from crabhook.remote.desk import RemoteDesk
+    from collections.abc import AsyncIterator
+
+    from crabhook.remote.desk import Cursor, RemoteDesk
     from crabhook.team.desk_keys import Credentials, DeskFolder
 
 FIRST_WITHIN = 10.0  # seconds to be attached in
@@ -19,7 +22,11 @@ LAST_WITHIN = 5.0  # seconds that the last decision may take, once its operator 
 
 
 class AttachError(CrabhookError):
-    """A desk that cannot be opened."""
+    """A desk that cannot be opened; `may_not`: its server takes none of this device's."""
+
+    def __init__(self, words: str, *, may_not: bool = False) -> None:
+        super().__init__(words)
+        self.may_not = may_not
 
 
 def attach(arguments: argparse.Namespace) -> None:
@@ -27,7 +34,7 @@ def attach(arguments: argparse.Namespace) -> None:
     from crabhook.cli.team.asking import with_passphrase  # noqa: PLC0415 - not for machines
     from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - likewise
 
-    folder = _chosen(list(desk_folders(config.config_folder())), arguments.team)
+    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
     facts = folder.facts()
     plain = arguments.plain or not takes_a_screen()
     settings = config.override(config.load(None), {"plain": True} if plain else {})
@@ -35,33 +42,45 @@ def attach(arguments: argparse.Namespace) -> None:
     asyncio.run(at_desk(facts.server, credentials, settings))
 
 
-def _chosen(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
+def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
+    """Return what is kept of the team of that name, or of the only one; raises AttachError."""
     wanted = [one for one in folders if team is None or one.facts().team == team]
     if len(wanted) == 1:
         return wanted[0]
     if not folders:
-        raise AttachError("this device is in no team: join one with `crabhook desk join LINE`")
+        no_team = "this device is in no team: found one with `crabhook up`"
+        raise AttachError(f"{no_team}, or join one with `crabhook desk join LINE`")
     teams = ", ".join(one.facts().team for one in folders)
     raise AttachError(f"say which desk, with --team NAME; this device is in {teams}")
 
 
 async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
     """Attach to a server, and show its desk; raises AttachError where it cannot be reached."""
+    async with connected(server, keys) as desk:
+        await _show(desk, settings, server)
+        await desk.finish(LAST_WITHIN)
+
+
+@asynccontextmanager
+async def connected(
+    server: str, keys: "Credentials", after: "Cursor | None" = None
+) -> "AsyncIterator[RemoteDesk]":
+    """Give a desk that is connected, and goes on from a cursor; raises AttachError."""
     import grpc  # noqa: PLC0415 - not for machines
 
-    from crabhook.remote.desk import OPTIONS, RemoteDesk  # noqa: PLC0415 - likewise
+    from crabhook.remote.desk import NEVER, OPTIONS, RemoteDesk  # noqa: PLC0415 - likewise
 
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     async with grpc.aio.secure_channel(server, shown, options=OPTIONS) as channel:
-        desk = RemoteDesk(channel, monotonic)
+        desk = RemoteDesk(channel, monotonic, after or NEVER)
         running = asyncio.ensure_future(desk.run())
         try:
             try:
                 await asyncio.wait_for(desk.attached.wait(), FIRST_WITHIN)
             except TimeoutError:
-                raise AttachError(f"no desk at {server}: {desk.lost}") from None
-            await _show(desk, settings, server)
-            await desk.finish(LAST_WITHIN)
+                why = f"no desk at {server}: {desk.lost}"
+                raise AttachError(why, may_not=desk.may_not) from None
+            yield desk
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)

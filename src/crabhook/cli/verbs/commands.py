@@ -1,0 +1,299 @@
+"""The verbs as commands: which key a verb attaches with, what it prints, how it ends."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from time import monotonic
+from typing import TypeAlias
+
+from crabhook import config
+from crabhook.cli.commands import Command, declare, options_of
+from crabhook.cli.team.asking import with_passphrase
+from crabhook.cli.team.attaching import AttachError, chosen_team, connected
+from crabhook.cli.terminal import ask, say, say_json
+from crabhook.cli.verbs.attached import Attached, attached
+from crabhook.cli.verbs.deciding import (
+    CODES,
+    DONE,
+    FAILED,
+    NO_SERVER,
+    NOT_ALLOWED,
+    OPENING,
+    Told,
+    Wish,
+    answers,
+    decide,
+    described,
+    unfit,
+)
+from crabhook.cli.verbs.telling import Teller, seen
+from crabhook.desk.commands import AskHistory, Done, Outcome, Steer, StopSession
+from crabhook.desk.history import HistoryRead, Past
+from crabhook.desk.updates import LinkChanged, Snapshot, Update
+from crabhook.model.card import Card, FeedEntry
+from crabhook.model.errors import CrabhookError
+from crabhook.remote.desk import Cursor
+from crabhook.team.desk_keys import Credentials, DeskFolder, desk_folders
+from crabhook.ui.commands.orders import read_agent
+from crabhook.ui.commands.words import WORDS
+from crabhook.ui.text.safe import safe
+
+Act: TypeAlias = Callable[[Attached, argparse.Namespace], Awaitable[int]]
+
+
+def _folder(arguments: argparse.Namespace) -> DeskFolder:
+    return chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+
+
+def _opened(folder: DeskFolder, why: str) -> Credentials:
+    prompt = f"Passphrase of {folder.facts().device}: "
+    return with_passphrase(f"{why}.  {prompt}" if why else prompt, folder.opened)
+
+
+async def _at(
+    folder: DeskFolder, keys: Credentials, act: Callable[[Attached], Awaitable[int]]
+) -> int:
+    async with connected(folder.facts().server, keys) as desk, attached(desk) as here:
+        return await act(here)
+
+
+def _run(verb: str, go: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+    """Run a verb; return its exit code, after a word on standard error where it failed."""
+    try:
+        return go(arguments)
+    except AttachError as error:
+        sys.stderr.write(f"crabhook {verb}: {safe(str(error))}\n")
+        return NOT_ALLOWED if error.may_not else NO_SERVER
+    except CrabhookError as error:
+        sys.stderr.write(f"crabhook {verb}: {safe(str(error))}\n")
+        return FAILED
+    except KeyboardInterrupt:
+        return 130
+
+
+# To look, and to close: the key that lies open does; where there is none, the passphrase is asked.
+
+
+def _looking(act: Act, arguments: argparse.Namespace) -> int:
+    folder = _folder(arguments)
+    keys = folder.closing() or _opened(folder, "")
+    return asyncio.run(_at(folder, keys, partial(_acting, act, arguments)))
+
+
+def _steering(act: Act, arguments: argparse.Namespace) -> int:
+    folder = _folder(arguments)
+    keys = _opened(folder, "A note goes to the model")
+    return asyncio.run(_at(folder, keys, partial(_acting, act, arguments)))
+
+
+async def _acting(act: Act, arguments: argparse.Namespace, here: Attached) -> int:
+    return await act(here, arguments)
+
+
+async def _pending(here: Attached, arguments: argparse.Namespace) -> int:
+    while arguments.wait and not here.replica.waiting():
+        here.changed.clear()
+        await here.changed.wait()
+    teller = Teller(here.replica.now)
+    for card in here.replica.waiting():
+        say_json(teller.card(card)) if arguments.json else say(described(card))
+    return DONE
+
+
+async def _show(here: Attached, arguments: argparse.Namespace) -> int:
+    card = here.replica.card(arguments.number)
+    if card is None:
+        raise CrabhookError(f"there is no #{arguments.number}; see: crabhook pending")
+    say_json(Teller(here.replica.now).card(card))
+    return DONE
+
+
+async def _sessions(here: Attached, arguments: argparse.Namespace) -> int:
+    teller = Teller(here.replica.now)
+    for view in here.replica.live():
+        told = teller.session(view)
+        if arguments.json:
+            say_json(told)
+        else:
+            say(f"{view.session}  {view.title}  {view.cwd}  {len(view.waiting)} waiting")
+    return DONE
+
+
+async def _history(here: Attached, arguments: argparse.Namespace) -> int:
+    teller, before, left = Teller(here.replica.now), 0, arguments.last
+    while left > 0:
+        page = await _page(here, before)
+        for past in page.entries[:left]:
+            _say_past(teller, past, json=arguments.json)
+        left, before = left - len(page.entries), page.goes_on
+        if page.why:
+            raise CrabhookError(page.why)
+        if not before:
+            break
+    return DONE
+
+
+async def _page(here: Attached, before: int) -> HistoryRead:
+    outcome = await here.submit(AskHistory(before=before))
+    if not isinstance(outcome, Done):
+        raise CrabhookError(outcome.why)
+    return here.replica.page(before)
+
+
+def _say_past(teller: Teller, past: Past, *, json: bool) -> None:
+    told = teller.past(past)
+    if json:
+        say_json(told)
+    else:
+        by = f" by {told['by']}" if told["by"] else ""
+        say(f"{told['at']}  {told['outcome']}{by}  {told['tool'] or told['event']}")
+
+
+async def _note(here: Attached, arguments: argparse.Namespace) -> int:
+    line = " ".join((arguments.session, *arguments.words))
+    session, agent, text = read_agent(line, here.replica, WORDS["note"])
+    return _ended(await here.submit(Steer(session, text, agent)))
+
+
+async def _stop(here: Attached, arguments: argparse.Namespace) -> int:
+    line = " ".join((arguments.session, *arguments.words))
+    session, agent, text = read_agent(line, here.replica, WORDS["stop"])
+    return _ended(await here.submit(StopSession(session, text, agent)))
+
+
+def _ended(outcome: Outcome) -> int:
+    say(outcome.why or "done")
+    return CODES[type(outcome)]
+
+
+def _watching(arguments: argparse.Namespace) -> int:
+    folder = _folder(arguments)
+    keys = folder.closing() or _opened(folder, "")
+    return asyncio.run(_watch(folder.facts().server, keys, arguments.after))
+
+
+async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
+    """Print all there is, then what is new, each with where to go on from; until interrupted."""
+    async with connected(server, keys, after) as desk:
+        ahead = 0.0  # how far the server's clock is ahead of ours
+        teller = Teller(lambda: monotonic() + ahead)
+
+        def hear(update: Update) -> None:
+            nonlocal ahead
+            cursor, news = str(desk.cursor), update.news
+            told: dict[str, object]
+            match news:
+                case Snapshot():
+                    ahead = news.now - monotonic()
+                    waiting = [teller.card(card) for card in news.waiting]
+                    told = {"type": "snapshot", "cursor": cursor, "waiting": waiting}
+                case Card():
+                    told = {"type": "card", "cursor": cursor, "card": teller.card(news)}
+                case FeedEntry():
+                    told = {"type": "feed", "cursor": cursor, **teller.line(news)}
+                case LinkChanged("", now):
+                    ahead = now - monotonic()
+                    return
+                case LinkChanged(lost):
+                    sys.stderr.write(f"crabhook watch: {safe(lost)}; trying again\n")
+                    return
+                case _:
+                    return
+            say_json(told)
+            sys.stdout.flush()
+
+        desk.subscribe(hear)
+        await asyncio.Event().wait()
+    return DONE
+
+
+# To decide.
+
+
+def _deciding(verb: str, arguments: argparse.Namespace) -> int:
+    """Look at the cards first, with the key that lies open; then decide them."""
+    folder = _folder(arguments)
+    wish = Wish(verb, tuple(getattr(arguments, "numbers", ()) or (arguments.number,)))
+    rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
+    wish = Wish(verb, wish.numbers, rest, arguments.seen)
+    keys = folder.closing() or _opened(folder, "")
+    looked = _Looked()
+    asyncio.run(_at(folder, keys, partial(looked.look, wish)))
+    if not looked.fit:
+        return _said(looked.unfit)
+    if len(looked.fit) > 1 or verb in OPENING:
+        for words in looked.words:
+            say(words)
+        sys.stdout.flush()
+    if verb in OPENING:
+        keys = _opened(folder, f"This may let {'them' if len(looked.fit) > 1 else 'it'} happen")
+    elif len(looked.fit) > 1 and not arguments.yes and not _meant(verb, len(looked.fit)):
+        raise CrabhookError("nothing was decided")
+    told = list(looked.unfit)
+    asyncio.run(_at(folder, keys, partial(_decide_all, wish, looked, told)))
+    return _said(told)
+
+
+def _meant(verb: str, many: int) -> bool:
+    return ask(f"{verb} these {many}? [y/N] ", shown=True).strip().lower() == "y"
+
+
+class _Looked:
+    """The cards as they were looked at, before anything was decided."""
+
+    def __init__(self) -> None:
+        self.fit: dict[int, str] = {}
+        self.words: list[str] = []
+        self.unfit: list[Told] = []
+
+    async def look(self, wish: Wish, here: Attached) -> int:
+        for number in dict.fromkeys(wish.numbers):
+            card = here.replica.card(number)
+            if (told := unfit(wish, number, here)) is not None or card is None:
+                self.unfit += [told] if told else []
+                continue
+            self.fit[number] = seen(card)
+            self.words.append(described(card))
+        return DONE
+
+
+async def _decide_all(wish: Wish, looked: _Looked, told: list[Told], here: Attached) -> int:
+    for number, looked_at in looked.fit.items():
+        one = Wish(wish.verb, (number,), wish.rest, looked_at)
+        told.append(await decide(one, number, here))
+    return DONE
+
+
+def _said(told: Sequence[Told]) -> int:
+    """Print what became of each card; return the worst exit code."""
+    for one in sorted(told, key=lambda one: one.number):
+        say(one.words)
+    return max((one.code for one in told), default=DONE)
+
+
+def _command(verb: str, go: Callable[[argparse.Namespace], int], *tables: str) -> Command:
+    known = options_of("verbs")
+    options = {name: about for table in (*tables, "any") for name, about in known[table].items()}
+    values = {"cursor": Cursor.parse}
+    return Command(partial(declare, options, values), partial(_run, verb, go))
+
+
+def _decider(verb: str, *tables: str) -> Command:
+    return _command(verb, partial(_deciding, verb), *tables, "decide")
+
+
+pending = _command("pending", partial(_looking, _pending), "json", "pending")
+show = _command("show", partial(_looking, _show), "show")
+sessions = _command("sessions", partial(_looking, _sessions), "json")
+history = _command("history", partial(_looking, _history), "json", "history")
+note = _command("note", partial(_steering, _note), "note")
+stop = _command("stop", partial(_looking, _stop), "stop")
+watch = _command("watch", _watching, "watch")
+approve = _decider("approve", "several", "approve")
+deny = _decider("deny", "several", "deny")
+pass_ = _decider("pass", "several")
+ask_ = _decider("ask", "several")
+answer = _decider("answer", "one", "answer")
+edit = _decider("edit", "one", "edit")

@@ -1,0 +1,145 @@
+"""The verbs that decide cards: approve, deny, answer, pass, ask and edit."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crabhook.cli.verbs.attached import Attached
+from crabhook.cli.verbs.telling import name_of, seen
+from crabhook.desk.commands import (
+    AskObjections,
+    Decide,
+    Done,
+    NotAllowed,
+    Outcome,
+    Refused,
+    Stale,
+    TooLate,
+)
+from crabhook.model.card import Card, State
+from crabhook.model.decision import Decision
+from crabhook.model.risk import Level
+from crabhook.ui.cards.sentence import NOTHING_RISKY, sentence
+from crabhook.ui.cards.summary import agent_name, project
+from crabhook.ui.commands.decide import DECIDING
+from crabhook.ui.commands.words import LineError
+
+WORDS: Mapping[str, str] = {
+    "approve": "allow",
+    "deny": "deny",
+    "answer": "answer",
+    "pass": "pass",
+    "ask": "ask",
+    "edit": "edit",
+}
+"""The verbs, each with the plain desk's word that makes its decision."""
+
+OPENING = frozenset({"approve", "answer", "edit", "pass", "ask"})
+"""The verbs that may let something happen: a person shows their presence for each.
+
+To pass or to hand back lets a call run where the agent's mode asks nobody.
+"""
+
+DONE, FAILED, TOO_LATE, CHANGED, NOT_ALLOWED, NO_SERVER = 0, 1, 3, 4, 5, 7
+"""The exit codes: docs/reference/exit-codes.md."""
+
+CODES: Mapping[type[Outcome], int] = {
+    Done: DONE,
+    TooLate: TOO_LATE,
+    Stale: CHANGED,
+    Refused: FAILED,
+    NotAllowed: NOT_ALLOWED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a verb is to do with each of some cards.
+
+    `rest` is what follows the plain desk's word; `seen` names what was looked at, empty for none.
+    """
+
+    verb: str
+    numbers: tuple[int, ...]
+    rest: str = ""
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of a card, in words for a person, and the exit code that says it."""
+
+    number: int
+    words: str
+    code: int
+
+
+def answers(words: Sequence[str]) -> str:
+    """Return the answers of a command line as the plain desk writes them.
+
+    The shell has taken the quotes off: what is no list of option numbers is somebody's own words.
+    """
+    return " ".join(map(_answer, words))
+
+
+def _answer(word: str) -> str:
+    place, equals, said = word.partition("=")
+    if not equals or re.fullmatch(r"[0-9]+(,[0-9]+)*", said):
+        return word
+    escaped = said.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{place}="{escaped}"'
+
+
+def described(card: Card) -> str:
+    """Return a card on one line for a person: who wants what, and how much can go wrong."""
+    risk = "; ".join(one.words for one in card.risk.effects) or NOTHING_RISKY
+    mark = {Level.NONE: "", Level.CAUTION: "▲ ", Level.DANGER: "▲▲ "}[card.risk.level]
+    who_asks = f"{agent_name(card.event)} · {project(card.event)}"
+    return f"#{card.number} {who_asks} {sentence(card).whole}  [{mark}{risk}]"
+
+
+def decision_for(wish: Wish, card: Card) -> Decision:
+    """Return the decision that a wish makes of a card; raises LineError."""
+    if wish.verb == "deny" and not wish.rest:
+        raise LineError(f"#{card.number}: a denial has a reason", "--reason TEXT")
+    return DECIDING[WORDS[wish.verb]](card, wish.rest).decision
+
+
+def unfit(wish: Wish, number: int, here: Attached) -> Told | None:
+    """Return why a card cannot be decided as it was looked at; None where it can."""
+    card = here.replica.card(number)
+    if card is None:
+        return Told(number, f"there is no #{number}; see: crabhook pending", FAILED)
+    if card.state is not State.WAITING:
+        return Told(number, f"#{number} has ended: {_ending(card)}", TOO_LATE)
+    if wish.seen and not seen(card).startswith(wish.seen):
+        words = f"#{number} is not what was seen: look again with: crabhook show {number}"
+        return Told(number, words, CHANGED)
+    return None
+
+
+def _ending(card: Card) -> str:
+    return f"{card.outcome} by {name_of(card.decided.by)}" if card.decided else card.outcome
+
+
+async def decide(wish: Wish, number: int, here: Attached) -> Told:
+    """Decide one card; raises LineError, UnheardError."""
+    if (told := unfit(wish, number, here)) is not None:
+        return told
+    card = here.replica.card(number)
+    assert card is not None  # noqa: S101 - else it was unfit
+    decision = decision_for(wish, card)
+    if wish.verb == "edit":
+        await here.submit(AskObjections(card.number, decision))
+        if objections := here.replica.objections(card.number, decision):
+            words = f"#{number} cannot be changed so from here: {'; '.join(objections)}"
+            return Told(number, f"{words}; decide it at a desk", FAILED)
+    outcome = await here.submit(Decide(card.number, card.revision, decision))
+    return Told(number, _became(number, decision, outcome), CODES[type(outcome)])
+
+
+def _became(number: int, decision: Decision, outcome: Outcome) -> str:
+    if isinstance(outcome, Done):
+        return f"#{number} {decision.verdict.done}"
+    by = f" ({name_of(outcome.by)})" if isinstance(outcome, TooLate) and outcome.by else ""
+    return f"#{number}: {outcome.why}{by}"

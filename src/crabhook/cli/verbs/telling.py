@@ -1,0 +1,144 @@
+"""What the verbs print for programs: cards, sessions and entries of the history as JSON.
+
+docs/reference/verbs.md has the schemas; a test holds what is printed against them.  Times are
+ISO 8601 in UTC, made of the server's clock and this machine's date.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import time
+
+from crabhook.desk.history import Past
+from crabhook.model.actor import Actor, Operator
+from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.jsontext import Value
+from crabhook.model.risk import Level, Risk
+from crabhook.model.session import AgentView, SessionView
+from crabhook.model.wording import who
+from crabhook.remote.messages import Inputs
+from crabhook.store.record import iso
+from crabhook.ui.cards.summary import project
+
+LEVELS = {Level.NONE: "none", Level.CAUTION: "caution", Level.DANGER: "danger"}
+
+
+def seen(card: Card) -> str:
+    """Return what names the inputs on a card: a decision with `--seen` is of these alone."""
+    return Inputs().seen(card).hex()
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """Tells values of a desk; `now` tells the time on the desk's clock."""
+
+    now: Callable[[], float]
+
+    def at(self, moment: float) -> str:
+        """Return a time on the desk's clock as a date."""
+        return iso(time() + moment - self.now())
+
+    def card(self, card: Card) -> dict[str, Value]:
+        """Tell a card: what is asked, by whom, how risky it is, and how long it waits."""
+        event, tool = card.event, card.event.tool
+        return {
+            "number": card.number,
+            "version": card.revision,
+            "seen": seen(card),
+            "state": card.state.value,
+            "platform": event.platform,
+            "event": event.name,
+            "tool": tool.name if tool else "",
+            "input": tool.input if tool else None,
+            "session": event.session,
+            "cwd": event.cwd,
+            "project": project(event, str),
+            "risk": _risk(card.risk),
+            "asked_at": self.at(card.asked_at),
+            "wait_until": self.at(card.wait_until),
+            "claimed_by": "",
+            **(self._ended(card) if card.state is not State.WAITING else {}),
+        }
+
+    def _ended(self, card: Card) -> dict[str, Value]:
+        by = card.decided.by if card.decided else None
+        return {
+            "outcome": card.outcome.lower(),
+            "by": by.name if isinstance(by, Operator) else name_of(by),
+            "device": by.desk if isinstance(by, Operator) else "",
+            "address": by.address if isinstance(by, Operator) else "",
+            "at": self.at(card.ended_at),
+            "edited": _is_edited(card),
+            "delivered": card.delivered,
+        }
+
+    def past(self, entry: Past) -> dict[str, Value]:
+        """Tell an entry of the history: how it ended, who decided it, and whether it arrived."""
+        card = entry.card
+        tool, told = card.event.tool, self._ended(card)
+        return {
+            "id": entry.id,
+            "number": card.number,
+            "platform": card.event.platform,
+            "event": card.event.name,
+            "tool": tool.name if tool else "",
+            "input": tool.input if tool else None,
+            "session": card.event.session,
+            "cwd": card.event.cwd,
+            **told,
+            "at": iso(entry.at),
+            "why": entry.why or entry.missing,
+        }
+
+    def session(self, view: SessionView) -> dict[str, Value]:
+        """Tell a live session: what it does, how long, and what of it waits."""
+        return {
+            "platform": view.platform,
+            "session": view.session,
+            "cwd": view.cwd,
+            "mode": view.mode,
+            "since": self.at(view.since),
+            "heard": self.at(view.heard),
+            "waiting": list(view.waiting),
+            "agents": [self._agent(one) for one in view.agents],
+        }
+
+    def _agent(self, one: AgentView) -> Value:
+        doing = one.doing
+        return {
+            "id": one.id,
+            "kind": one.kind,
+            "event": doing.event.name if doing else "",
+            "tool": doing.event.tool.name if doing and doing.event.tool else "",
+            "outcome": doing.outcome if doing else "",
+            "times": doing.times if doing else 0,
+        }
+
+    def line(self, entry: FeedEntry) -> dict[str, Value]:
+        """Tell a line of the feed: something that went by."""
+        event = entry.event
+        return {
+            "at": self.at(entry.at),
+            "event": event.name,
+            "tool": event.tool.name if event.tool else "",
+            "session": event.session,
+            "text": entry.text,
+            "alarm": entry.alarm,
+        }
+
+
+def _risk(risk: Risk) -> Value:
+    effects: list[Value] = [one.words for one in risk.effects]
+    return {"level": LEVELS[risk.level], "effects": effects, "unknown": list(risk.unknown)}
+
+
+def name_of(by: Actor | None) -> str:
+    """Return who decided, an operator by name; empty where nobody did."""
+    if isinstance(by, Operator):
+        where = f" at {by.desk}" if by.address else ""
+        return f"{by.name}{where}"
+    return who(by) if by is not None else ""
+
+
+def _is_edited(card: Card) -> bool:
+    tool, decision = card.event.tool, card.decision
+    return bool(tool and decision and decision.updated_input not in (None, tool.input))

@@ -1,0 +1,130 @@
+"""A verb decides what was looked at, once, and its exit code says what became of it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from crabhook.cli.verbs.attached import Attached, attached
+from crabhook.cli.verbs.deciding import (
+    CHANGED,
+    DONE,
+    FAILED,
+    TOO_LATE,
+    Told,
+    Wish,
+    answers,
+    decide,
+)
+from crabhook.cli.verbs.telling import Teller, seen
+from crabhook.ui.commands.words import LineError
+from tests.support.desk import PlayedDesk
+
+QUESTIONS = [
+    {"question": "Which?", "header": "h", "options": [{"label": "A"}, {"label": "B"}]},
+    {"question": "Why?", "header": "w", "options": [{"label": "C"}, {"label": "D"}]},
+]
+
+
+def call(command: str = "ls", tool: str = "Bash", **given: Any) -> dict[str, Any]:
+    return {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "cwd": "/p",
+        "tool_name": tool,
+        "tool_input": given or {"command": command},
+        "tool_use_id": "t1",
+    }
+
+
+async def decided(desk: PlayedDesk, wish: Wish) -> Told:
+    async with attached(desk) as here:
+        return await decide(wish, wish.numbers[0], here)
+
+
+@pytest.mark.parametrize(
+    ("verb", "rest", "verdict"),
+    [("approve", "", "allow"), ("deny", "no", "deny"), ("ask", "", "ask")],
+)
+async def test_a_verb_decides_as_the_plain_desks_word_does(
+    verb: str, rest: str, verdict: str
+) -> None:
+    desk = PlayedDesk()
+    asked = desk.ask(call())
+    told = await decided(desk, Wish(verb, (1,), rest))
+    assert told.code == DONE
+    specific = json.loads(desk.replies[asked].stdout)["hookSpecificOutput"]
+    assert specific["permissionDecision"] == verdict
+
+
+async def test_a_card_that_ended_is_too_late_and_says_who_decided_it() -> None:
+    desk = PlayedDesk()
+    desk.ask(call())
+    await decided(desk, Wish("deny", (1,), "no"))
+    told = await decided(desk, Wish("approve", (1,)))
+    assert told == Told(1, "#1 has ended: DENIED by operator", TOO_LATE)
+
+
+async def test_what_was_not_seen_is_not_decided() -> None:
+    desk = PlayedDesk()
+    asked = desk.ask(call())
+    async with attached(desk) as here:
+        card = here.replica.waiting()[0]
+    assert (await decided(desk, Wish("approve", (1,), seen="0" * 64))).code == CHANGED
+    assert asked not in desk.replies
+    assert (await decided(desk, Wish("approve", (1,), seen=seen(card)[:12]))).code == DONE
+
+
+async def test_other_inputs_are_other_things_seen() -> None:
+    desk = PlayedDesk()
+    desk.ask(call(x=1))
+    desk.ask(call(x=True))
+    async with attached(desk) as here:
+        one, other = here.replica.waiting()
+    assert seen(one) != seen(other)
+
+
+async def test_a_number_of_no_card_fails_and_a_denial_has_a_reason() -> None:
+    desk = PlayedDesk()
+    desk.ask(call())
+    assert (await decided(desk, Wish("approve", (9,)))).code == FAILED
+    with pytest.raises(LineError, match="a denial has a reason"):
+        await decided(desk, Wish("deny", (1,)))
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen"),
+    [
+        (["1=2", "2=1"], {"Which?": "B", "Why?": "C"}),
+        (["1=1", '2=own "words" \\ here'], {"Which?": "A", "Why?": 'own "words" \\ here'}),
+    ],
+)
+async def test_answers_are_those_of_the_command_line(
+    words: list[str], chosen: dict[str, str]
+) -> None:
+    desk = PlayedDesk()
+    asked = desk.ask(call(tool="AskUserQuestion", questions=QUESTIONS))
+    assert (await decided(desk, Wish("answer", (1,), answers(words)))).code == DONE
+    specific = json.loads(desk.replies[asked].stdout)["hookSpecificOutput"]
+    assert specific["updatedInput"]["answers"] == chosen
+
+
+def told(here: Attached) -> dict[str, Any]:
+    return Teller(here.replica.now).card(here.replica.waiting()[0])
+
+
+async def test_a_waiting_card_is_told_with_all_a_script_needs() -> None:
+    desk = PlayedDesk()
+    desk.ask(call("rm -rf x"))
+    async with attached(desk) as here:
+        shown = told(here)
+    assert {key: shown[key] for key in ("number", "platform", "event", "tool", "input")} == {
+        "number": 1,
+        "platform": "claude",
+        "event": "PreToolUse",
+        "tool": "Bash",
+        "input": {"command": "rm -rf x"},
+    }
+    assert shown["project"] == "p"
+    assert shown["asked_at"] < shown["wait_until"]
+    json.dumps(shown)
