@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from time import monotonic, time
 from typing import Any, Protocol, TypeVar
 from urllib.parse import unquote
@@ -23,10 +22,9 @@ from crabhook.desk.commands import (
     Outcome,
     Stale,
 )
-from crabhook.desk.history import EntryRead, HistoryRead
-from crabhook.desk.updates import Claimed, News, SessionsSeen, Settled, Snapshot
+from crabhook.desk.updates import News, Settled, Snapshot
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.card import State
 from crabhook.remote.codec import WireError
 from crabhook.remote.messages import (
     CALLS,
@@ -42,7 +40,15 @@ from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.metrics.tally import Witness
 from crabhook.server.operators.news import Listened, NewsRow
-from crabhook.server.operators.rights import about_of, facts_of, verb_of
+from crabhook.server.operators.rights import (
+    about_of,
+    facts_of,
+    may_see,
+    of_others,
+    part_of,
+    verb_of,
+    view_tag,
+)
 from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
 from crabhook.v1 import operator_pb2 as pb
@@ -143,7 +149,7 @@ class OperatorPort:
         """Tell all there is, or what changed since the desk's place, and then what changes."""
         seat = await self._seat(context, Verb.WATCH)
         row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
-        view, at = _view_tag(seat), request.after_seq
+        view, at = view_tag(seat), request.after_seq
         resumed = request.store_id == row.store_id and request.view_tag == view
         resumed = resumed and row.after(at) is not None
         with self._watched(seat) as too_many:
@@ -191,7 +197,7 @@ class OperatorPort:
     async def _all(self, seat: Seat, limit: int) -> AsyncIterator[pb.WatchEvent]:
         seq, snapshot = await self._row.snapshot()
         seen = self._within(seat, snapshot)
-        seen = replace(seen, claims=tuple(_of_others(seat, one) for one in seen.claims))
+        seen = replace(seen, claims=tuple(of_others(seat, one) for one in seen.claims))
         for event in events_of(seen, limit, self._row.inputs):
             yield event
         yield pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())
@@ -201,15 +207,15 @@ class OperatorPort:
         if seat.scope.everything:
             return snapshot
 
-        def may_see(about: Iterable[T]) -> tuple[T, ...]:
-            return tuple(one for one in about if _may_see(seat, one))
+        def seen_of(about: Iterable[T]) -> tuple[T, ...]:
+            return tuple(one for one in about if may_see(seat, one))
 
         return replace(
             snapshot,
-            waiting=may_see(snapshot.waiting),
-            ended=may_see(snapshot.ended),
-            feed=may_see(snapshot.feed),
-            live=may_see(snapshot.live),
+            waiting=seen_of(snapshot.waiting),
+            ended=seen_of(snapshot.ended),
+            feed=seen_of(snapshot.feed),
+            live=seen_of(snapshot.live),
         )
 
     async def _following(
@@ -229,7 +235,7 @@ class OperatorPort:
                     yield event
             news: News | None = None
             for told in batch or ():
-                at, news = told.seq, _part(seat, told.news)
+                at, news = told.seq, part_of(seat, told.news)
                 if news is not None:
                     whole = news is told.news
                     yield row.event(told, limit) if whole else event_of(news, at, limit)
@@ -281,7 +287,7 @@ class OperatorPort:
                 why = f"#{card.number} was not seen like this; nothing was sent"
                 return self._response(rpc, command, Stale(why, card.revision), None, self._row.seq)
         outcome, read, seq = await self._carried_out(desk, command)
-        return self._response(rpc, command, outcome, _part(seat, read), seq)
+        return self._response(rpc, command, outcome, part_of(seat, read), seq)
 
     async def _carried_out(
         self, desk: LocalDesk, command: Command
@@ -322,44 +328,6 @@ class OperatorPort:
 async def _either(event: asyncio.Event, seconds: float) -> None:
     with suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)
-
-
-def _may_see(seat: Seat, about: Any) -> bool:  # noqa: ANN401 - a card, a line, a session
-    facts = facts_of(about.event if isinstance(about, FeedEntry) else about)
-    return seat.scope.everything or seat.scope.takes_in(facts)
-
-
-def _of_others(seat: Seat, claimed: Claimed) -> Claimed:
-    """Return who looks at a card, without the desk that is told."""
-    own = (seat.operator, seat.device_name)
-    others = (b for b in claimed.by if isinstance(b, Operator) and (b.id, b.desk) != own)
-    return Claimed(claimed.card, tuple(others))
-
-
-def _part(seat: Seat, news: News | None) -> News | None:
-    """Return what of a piece of news a person may see; the same where that is all."""
-    if isinstance(news, Claimed):
-        return _of_others(seat, news)
-    return news if seat.scope.everything else _within(seat, news)
-
-
-def _within(seat: Seat, news: News | None) -> News | None:
-    """Return what of a piece of news is within a person's limits."""
-    match news:
-        case Card() | FeedEntry():
-            return news if _may_see(seat, news) else None
-        case SessionsSeen(changed, ended):
-            return SessionsSeen(tuple(one for one in changed if _may_see(seat, one)), ended)
-        case HistoryRead(entries=entries):
-            return replace(news, entries=tuple(one for one in entries if _may_see(seat, one.card)))
-        case EntryRead(entry=entry) if entry is not None and not _may_see(seat, entry.card):
-            return replace(news, entry=None)
-    return news
-
-
-def _view_tag(seat: Seat) -> bytes:
-    """Return what is the same for all who see the same of the news."""
-    return sha256(repr((seat.role.value, seat.scope)).encode("utf-8", "replace")).digest()[:8]
 
 
 def _address(peer: str) -> str:

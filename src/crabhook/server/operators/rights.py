@@ -1,7 +1,10 @@
-"""What a command needs of who gives it, and what a card is about, as a person's limits ask."""
+"""What a command needs of who gives it, and what of the news is within a person's limits."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from math import inf
+from typing import Any
 
 from crabhook.broker.orders import about
 from crabhook.desk.commands import (
@@ -23,13 +26,15 @@ from crabhook.desk.commands import (
     StopSession,
     TakeBackNote,
 )
-from crabhook.model.actor import OrderKind
-from crabhook.model.card import Card
+from crabhook.desk.history import EntryRead, HistoryRead
+from crabhook.desk.updates import Claimed, News, SessionsSeen
+from crabhook.model.actor import Operator, OrderKind
+from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionView
-from crabhook.team.membership import Facts, Verb
+from crabhook.team.membership import Facts, Seat, Verb
 from crabhook.vocabulary import vocabulary
 
 VERBS: Mapping[type[Command], Verb] = {
@@ -130,3 +135,42 @@ def facts_of(about: Card | Event | SessionView) -> Facts:
     if isinstance(about, Card):
         return Facts(about.event.cwd, about.requests[0].origin.machine, kind_of(about))
     return Facts(about.cwd)
+
+
+def may_see(seat: Seat, about: Any) -> bool:  # noqa: ANN401 - a card, a line, a session
+    """Whether something is within a person's limits."""
+    facts = facts_of(about.event if isinstance(about, FeedEntry) else about)
+    return seat.scope.everything or seat.scope.takes_in(facts)
+
+
+def of_others(seat: Seat, claimed: Claimed) -> Claimed:
+    """Return who looks at a card, without the desk that is told."""
+    own = (seat.operator, seat.device_name)
+    others = (b for b in claimed.by if isinstance(b, Operator) and (b.id, b.desk) != own)
+    return Claimed(claimed.card, tuple(others))
+
+
+def part_of(seat: Seat, news: News | None) -> News | None:
+    """Return what of a piece of news a person may see; the same where that is all."""
+    if isinstance(news, Claimed):
+        return of_others(seat, news)
+    return news if seat.scope.everything else _within(seat, news)
+
+
+def _within(seat: Seat, news: News | None) -> News | None:
+    """Return what of a piece of news is within a person's limits."""
+    match news:
+        case Card() | FeedEntry():
+            return news if may_see(seat, news) else None
+        case SessionsSeen(changed, ended):
+            return SessionsSeen(tuple(one for one in changed if may_see(seat, one)), ended)
+        case HistoryRead(entries=entries):
+            return replace(news, entries=tuple(one for one in entries if may_see(seat, one.card)))
+        case EntryRead(entry=entry) if entry is not None and not may_see(seat, entry.card):
+            return replace(news, entry=None)
+    return news
+
+
+def view_tag(seat: Seat) -> bytes:
+    """Return what is the same for all who see the same of the news."""
+    return sha256(repr((seat.role.value, seat.scope)).encode("utf-8", "replace")).digest()[:8]
