@@ -122,7 +122,8 @@ def test_what_lets_the_operator_be_away_reaches_a_person(line: str) -> None:
 
 WORDS = (
     "team init", "operators invite mallory --role admin", "operators revoke ann", "machines invite m",
-    "desk join crab1abc@h:1", "desk", "up", "approve 1", "answer 1 1=2", "pass 1", "ask 1", "edit 1",
+    "desk join crab1abc@h:1", "desk", "up", "down", "serve", "approve 1", "answer 1 1=2", "pass 1", "ask 1",
+    "edit 1",
 )  # fmt: skip
 
 
