@@ -5,18 +5,27 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from google.protobuf.message import DecodeError
 
 from crabhook.bounded import Bounded
-from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, NotAllowed, Outcome, Refused
+from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, NotAllowed, Refused
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged, News, Settled, Snapshot, Update
 from crabhook.model.card import Card
 from crabhook.remote.codec import WireError, to_value
-from crabhook.remote.messages import news_in, outcome_in, read_in, request_of, snapshot_of
+from crabhook.remote.messages import (
+    NEVER,
+    Cursor,
+    news_in,
+    outcome_in,
+    outcome_unknown,
+    read_in,
+    request_of,
+    snapshot_of,
+)
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 
@@ -46,27 +55,6 @@ SEEN_KEPT, INPUTS_KEPT = 4096, 256
 _OVER: Any = grpc.aio.EOF  # type: ignore[attr-defined]
 NOT_CONNECTED = "there is no connection to the server; nothing was sent"
 _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED)
-
-
-class Cursor(NamedTuple):
-    """A place in a server's news: of which store, after which number, as seen with which rights."""
-
-    store: bytes
-    seq: int
-    view: bytes
-
-    def __str__(self) -> str:
-        return f"{self.store.hex()}:{self.seq}:{self.view.hex()}"
-
-    @classmethod
-    def parse(cls, text: str) -> "Cursor":
-        """Return the cursor that a text is; raises ValueError."""
-        store, seq, view = text.split(":")
-        return cls(bytes.fromhex(store), int(seq), bytes.fromhex(view))
-
-
-NEVER = Cursor(b"", 0, b"")
-"""The cursor of who has seen nothing."""
 
 
 class RemoteDesk:
@@ -189,7 +177,7 @@ class RemoteDesk:
             denied = error.code() is grpc.StatusCode.PERMISSION_DENIED
             outcome = (NotAllowed if denied else Refused)(_why(error))
         except TimeoutError:
-            outcome = _unknown(command)
+            outcome = outcome_unknown(command)
         if read is not None:
             self._tell(read)
         self._tell(Settled(command.id, outcome))
@@ -355,12 +343,6 @@ KEPT_FROM = 32 << 10  # bytes: whatever a server may leave out
 
 def _left_out(leg: pb.Leg) -> bool:
     return not leg.event.HasField("fields_json")
-
-
-def _unknown(command: Command) -> Outcome:
-    number = getattr(command, "card", 0)
-    where = f"look at #{number}" if number else "look at what the desk shows"
-    return Refused(f"the connection was lost, and whether it was done is not known: {where}")
 
 
 def _why(error: grpc.aio.AioRpcError) -> str:

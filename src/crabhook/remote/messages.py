@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
@@ -25,6 +25,7 @@ from crabhook.desk.commands import (
     GiveOrder,
     KeepRule,
     Outcome,
+    Refused,
     Snooze,
     Steer,
     StopSession,
@@ -143,6 +144,13 @@ def read_in(response: Any, asked: Ask) -> News | None:  # noqa: ANN401 - a respo
     return news
 
 
+def outcome_unknown(command: Command) -> Outcome:
+    """Return what became of a command whose answer was lost."""
+    number = getattr(command, "card", 0)
+    where = f"look at #{number}" if number else "look at what the desk shows"
+    return Refused(f"the connection was lost, and whether it was done is not known: {where}")
+
+
 # News.
 
 
@@ -156,6 +164,27 @@ class State:
     troubles: tuple[str, ...]
     holdable: tuple[str, ...]
     claims: tuple[Claimed, ...]
+
+
+class Cursor(NamedTuple):
+    """A place in a server's news: of which store, after which number, as seen with which rights."""
+
+    store: bytes
+    seq: int
+    view: bytes
+
+    def __str__(self) -> str:
+        return f"{self.store.hex()}:{self.seq}:{self.view.hex()}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Return the cursor that a text is; raises ValueError."""
+        store, seq, view = text.split(":")
+        return cls(bytes.fromhex(store), int(seq), bytes.fromhex(view))
+
+
+NEVER = Cursor(b"", 0, b"")
+"""The cursor of who has seen nothing."""
 
 
 class Inputs:

@@ -14,7 +14,8 @@ from crabhook.model.errors import CrabhookError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from crabhook.remote.desk import Cursor, RemoteDesk
+    from crabhook.remote.desk import RemoteDesk
+    from crabhook.remote.messages import Cursor
     from crabhook.team.desk_keys import Credentials, DeskFolder
 
 FIRST_WITHIN = 10.0  # seconds to be attached in
@@ -68,7 +69,8 @@ async def connected(
     """Give a desk that is connected, and goes on from a cursor; raises AttachError."""
     import grpc  # noqa: PLC0415 - not for machines
 
-    from crabhook.remote.desk import NEVER, OPTIONS, RemoteDesk  # noqa: PLC0415 - likewise
+    from crabhook.remote.desk import OPTIONS, RemoteDesk  # noqa: PLC0415 - likewise
+    from crabhook.remote.messages import NEVER  # noqa: PLC0415 - likewise
 
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     async with grpc.aio.secure_channel(server, shown, options=OPTIONS) as channel:

@@ -34,7 +34,7 @@ from crabhook.desk.history import HistoryRead, Past
 from crabhook.desk.updates import LinkChanged, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.errors import CrabhookError
-from crabhook.remote.desk import Cursor
+from crabhook.remote.messages import Cursor
 from crabhook.team.desk_keys import Credentials, DeskFolder, desk_folders
 from crabhook.ui.commands.orders import read_agent
 from crabhook.ui.commands.words import WORDS

@@ -1,0 +1,238 @@
+"""A line of the plain desk carried out: which cards it is about, and what its word does."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from time import time
+
+from crabhook.desk import commands as do
+from crabhook.desk.replica import Replica
+from crabhook.model.actor import OrderKind
+from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.errors import CrabhookError
+from crabhook.ui.cards.session import details, head
+from crabhook.ui.commands.orders import order_line, read_agent, read_order, read_release
+from crabhook.ui.commands.parse import (
+    Command,
+    DefaultTarget,
+    Naming,
+    alike,
+    first_alike,
+    named_cards,
+    parse,
+)
+from crabhook.ui.commands.words import WORDS, LineError, help_lines
+from crabhook.ui.plain.deciding import Deciding
+from crabhook.ui.plain.history import Histories
+from crabhook.ui.plain.output import OutputQueue, list_lines
+from crabhook.ui.plain.person import Detail, ForAPerson
+
+_PRINTING = frozenset({"show", "show secrets", "show --raw", "words"})
+
+
+class Interpreter:
+    """Follows lines at a desk; what it has to say goes to the output."""
+
+    def __init__(
+        self,
+        desk: Replica,
+        output: OutputQueue,
+        take_back: float,
+        person: ForAPerson | None = None,
+    ) -> None:
+        self._desk = desk
+        self._output = output
+        self._say = output.say
+        self._deciding = Deciding(desk, output.say, take_back, person)
+        self._person = person
+        if person is not None:
+            person.say = output.say
+        self._histories = Histories(desk, output.say, time)
+        self._following = False
+        self._settled = asyncio.Event()
+        self.begin()
+
+        self._about_the_desk: Mapping[str, Callable[[Command], None]] = {
+            "list": self._list,
+            "help": lambda _: self._say("\n".join(help_lines(output.form.words))),
+            "brief": self._detail,
+            "full": self._detail,
+            "hold": self._order,
+            "allow-all": self._order,
+            "hold-all": self._order,
+            "away": self._order,
+            "here": self._here,
+            "orders": self._orders,
+            "release": self._release,
+            "sessions": self._sessions,
+            "note": self._note,
+            "note back": self._take_note_back,
+            "stop": self._stop,
+            "history": lambda command: self._histories.follow(command.rest.strip()),
+        }
+
+    def begin(self) -> None:
+        """Take in all there is at the desk."""
+        self._default = DefaultTarget(self._desk)
+        self._newest = max((card.number for card in self._desk.waiting()), default=0)
+        for card in (*self._desk.waiting(), *self._desk.ended()):
+            self._deciding.hear(card)
+
+    def hear(self, news: Card | FeedEntry) -> None:
+        """Take in what makes a held answer void, or another card the oldest."""
+        if isinstance(news, FeedEntry):
+            return
+        decided = self._deciding.hear(news)
+        self._default.look(news, ours=decided or self._following)
+        if news.state is State.WAITING and news.number > self._newest:
+            self._newest = news.number
+            if first := first_alike(news, self._desk.waiting()):
+                self._say(_same(news, f"#{first.number}"))
+
+    async def follow(self, lines: AsyncIterator[str]) -> None:
+        """Follow every line until `quit` or the end."""
+        async for line in lines:
+            last = self.take(line)
+            await self._done()
+            if last:
+                break
+            await self._deciding.judged()
+            await self._output.room()
+        self._deciding.end()
+
+    async def _done(self) -> None:
+        """Wait until what a line does is done, so that the next one finds it so."""
+        self._following = True
+        while self._desk.doing():
+            self._settled.clear()
+            await self._settled.wait()
+        self._following = False
+
+    def settled(self) -> None:
+        """Take in that something has its outcome."""
+        self._settled.set()
+
+    def take(self, line: str) -> bool:
+        """Follow one line; return whether it was the last."""
+        self._following = True
+        try:
+            command = self._parse(line)
+            if command is None:
+                return False
+            if command.word.name == "quit":
+                return True
+            if not command.word.about_a_card:
+                self._about_the_desk[command.word.name](command)
+            elif command.target.kind is Naming.OLDEST:
+                self._about(self._default.meant(command.word), command, alone=True)
+            else:  # what fails on one card does not stop the others
+                cards = named_cards(command.target, self._desk, command.word)
+                for card in cards:
+                    self._about(card, command, alone=len(cards) == 1)
+        except CrabhookError as error:
+            self._deciding.complain(error)
+        finally:
+            self._following = False
+        return False
+
+    def _parse(self, line: str) -> Command | None:
+        """Return what a line asks for; None for nothing, and where it was a person's second yes."""
+        try:
+            command = parse(line, self._output.form.words)
+        except LineError:
+            if self._deciding.named(line):
+                return None
+            raise
+        if command is None or self._person is None or command.word.name != "undo":
+            return command
+        if command.target.kind is not Naming.OLDEST:
+            return command
+        self._deciding.undo_last()
+        return None
+
+    def leave(self) -> None:
+        """Stop; what is held was never given."""
+        self._deciding.leave()
+
+    def _about(self, card: Card, command: Command, *, alone: bool) -> None:
+        if command.word.name in _PRINTING:
+            self._show(card, command)
+        else:
+            self._deciding.follow(card, command, alone=alone)
+
+    def _show(self, card: Card, command: Command) -> None:
+        word, now = command.word.name, self._desk.now()
+        if self._person is not None and word in ("words", "show --raw"):
+            lines = [self._person.answers(card)] if word == "words" else self._person.raw(card, now)
+            self._say("\n".join(lines))
+            return
+        bare = word == "show secrets"
+        self._say("\n".join(self._output.form.block(card, now, whole=True, bare=bare)))
+        others = alike(card, self._desk.waiting()) if card.state is State.WAITING else []
+        if others:
+            numbers = ", ".join(f"#{other.number}" for other in others)
+            self._say(_same(card, numbers))
+
+    # What the words do with the desk.
+
+    def _detail(self, command: Command) -> None:
+        """Tell more or less of each new card from now on."""
+        if self._person is not None:
+            self._person.detail = Detail(command.word.name)
+            self._say(f"· from now on: {command.word.means}")
+
+    def _list(self, _: Command) -> None:
+        for line in list_lines(self._desk, self._output.form):
+            self._say(line)
+
+    def _order(self, command: Command) -> None:
+        order = read_order(command.word.name, command.rest, self._desk)
+
+        def told() -> None:
+            if order.kind in (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL):
+                self._say(order_line(order, self._desk.now()))
+
+        self._deciding.submit(do.GiveOrder(order), write=command.word.usage(), then=told)
+
+    def _orders(self, _: Command) -> None:
+        standing = self._desk.orders()
+        for order in standing:
+            self._say(order_line(order, self._desk.now()))
+        if not standing:
+            self._say("· no order stands")
+
+    def _release(self, command: Command) -> None:
+        matches = read_release(command.rest, self._desk)
+        ids = frozenset(order.id for order in self._desk.orders() if matches(order))
+        self._deciding.submit(do.EndOrders(ids), write=WORDS["orders"].usage())
+
+    def _sessions(self, _: Command) -> None:
+        now, live = self._desk.now(), self._desk.live()
+        for view in live:
+            self._say("\n".join([f"· {head(view, now)}", *(f"  {x}" for x in details(view, now))]))
+        if not live:
+            self._say("· no session was heard of yet")
+
+    def _note(self, command: Command) -> None:
+        session, agent, text = read_agent(command.rest, self._desk, command.word)
+        self._deciding.submit(do.Steer(session, text, agent), write=command.word.usage())
+
+    def _take_note_back(self, command: Command) -> None:
+        if not command.rest.isdecimal():
+            raise LineError("which note? a note has a number", command.word.usage())
+        note = int(command.rest[:9])
+        self._deciding.submit(do.TakeBackNote(note), write=WORDS["sessions"].usage())
+
+    def _stop(self, command: Command) -> None:
+        session, agent, why = read_agent(command.rest, self._desk, command.word)
+        self._deciding.submit(do.StopSession(session, why, agent), write=command.word.usage())
+
+    def _here(self, _: Command) -> None:
+        orders = self._desk.orders()
+        away = frozenset(order.id for order in orders if order.kind is OrderKind.AWAY)
+        if not away:
+            raise LineError("you are not away", WORDS["away"].usage())
+        self._deciding.submit(do.EndOrders(away))
+
+
+def _same(card: Card, others: str) -> str:
+    return f"#{card.number} asks the same as {others}; same={card.number} means them all"
