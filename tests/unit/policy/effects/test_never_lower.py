@@ -81,7 +81,7 @@ def test_quotes_never_lower_the_level(line: str, data: st.DataObject) -> None:
 def test_what_no_rule_is_made_of_is_never_without_a_mark(line: str) -> None:
     free = {  # they run what stands beside them, which has its own effects, or change the shell alone
         "eval *", "exec *", "source *", ". *", "trap *", "alias *", "xargs *", "parallel *", "env *", "watch *", "setsid *", "nohup *", "history *",
-        "base64 -d*", "base64 --decode*", "openssl enc*", "crabhook *", "* --delete*", "find * -exec*", "find * -ok*", "chmod -R *", "chmod *777*", "chown *", "rm -*",
+        "base64 -d*", "base64 --decode*", "openssl enc*", "crabhook *", "* -m crabhook *", "* --delete*", "find * -exec*", "find * -ok*", "chmod -R *", "chmod *777*", "chown *", "rm -*",
         "dd *", "truncate *", "git clean *", "systemctl *", "scp *", "service *", "launchctl *", "rsync *", "python -c *",
     }  # fmt: skip
     words = line.replace("\\*", "*").replace("*", " x y ")
