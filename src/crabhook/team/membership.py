@@ -49,6 +49,7 @@ class Verb(StrEnum):
     TEAM = "team"  # see and change who is in it
 
 
+_A: Mapping[Role, str] = {one: f"{'an' if one is Role.ADMIN else 'a'} {one}" for one in Role}
 _VIEWS = (Verb.WATCH, Verb.READ)
 _ORDERS = (Verb.ORDER, Verb.REMEMBER, Verb.TEAM)
 
@@ -209,7 +210,8 @@ class Team:
         asked about again), and do nothing that reaches beyond the limits.
         """
         if not seat.role.includes(NEEDS[verb]):
-            return Refused(f"{seat.name} is a {seat.role}, and to {verb} takes a {NEEDS[verb]}")
+            has, needed = _A[seat.role], _A[NEEDS[verb]]
+            return Refused(f"{seat.name} is {has}, and to {verb} takes {needed}")
         if seat.closing and verb not in CLOSING:
             return Refused(
                 f"this key of {seat.name}'s may look and close, as by deny, hold and stop: "
