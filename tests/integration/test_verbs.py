@@ -50,7 +50,7 @@ class Machine:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=25,
             check=False,
             start_new_session=True,
         )

@@ -198,12 +198,24 @@ def _down(arguments: argparse.Namespace) -> str:
     except OSError as error:
         raise BackgroundError(f"process {pid} cannot be told to end: {error.strerror}") from error
     until = time.monotonic() + ENDS_WITHIN
-    while running_at(path) is not None:
+    while running_at(path) is not None or _lives(pid):  # it closes its record last
         if time.monotonic() > until:
             raise BackgroundError(f"process {pid} does not end; its log tells more: {_log()}")
         time.sleep(LOOK_EVERY)
     left = f"; {waiting} waiting went back to their agents, with no opinion" if waiting else ""
     return f"crabhook has ended (process {pid}){left}."
+
+
+def _lives(pid: int) -> bool:
+    """Whether a process has not ended; one that ended and that nobody has waited for has."""
+    try:
+        os.kill(pid, 0)
+        told = Path(f"/proc/{pid}/stat").read_text()
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return not Path("/proc/self").exists()  # where there is no /proc the signal tells
+    return told.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
 def _status(arguments: argparse.Namespace) -> int:

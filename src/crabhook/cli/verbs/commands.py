@@ -127,11 +127,11 @@ async def _history(here: Attached, arguments: argparse.Namespace) -> int:
         page = await _page(here, before)
         for past in page.entries[:left]:
             _say_past(teller, past, json=arguments.json)
-        left, before = left - len(page.entries), page.goes_on
         if page.why:
             raise CrabhookError(page.why)
-        if not before:
+        if page.goes_on in (0, before):
             break
+        left, before = left - len(page.entries), page.goes_on
     return DONE
 
 
