@@ -30,6 +30,7 @@ from crabhook.server.address import UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.token import Tokens
 from tests.conformance.outcome import Heard, Outcome
 from tests.support.claude import Claude
 from tests.support.scripted_model import MAIN
@@ -53,7 +54,7 @@ class RecordingPort(PermissionPort):
     """
 
     def __init__(self, runner: Runner, cell: Cell) -> None:
-        super().__init__(runner, wait=WAIT, token=None)
+        super().__init__(runner, wait=WAIT, tokens=Tokens())
         self.heard: list[Heard] = []
         self._cell, self._words = cell, cell.words
 
