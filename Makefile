@@ -26,9 +26,9 @@ SIDE_BY_SIDE := --numprocesses $(shell expr 2 \* $(CORES)) --dist worksteal
 test: $(VENV)/developed agents ## prove the program: all but long tests, a session or two of each real agent
 	@pytest $(SIDE_BY_SIDE) -m "not thorough"
 
-FLOORS := model platforms policy broker rulebook store server ui
+FLOORS := model platforms policy broker rulebook store ui
 test-fast: $(VENV)/developed ## run the floors' tests that start no process: under a minute
-	@pytest --numprocesses $(CORES) -m "not (process or e2e or slow)" $(FLOORS:%=tests/unit/%)
+	@pytest --numprocesses $(CORES) -m "not (process or e2e or slow or thorough)" $(FLOORS:%=tests/unit/%)
 
 test-rest: $(VENV)/developed agents ## run what make test leaves out: every session, every example of each property
 	@pytest $(SIDE_BY_SIDE) -m "thorough or hypothesis" --hypothesis-profile=ci
