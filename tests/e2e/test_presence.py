@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import socket
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.server.grpc.presence import NAME, Passphrase, keep
 from tests.support import requirements
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK
 from tests.support.port import short_folder
-from tests.support.presence import RIGHT, WRONG
+from tests.support.team import RIGHT, WRONG, founded
 from tests.support.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -24,10 +25,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A home where a passphrase is set."""
+    """A home with a team of one."""
     requirements.insist()
     with short_folder() as folder:
-        keep(folder / ".local" / "state" / "crabhook" / NAME, Passphrase.of(RIGHT))
         yield folder
 
 
@@ -42,15 +42,21 @@ def environment(home: Path) -> dict[str, str]:
 
 def away(shell: Terminal, typed: str, *options: str) -> None:
     shell.submit(" ".join(("crabhook", "away", *options)))
-    shell.wait_for("Passphrase:")
+    shell.wait_for("Passphrase of laptop:")
     shell.type(typed)
     shell.key("Enter")
 
 
 def test_the_full_screen_shows_at_once_what_the_other_terminal_said(home: Path) -> None:
     server = f"unix:{home}/crabhook/crabhook.sock"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        desks = f"127.0.0.1:{free.getsockname()[1]}"
+    config = home / ".config" / "crabhook"
+    founded(home / ".local" / "state" / "crabhook" / "team", time.time()).seat(config, "ann", desks)
     with (
-        Terminal([CRABHOOK, "serve"], environment(home), columns=110, rows=30) as screen,
+        Terminal(
+            [CRABHOOK, "serve", "--operators", desks], environment(home), columns=110, rows=30
+        ) as screen,
         Terminal(["sh"], environment(home), columns=110, rows=20) as shell,
     ):
         screen.wait_for("0 waiting")
@@ -58,18 +64,18 @@ def test_the_full_screen_shows_at_once_what_the_other_terminal_said(home: Path) 
         screen.wait_for("1 waiting")
 
         away(shell, WRONG)
-        shell.wait_for("wrong passphrase (1 in a row)")
-        screen.wait_for("wrong passphrase (1 in a row)")
+        shell.wait_for("That is not it (2 more)")
+        shell.key("C-c")
         assert "1 waiting" in screen.screen()
         assert "AWAY" not in screen.screen()
 
         shell.submit("clear")
-        shell.wait_for(lambda shown: "wrong" not in shown)
+        shell.wait_for(lambda shown: "That is not it" not in shown)
         away(shell, RIGHT, "--for", "2h")
         shell.wait_for("1 waiting request was let go")
         shown = screen.wait_for("AWAY until ")
         assert "0 waiting" in shown
-        screen.wait_for("the right passphrase")
+        screen.wait_for("by ann, at laptop")
         screen.wait_for("I AM BACK")
         assert hook.finish().silent
         assert RIGHT not in shell.screen()

@@ -24,7 +24,7 @@ from crabhook.server.status import status_file
 from crabhook.team.desk_keys import desk_folders
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK
-from tests.support.presence import RIGHT
+from tests.support.team import RIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,13 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.server.grpc.presence import NAME, Passphrase, keep
 from tests.support.client import sample
 from tests.support.older import TODAY, WHEELS, Program, unpack
 from tests.support.plain_desk import PlainDesk
 from tests.support.port import short_folder
-from tests.support.presence import RIGHT
-from tests.support.typist import Typist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,17 +169,24 @@ def test_a_token_is_shown_over_tcp_whoever_is_older(
         assert started.answer()["hookSpecificOutput"]["permissionDecisionReason"] == "by wire"
 
 
-def test_away_and_here_are_heard_whoever_is_older(pair: tuple[Program, Program]) -> None:
-    client, server = pair
-    desk = PlainDesk(program=server.command, **server.environment)
-    keep(desk.folder / ".local" / "state" / "crabhook" / NAME, Passphrase.of(RIGHT))
-    with desk:
-        environment = {"PATH": os.environ["PATH"], **client.environment}
-        with Typist([client.command, "away", "--server", desk.address], environment) as person:
-            person.answer("Passphrase:", f"{RIGHT}\n")
-            assert person.finish()[0] == 0
-        desk.wait_for("away")
-        assert "You are here" in client.run("here", "--server", desk.address, home=desk.folder)
+@pytest.mark.parametrize("word", ["away", "here"])
+def test_an_older_client_that_says_to_be_away_is_told_that_nobody_listens_to_it(
+    older: Program, word: str
+) -> None:
+    with PlainDesk() as desk:
+        done = subprocess.run(
+            [older.command, word, "--server", desk.address],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            start_new_session=True,
+            env={"PATH": os.environ["PATH"], "HOME": str(desk.folder), **older.environment},
+        )
+        assert done.returncode == 1
+        assert "has no desk that could be left" in done.stderr
+        desk.say("orders")
+        desk.wait_for("^· no order stands$")
 
 
 def test_a_question_outlives_the_upgrade_of_its_server(older: Program, home: Path) -> None:

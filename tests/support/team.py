@@ -7,13 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crabhook.team.certificates import Authority, Key, new_key, plain, request_of, sealed, until
+from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
+from crabhook.team.joining import Joined
 from crabhook.team.membership import Device, Member, Role, Scope, Team, fingerprint_of
 from crabhook.team.team_file import Folder, TeamReader, change, found
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PASSPHRASE = "correct horse"
+PASSPHRASE = RIGHT = "correct horse"
+WRONG = "battery staple"
 CHEAP = 2
 """What a guess costs here."""
 
@@ -39,6 +42,22 @@ class Founded:
         member = Member(f"o-{name}", name, role, scope or Scope(), (device,))
         self.change(lambda team: replace(team, members=(*team.members, member)))
         return made, plain(key)
+
+    def seat(self, config: Path, name: str, server: str, role: Role = Role.ADMIN) -> DeskFolder:
+        """Let a person in whose device keeps both its keys below a configuration folder."""
+        keys = DeskKeys.new(closing=True)
+        requests = keys.requests()
+        made, closing = (
+            self.authority.for_device(one, f"o-{name}", f"d-{name}", self.now, closing=bool(which))
+            for which, one in enumerate(requests)
+        )
+        since, ends = int(self.now) - 300, until(made)
+        known = (fingerprint_of(made), since, ends, fingerprint_of(closing))
+        member = Member(f"o-{name}", name, role, Scope(), (Device(f"d-{name}", "laptop", *known),))
+        self.change(lambda team: replace(team, members=(*team.members, member)))
+        authority = self.folder.authority.read_bytes()
+        told = Joined(authority, made, closing, server, "ours", name, role.value)
+        return keep(config, keys, told, "laptop", seal)
 
     def revoke(self, name: str) -> None:
         """Revoke all of a person's devices."""

@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -20,25 +20,73 @@ from tempfile import TemporaryDirectory
 
 from crabhook import config
 from crabhook.cli.commands import SERVE_VALUES, Command, declare, options_of
-from crabhook.cli.presence import reporting, socket_of
 from crabhook.cli.terminal import say, say_json, takes_a_person
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import UnixAddress, own_addresses
+from crabhook.server.address import (
+    Address,
+    UnixAddress,
+    default_address,
+    own_addresses,
+    parse_address,
+)
 from crabhook.server.status import read_status
 from crabhook.server.unix_socket import peer_of
 from crabhook.tables import names
 from crabhook.team.invitation import DESK_PORT
+from crabhook.ui.text.safe import safe
 
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
 LOOK_EVERY = 0.05  # seconds
 NO_SERVER = 7
 """The exit code where no server runs: docs/reference/exit-codes.md."""
 
+_SERVER = "CRABHOOK_SERVER"  # the hook's own variable
 _LAST_LINES = 4000  # bytes of the log that are shown where a server could not start
 
 
 class BackgroundError(CrabhookError):
     """The server could not be started, or not be ended."""
+
+
+def reporting(
+    command: str, act: Callable[[argparse.Namespace], str], arguments: argparse.Namespace
+) -> int:
+    """Print what `act` says it has done and return 0; or 1, with the reason on standard error."""
+    try:
+        for line in act(arguments).split("\n"):
+            say(line)
+    except CrabhookError as error:
+        sys.stderr.write(f"crabhook {command}: {safe(str(error))}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        return 130
+    return 0
+
+
+def socket_of(server: str | None) -> UnixAddress:
+    """Return where the server listens; raises BackgroundError for a place that is not safe."""
+    named = server or os.environ.get(_SERVER)
+    address: Address = parse_address(named) if named else default_address()
+    if not isinstance(address, UnixAddress):
+        raise BackgroundError(
+            f"{address} is TCP: name the server's Unix socket, with --server unix:PATH"
+        )
+    _check(address.path.parent)
+    return address
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder where another user could have put a socket of theirs, in place of ours."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return  # then nobody listens there, which is said next
+    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
+        raise BackgroundError(
+            f"{folder} is not a folder that this user alone can write to: "
+            "the socket in it may be anybody's"
+        )
 
 
 def running_at(path: Path) -> int | None:

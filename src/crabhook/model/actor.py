@@ -105,13 +105,8 @@ class Nobody:
 
 Actor: TypeAlias = Operator | Rule | StandingOrder | Headless | Nobody
 
-HERE, ELSEWHERE = "this terminal", "another terminal"
+HERE = "this terminal"
 OWNER = Operator("owner", "operator", HERE)
 """The operator at the server's own terminal."""
 UNKNOWN = Operator("", "operator", "")
 """An operator of whom no more was kept."""
-
-
-def is_elsewhere(actor: Actor) -> bool:
-    """Whether it was said in another terminal than the server's own."""
-    return isinstance(actor, Operator) and actor.desk == ELSEWHERE

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import Self
 
-from crabhook.model.actor import Actor, OrderKind, is_elsewhere
+from crabhook.model.actor import HERE, Actor, Operator, OrderKind
 from crabhook.model.event import Event
 
 __all__ = ["CAP", "Order", "OrderKind", "Standing"]
@@ -74,5 +74,7 @@ class Standing(Order):
         return cls(**said, id=number, by=by)
 
     def __str__(self) -> str:
-        where = " (said in another terminal)" if is_elsewhere(self.by) else ""
-        return f"{Order.__str__(self)}{where}"
+        by = self.by
+        if isinstance(by, Operator) and by.desk not in ("", HERE):
+            return f"{Order.__str__(self)} (by {by.name}, at {by.desk})"
+        return Order.__str__(self)

@@ -24,13 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63rabhook/v1/desk.proto\x12\x0b\x63rabhook.v1\"\x92\x01\n\x12SetPresenceRequest\x12\x31\n\x08presence\x18\x01 \x01(\x0e\x32\x15.crabhook.v1.PresenceR\x08presence\x12\x1d\n\x07seconds\x18\x02 \x01(\rH\x00R\x07seconds\x88\x01\x01\x12\x1e\n\npassphrase\x18\x03 \x01(\tR\npassphraseB\n\n\x08_seconds\"\xa9\x01\n\x13SetPresenceResponse\x12\x31\n\x08presence\x18\x01 \x01(\x0e\x32\x15.crabhook.v1.PresenceR\x08presence\x12\x18\n\x07\x63hanged\x18\x02 \x01(\x08R\x07\x63hanged\x12\x1d\n\x07seconds\x18\x03 \x01(\rH\x00R\x07seconds\x88\x01\x01\x12\x1a\n\x08released\x18\x04 \x01(\rR\x08releasedB\n\n\x08_seconds*J\n\x08Presence\x12\x18\n\x14PRESENCE_UNSPECIFIED\x10\x00\x12\x11\n\rPRESENCE_HERE\x10\x01\x12\x11\n\rPRESENCE_AWAY\x10\x02\x32_\n\x0b\x44\x65skService\x12P\n\x0bSetPresence\x12\x1f.crabhook.v1.SetPresenceRequest\x1a .crabhook.v1.SetPresenceResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63rabhook/v1/desk.proto\x12\x0b\x63rabhook.v1\"\x92\x01\n\x12SetPresenceRequest\x12\x31\n\x08presence\x18\x01 \x01(\x0e\x32\x15.crabhook.v1.PresenceR\x08presence\x12\x1d\n\x07seconds\x18\x02 \x01(\rH\x00R\x07seconds\x88\x01\x01\x12\x1e\n\npassphrase\x18\x03 \x01(\tR\npassphraseB\n\n\x08_seconds\"\xa9\x01\n\x13SetPresenceResponse\x12\x31\n\x08presence\x18\x01 \x01(\x0e\x32\x15.crabhook.v1.PresenceR\x08presence\x12\x18\n\x07\x63hanged\x18\x02 \x01(\x08R\x07\x63hanged\x12\x1d\n\x07seconds\x18\x03 \x01(\rH\x00R\x07seconds\x88\x01\x01\x12\x1a\n\x08released\x18\x04 \x01(\rR\x08releasedB\n\n\x08_seconds*J\n\x08Presence\x12\x18\n\x14PRESENCE_UNSPECIFIED\x10\x00\x12\x11\n\rPRESENCE_HERE\x10\x01\x12\x11\n\rPRESENCE_AWAY\x10\x02\x32\x64\n\x0b\x44\x65skService\x12P\n\x0bSetPresence\x12\x1f.crabhook.v1.SetPresenceRequest\x1a .crabhook.v1.SetPresenceResponse\x1a\x03\x88\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crabhook.v1.desk_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_DESKSERVICE']._loaded_options = None
+  _globals['_DESKSERVICE']._serialized_options = b'\210\002\001'
   _globals['_PRESENCE']._serialized_start=360
   _globals['_PRESENCE']._serialized_end=434
   _globals['_SETPRESENCEREQUEST']._serialized_start=40
@@ -38,5 +40,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SETPRESENCERESPONSE']._serialized_start=189
   _globals['_SETPRESENCERESPONSE']._serialized_end=358
   _globals['_DESKSERVICE']._serialized_start=436
-  _globals['_DESKSERVICE']._serialized_end=531
+  _globals['_DESKSERVICE']._serialized_end=536
 # @@protoc_insertion_point(module_scope)

@@ -1,19 +1,27 @@
 """Who may come in beyond the Unix socket, and what TLS they are shown: tokens, and a team."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crabhook import config
 from crabhook.config import Settings
+from crabhook.model.errors import CrabhookError
 from crabhook.server.address import PortError, TcpAddress, Tls, parse_address
 from crabhook.server.core.runner import Runner
 from crabhook.server.token import Tokens
+from crabhook.team.invitation import DESK_PORT
 
 if TYPE_CHECKING:
     from crabhook.team.team_file import TeamReader
+
+
+_LOG = logging.getLogger(__name__)
+
+OWN_DESKS = f"127.0.0.1:{DESK_PORT}"
 
 
 class Admitted(NamedTuple):
@@ -30,6 +38,55 @@ def team_here() -> "TeamReader | None":
     from crabhook.team.team_file import Folder, TeamReader  # noqa: PLC0415 - most have no team
 
     return TeamReader(Folder(config.team_folder()))
+
+
+def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
+    """Return the team, where desks or machines of one may come in; raises TeamError.
+
+    Where nobody asked for that, a team that cannot be used does not keep agents from being served.
+    """
+    if not (needed or settings.operators) and settings.headless:
+        return None
+    try:
+        return team_here()
+    except CrabhookError as error:
+        if needed or settings.operators:
+            raise
+        _LOG.error("no desk can attach: %s", error)
+        return None
+
+
+@asynccontextmanager
+async def open_to_desks(
+    runner: Runner, settings: Settings, team: "TeamReader | None"
+) -> AsyncIterator[Sequence[str]]:
+    """Serve desks of the team; yields where, in words.
+
+    Where there is a team, they can attach on this machine without being asked for: so that its
+    people can say that they are away, or decide, in any terminal.  If that place is taken, it is
+    said, and agents are served all the same.  Raises PortError for a place that was asked for.
+    """
+    if team is None and settings.operators:
+        raise PortError("--operators is for desks of a team: `crabhook team init` founds one")
+    if team is None or (settings.headless and not settings.operators):
+        yield ()
+        return
+    from crabhook.server.operators.listener import open_operators  # noqa: PLC0415 - few have one
+
+    where = parse_address(settings.operators or OWN_DESKS)
+    if not isinstance(where, TcpAddress):
+        raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
+    async with AsyncExitStack() as opened:
+        own = (team.server_pair(), team.authority, team.current)
+        try:
+            at = await opened.enter_async_context(open_operators(runner, where, *own))
+        except PortError as error:
+            if settings.operators:
+                raise
+            runner.warn(f"no desk can attach: {error}", alarm=False)
+            yield ()
+        else:
+            yield (f"{at} for desks",)
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from crabhook import config
 from crabhook.broker.pending import Limits, SameFile
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.commands import SERVE_VALUES, declare, options_of
-from crabhook.cli.serve.admission import Admitted, team_here, tls_of, watched
+from crabhook.cli.serve.admission import Admitted, open_to_desks, team_of, tls_of, watched
 from crabhook.cli.serve.desks import open_desk
 from crabhook.cli.serve.logs import CANNOT_BEGIN, logging_to, told
 from crabhook.cli.serve.other_hooks import OtherHooks
@@ -28,11 +28,9 @@ from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
 from crabhook.server.address import (
     Address,
-    PortError,
     TcpAddress,
     UnixAddress,
     own_addresses,
-    parse_address,
 )
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.law import Law
@@ -40,8 +38,6 @@ from crabhook.server.core.offers import Offers
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.grpc.presence import NAME as PASSPHRASE
-from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import Health, HealthPort
 from crabhook.server.service.activation import ServiceManager, address_of, inherited, open_behind
 from crabhook.server.status import keep_status
@@ -131,7 +127,7 @@ async def _serve(settings: Settings) -> None:
     if sockets and settings.listen:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
     shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
-    team = team_here() if shown or settings.operators else None
+    team = team_of(settings, needed=shown)
     token = load_or_make(settings.token_file or config.token_file()) if shown else None
     tokens = Tokens(token, team.machine_of) if team else Tokens(token)
     recorder = _recorder(settings)
@@ -176,11 +172,9 @@ def _port(
     settings: Settings,
 ) -> AbstractAsyncContextManager[Sequence[Address]]:
     """Return the port on our own addresses, or behind the sockets we were given."""
-    tls, presence = tls_of(settings), None
-    if not settings.headless:  # where nobody sits, nobody is away
-        presence = PresencePort(runner, config.state_folder() / PASSPHRASE)
+    tls = tls_of(settings)
     health = HealthPort(Health(runner), tokens=tokens)
-    open_own = partial(open_port, service, tls=tls, presence=presence, health=health)
+    open_own = partial(open_port, service, tls=tls, health=health)
     sockets = [one for one in places if isinstance(one, socket.socket)]
     addresses = [one for one in places if not isinstance(one, socket.socket)]
     return open_behind(sockets, open_own, tls=tls is not None) if sockets else open_own(addresses)
@@ -214,20 +208,7 @@ async def _doors(
             http = listener.open_http(opening, runner, way)
             bound.append(await opened.enter_async_context(http))
             await opened.enter_async_context(metrics.keeping_time())
-        if settings.operators is not None:
-            from crabhook.server.operators import listener as desks  # noqa: PLC0415 - few have one
-
-            team = admitted.team
-            if team is None:
-                raise PortError(
-                    "--operators is for desks of a team: `crabhook team init` founds one"
-                )
-            where = parse_address(settings.operators)
-            if not isinstance(where, TcpAddress):
-                raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
-            own = (team.server_pair(), team.authority, team.current)
-            at = await opened.enter_async_context(desks.open_operators(runner, where, *own))
-            bound.append(f"{at} for desks")
+        bound += await opened.enter_async_context(open_to_desks(runner, settings, admitted.team))
         yield bound
 
 

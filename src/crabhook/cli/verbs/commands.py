@@ -43,23 +43,26 @@ from crabhook.ui.text.safe import safe
 Act: TypeAlias = Callable[[Attached, argparse.Namespace], Awaitable[int]]
 
 
-def _folder(arguments: argparse.Namespace) -> DeskFolder:
+def folder_of(arguments: argparse.Namespace) -> DeskFolder:
+    """Return what is kept of the team that is meant; raises AttachError."""
     return chosen_team(list(desk_folders(config.config_folder())), arguments.team)
 
 
-def _opened(folder: DeskFolder, why: str) -> Credentials:
+def opened_by(folder: DeskFolder, why: str) -> Credentials:
+    """Return what opens gates, once a person has typed the passphrase; raises CrabhookError."""
     prompt = f"Passphrase of {folder.facts().device}: "
     return with_passphrase(f"{why}.  {prompt}" if why else prompt, folder.opened)
 
 
-async def _at(
+async def at_desk_of(
     folder: DeskFolder, keys: Credentials, act: Callable[[Attached], Awaitable[int]]
 ) -> int:
+    """Attach with these keys, and act; return the exit code.  Raises CrabhookError."""
     async with connected(folder.facts().server, keys) as desk, attached(desk) as here:
         return await act(here)
 
 
-def _run(verb: str, go: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+def run(verb: str, go: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
     """Run a verb; return its exit code, after a word on standard error where it failed."""
     try:
         return go(arguments)
@@ -77,15 +80,15 @@ def _run(verb: str, go: Callable[[argparse.Namespace], int], arguments: argparse
 
 
 def _looking(act: Act, arguments: argparse.Namespace) -> int:
-    folder = _folder(arguments)
-    keys = folder.closing() or _opened(folder, "")
-    return asyncio.run(_at(folder, keys, partial(_acting, act, arguments)))
+    folder = folder_of(arguments)
+    keys = folder.closing() or opened_by(folder, "")
+    return asyncio.run(at_desk_of(folder, keys, partial(_acting, act, arguments)))
 
 
 def _steering(act: Act, arguments: argparse.Namespace) -> int:
-    folder = _folder(arguments)
-    keys = _opened(folder, "A note goes to the model")
-    return asyncio.run(_at(folder, keys, partial(_acting, act, arguments)))
+    folder = folder_of(arguments)
+    keys = opened_by(folder, "A note goes to the model")
+    return asyncio.run(at_desk_of(folder, keys, partial(_acting, act, arguments)))
 
 
 async def _acting(act: Act, arguments: argparse.Namespace, here: Attached) -> int:
@@ -169,8 +172,8 @@ def _ended(outcome: Outcome) -> int:
 
 
 def _watching(arguments: argparse.Namespace) -> int:
-    folder = _folder(arguments)
-    keys = folder.closing() or _opened(folder, "")
+    folder = folder_of(arguments)
+    keys = folder.closing() or opened_by(folder, "")
     return asyncio.run(_watch(folder.facts().server, keys, arguments.after))
 
 
@@ -214,13 +217,13 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
 
 def _deciding(verb: str, arguments: argparse.Namespace) -> int:
     """Look at the cards first, with the key that lies open; then decide them."""
-    folder = _folder(arguments)
+    folder = folder_of(arguments)
     wish = Wish(verb, tuple(getattr(arguments, "numbers", ()) or (arguments.number,)))
     rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
     wish = Wish(verb, wish.numbers, rest, arguments.seen)
-    keys = folder.closing() or _opened(folder, "")
+    keys = folder.closing() or opened_by(folder, "")
     looked = _Looked()
-    asyncio.run(_at(folder, keys, partial(looked.look, wish)))
+    asyncio.run(at_desk_of(folder, keys, partial(looked.look, wish)))
     if not looked.fit:
         return _said(looked.unfit)
     if len(looked.fit) > 1 or verb in OPENING:
@@ -228,11 +231,11 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
             say(words)
         sys.stdout.flush()
     if verb in OPENING:
-        keys = _opened(folder, f"This may let {'them' if len(looked.fit) > 1 else 'it'} happen")
+        keys = opened_by(folder, f"This may let {'them' if len(looked.fit) > 1 else 'it'} happen")
     elif len(looked.fit) > 1 and not arguments.yes and not _meant(verb, len(looked.fit)):
         raise CrabhookError("nothing was decided")
     told = list(looked.unfit)
-    asyncio.run(_at(folder, keys, partial(_decide_all, wish, looked, told)))
+    asyncio.run(at_desk_of(folder, keys, partial(_decide_all, wish, looked, told)))
     return _said(told)
 
 
@@ -277,7 +280,7 @@ def _command(verb: str, go: Callable[[argparse.Namespace], int], *tables: str) -
     known = options_of("verbs")
     options = {name: about for table in (*tables, "any") for name, about in known[table].items()}
     values = {"cursor": Cursor.parse}
-    return Command(partial(declare, options, values), partial(_run, verb, go))
+    return Command(partial(declare, options, values), partial(run, verb, go))
 
 
 def _decider(verb: str, *tables: str) -> Command:

@@ -21,10 +21,10 @@ from crabhook.server.address import (
     UnixAddress,
 )
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.grpc.presence import PresencePort
 from crabhook.server.health import HealthPort
+from crabhook.server.token import Context
 from crabhook.server.unix_socket import SocketFile
-from crabhook.v1.desk_pb2_grpc import add_DeskServiceServicer_to_server
+from crabhook.v1 import desk_pb2
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
 
 MAX_REPLY = 64 << 20
@@ -48,12 +48,28 @@ _OPTIONS = (
 )
 
 
+_WHERE_NOW = (
+    "being here or away is no longer said on the agents' port: upgrade crabhook at this end, whose "
+    "`here` and `away` go to the desks' port with a key that `crabhook team init` makes"
+)
+
+
+async def _not_here(_: bytes, context: Context) -> bytes:
+    """Tell a client of before what to do: who may ask here can say nothing for an operator."""
+    return await context.abort(grpc.StatusCode.UNIMPLEMENTED, _WHERE_NOW)
+
+
+_NOT_HERE = grpc.method_handlers_generic_handler(
+    desk_pb2.DESCRIPTOR.services_by_name["DeskService"].full_name,
+    {"SetPresence": grpc.unary_unary_rpc_method_handler(_not_here)},
+)
+
+
 @asynccontextmanager
 async def open_port(
     service: PermissionPort,
     addresses: Sequence[Address],
     tls: Tls | None = None,
-    presence: PresencePort | None = None,
     health: HealthPort | None = None,
 ) -> AsyncIterator[Sequence[Address]]:
     """Serve on all the addresses while the context lasts; yields them as bound.
@@ -63,8 +79,7 @@ async def open_port(
     _raise_file_limit()
     server = grpc.aio.server(options=_OPTIONS)
     add_PermissionServiceServicer_to_server(service, server)
-    if presence is not None:
-        add_DeskServiceServicer_to_server(presence, server)
+    server.add_generic_rpc_handlers((_NOT_HERE,))
     if health is not None:
         add_HealthServicer_to_server(health, server)
     with ExitStack() as claims:

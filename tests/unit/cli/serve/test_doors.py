@@ -3,18 +3,23 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from socket import create_server
+from time import time
 
 import pytest
 
-from crabhook.cli.serve.admission import Admitted
+from crabhook.cli.serve import admission
+from crabhook.cli.serve.admission import Admitted, open_to_desks, team_of
 from crabhook.cli.serve.command import _doors
 from crabhook.config import Settings
+from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, PortError, TcpAddress, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.collector import Metrics
 from crabhook.server.token import Tokens
 from tests.support.port import short_folder
+from tests.support.team import founded
 
 HERE = TcpAddress("127.0.0.1", 7)
 WITH_TOKEN = Admitted(Tokens("t"), None)
@@ -57,3 +62,44 @@ async def test_where_a_door_cannot_be_opened_the_others_are_closed_again() -> No
             async with _doors(port([]), Runner(PLATFORMS), Metrics(), WITH_TOKEN, settings):
                 pytest.fail("it stands open in the clear")
         assert files_in(folder) == []
+
+
+async def test_where_there_is_a_team_its_desks_can_attach_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "OWN_DESKS", "127.0.0.1:0")
+    team = founded(tmp_path / "team", time()).reader()
+    async with open_to_desks(Runner(PLATFORMS), Settings(), team) as where:
+        assert [one.endswith(" for desks") for one in where] == [True]
+    async with open_to_desks(Runner(PLATFORMS), Settings(headless=True), team) as where:
+        assert not where
+    async with open_to_desks(Runner(PLATFORMS), Settings(), None) as where:
+        assert not where
+
+
+async def test_a_place_for_desks_that_is_taken_ends_only_the_server_that_was_told_to_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = founded(tmp_path / "team", time()).reader()
+    with create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        monkeypatch.setattr(admission, "OWN_DESKS", place)
+        runner = Runner(PLATFORMS)
+        async with open_to_desks(runner, Settings(), team) as where:
+            assert not where
+        (told,) = runner.broker.feed()
+        assert told.text.startswith(f"no desk can attach: cannot listen for desks on {place}: ")
+        with pytest.raises(PortError, match="cannot listen for desks"):
+            async with open_to_desks(runner, Settings(operators=place), team):
+                pytest.fail("two servers have one place")
+
+
+def test_a_team_that_cannot_be_used_keeps_no_agent_from_being_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    team = founded(tmp_path / "crabhook" / "team", time()).folder
+    team.team.write_text("anybody's")
+    assert team_of(Settings(), needed=False) is None
+    with pytest.raises(CrabhookError):
+        team_of(Settings(operators="127.0.0.1:0"), needed=False)

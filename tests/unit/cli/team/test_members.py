@@ -19,8 +19,7 @@ from crabhook.team.desk_keys import desk_folders
 from crabhook.team.membership import Role, Seat, Team
 from crabhook.team.team_file import Folder, TeamReader, team_in
 from tests.support.plain_desk import CRABHOOK
-from tests.support.presence import RIGHT, WRONG
-from tests.support.team import founded
+from tests.support.team import RIGHT, WRONG, founded
 from tests.support.typist import Typist
 
 if TYPE_CHECKING:

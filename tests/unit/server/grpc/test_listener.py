@@ -222,6 +222,16 @@ async def test_the_port_offers_two_methods_and_nothing_that_decides_or_lists() -
             assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
+async def test_a_client_of_before_is_told_where_being_away_is_said_now() -> None:
+    async with opened() as port, connected(port.bound[0]) as channel:
+        call: Any = channel.unary_unary("/crabhook.v1.DeskService/SetPresence", None, None)
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await call(b"\x08\x02", timeout=5)
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        assert "crabhook team init" in (refused.value.details() or "")
+        assert not port.runner.broker.orders()
+
+
 async def test_closing_lets_replies_under_way_arrive() -> None:
     async with opened() as port, connected(port.bound[0]) as channel:
         asked = asyncio.ensure_future(ask(channel, request()))

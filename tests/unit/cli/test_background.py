@@ -1,0 +1,33 @@
+"""Where `up`, `down` and `status` look for the server of this machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from crabhook.cli.background import BackgroundError, socket_of
+from crabhook.server.address import default_address
+from tests.support.port import short_folder
+
+
+def test_no_server_is_looked_for_over_tcp() -> None:
+    with pytest.raises(BackgroundError, match="unix:PATH"):
+        socket_of("127.0.0.1:1")
+
+
+def test_a_socket_where_others_could_have_put_theirs_is_not_looked_at() -> None:
+    with short_folder() as folder:
+        assert socket_of(f"unix:{folder}/s").path == folder / "s"
+        for mode in (0o770, 0o707, 0o1777):
+            folder.chmod(mode)
+            with pytest.raises(BackgroundError, match="this user alone"):
+                socket_of(f"unix:{folder}/s")
+
+
+def test_the_server_is_looked_for_where_a_hook_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    with short_folder() as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+        monkeypatch.delenv("CRABHOOK_SERVER", raising=False)
+        assert socket_of(None) == default_address()
+        monkeypatch.setenv("CRABHOOK_SERVER", f"unix:{folder}/named")
+        assert socket_of(None).path == folder / "named"
+        assert socket_of(f"unix:{folder}/given").path == folder / "given"
