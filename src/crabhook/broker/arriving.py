@@ -241,6 +241,7 @@ def _take_in(
             kept_going=kept_going,
             law=ruling.why,
             came=ruling.came,
+            brought=ruling.brought,
             alarms=alarms,
             risk=fact.risk,
         )

@@ -17,7 +17,7 @@ from itertools import count
 from crabhook.bounded import Bounded
 from crabhook.model import actor
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
-from crabhook.model.card import Stance
+from crabhook.model.card import Because, Brought, Stance
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
@@ -43,13 +43,18 @@ _TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, that are told of
 class Course:
     """What becomes of an event by rules and orders: it waits, is decided, or is observed.
 
-    `why` is what the rules say of it; `came` what else makes it wait.
+    `why` is what the rules say of it; `brought` what makes it wait, in words for its card.
     """
 
     waits: bool = False
     decided: Decided | None = None
     why: str = ""
-    came: str = ""
+    brought: Because | None = None
+
+    @property
+    def came(self) -> str:
+        """What else than the rules makes it wait."""
+        return "" if self.why or self.brought is None else self.brought.words
 
     @property
     def denies(self) -> bool:
@@ -65,8 +70,11 @@ class Course:
         asked = self.decided is not None and self.decided.decision.verdict is Verdict.ASK
         if not asked or Verdict.ASK in verdicts:
             return self
-        why = f"{self.why}; this agent cannot be told to ask its own user"
-        return Course(waits=True, why=why)
+        said = "; this agent cannot be told to ask its own user"
+        why, because = f"{self.why}{said}", self.brought
+        if because is not None:
+            because = replace(because, words=f"{because.words}{said}")
+        return Course(waits=True, why=why, brought=because)
 
 
 def against(rulings: Iterable[Ruling | None]) -> tuple[str, ...]:
@@ -91,15 +99,16 @@ def said_by(ruling: Ruling | None) -> Course:
     if ruling is None or ruling.verdict is None:
         return Course()
     verdict = _VERDICTS.get(ruling.verdict)
+    because = ruling.because or Because(Brought.UNSURE, ruling.why)
     if verdict is None:
-        return Course(waits=True, why=ruling.why)
+        return Course(waits=True, why=ruling.why, brought=because)
     by = actor.Rule(f"{ruling.rule} ({ruling.rule.where})" if ruling.rule else "")
     reason = ""
     if verdict is Verdict.DENY:
         note = ruling.rule.note if ruling.rule else ""
         reason = note or f"the operator's rules deny this: {ruling.why}"
     decision = Decision(verdict, reason=reason) if reason else _PLAIN[verdict]
-    return Course(decided=Decided(decision, by), why=ruling.why)
+    return Course(decided=Decided(decision, by), why=ruling.why, brought=because)
 
 
 _AGENTS_KEPT = 4096
@@ -164,7 +173,8 @@ def halted(order: Standing, choices: Choices) -> Decided:
 
 
 def _held_by(order: Standing) -> Course:
-    return Course(waits=True, came=f"your standing order: {order}")
+    words = f"your standing order: {order}"
+    return Course(waits=True, brought=Because(Brought.ORDER, words, str(order)))
 
 
 def _held_with_all(orders: Sequence[Standing]) -> Course | None:
@@ -187,17 +197,17 @@ def _rule_of_a_question(
     return otherwise if said.decided is None else said
 
 
-def came_by(event: Event, platform: Platform, stance: Stance) -> str:
+def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
     """Return why an event waits that no rule and no order speaks of."""
     held = platform.held(event, stance)
     if held in (Held.ON_REQUEST, Held.BY_RULE):
         by = "a standing order" if held is Held.ON_REQUEST else "a rule, or a standing order,"
-        return f"{by} of yours held it"
+        return Because(Brought.ORDER, f"{by} of yours held it")
     if stance is Stance.SUPERVISOR and event.tool is None and not platform.asks(event):
-        return "its hook is a supervisor: every end of a turn comes to you"
+        return Because(Brought.HOOK, "its hook is a supervisor: every end of a turn comes to you")
     if platform.asks(event) or event.name == "PermissionRequest" or stance is Stance.COMPANION:
-        return "the agent itself asks"
-    return "its hook is a gate, and no rule decides this"
+        return Because(Brought.AGENT, "the agent itself asks")
+    return Because(Brought.HOOK, "its hook is a gate, and no rule decides this")
 
 
 def about(order: Order) -> tuple[str, ...]:
@@ -304,7 +314,7 @@ class Orders:
             return Course() if away else _held_with_all(orders) or Course()
         if away and not said.denies:
             return _left_alone(said, platform.choices(event).verdicts)
-        here = Course(waits=True, came=came_by(event, platform, stance))
+        here = Course(waits=True, brought=came_by(event, platform, stance))
         return _rule_of_a_question(said, orders, here, asks=platform.asks(event))
 
     def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Course:

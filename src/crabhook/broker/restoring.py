@@ -51,13 +51,15 @@ def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg) -> Card:
     """Return the card of what waited, with why it is here."""
     event = leg.event
     told = said_by(one.ruling)
+    came = came_by(event, state.platforms[event.platform], leg.stance)
     return Card(
         one.number,
         (leg,),
         asked_at=state.now - one.waited,
         restored=True,
         law=told.why if told.waits else "",
-        came=came_by(event, state.platforms[event.platform], leg.stance),
+        came=came.words,
+        brought=told.brought if told.waits else came,
         risk=one.risk,
     )
 

@@ -91,6 +91,32 @@ class Request(Leg):
         )
 
 
+class Brought(StrEnum):
+    """What brings a card to the operator."""
+
+    RULE = "rule"  # a rule that asks, or a denial that can only be a question here
+    PROTECTED = "protected"  # a place that always reaches a person
+    UNSURE = "unsure"  # nobody could see whether a rule speaks of it
+    ORDER = "order"  # a standing order
+    GUARD = "guard"  # the guard of files that two sessions change
+    HOOK = "hook"  # how its hook was installed
+    AGENT = "agent"  # the agent itself asks
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """Why a card is here, in `words` for a person, in which an agent's letters may be.
+
+    `name`: the rule, the order, or the entry of the list of protected places.  `note`: the
+    owner's own, of a rule.
+    """
+
+    kind: Brought
+    words: str
+    name: str = ""
+    note: str = ""
+
+
 class State(StrEnum):
     """Where a card is in its life."""
 
@@ -110,6 +136,7 @@ class Card:
     ended.  `delivered` is None until the reply's fate is known.
     `law`: why the owner's rules want a person to decide it, if they do.
     `came`: what else brought it here: a standing order, or how its hook was installed.
+    `brought`: the same in parts, and in fewer words; None where its server does not tell.
     `restored`: it was put back after a restart of the server.
     `kept_going`: how often in a row its agent was already told to go on.
     `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
@@ -141,6 +168,7 @@ class Card:
     risk: Risk = UNTOLD
     revision: int = 0
     grown: int = 0
+    brought: Because | None = None
 
     @property
     def event(self) -> Event:
@@ -164,8 +192,13 @@ class Card:
 
     @property
     def because(self) -> str:
-        """Why it is here, in words for the operator; an agent's letters may be in them."""
+        """Why it is here, in full and with places; an agent's letters may be in it."""
         return self.law or self.came
+
+    @property
+    def here_because(self) -> str:
+        """Why it is here, in words for a person at a card; an agent's letters may be in them."""
+        return self.brought.words if self.brought is not None else self.because
 
     @property
     def outcome(self) -> str:

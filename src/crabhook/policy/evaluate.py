@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
 
+from crabhook.model.card import Because, Brought
 from crabhook.model.event import Event
 from crabhook.model.risk import Risk
 from crabhook.policy.calls.parts import Call, FilePart, Part, Use
@@ -33,6 +34,7 @@ from crabhook.policy.ruling import (
     Rank,
     RankedRuling,
     Ruling,
+    because_of_rule,
     part_ruling,
     question_about_folder,
     question_about_search,
@@ -75,9 +77,11 @@ class Evaluation:
             parts, against = (*parts, held.part), [held]
         if against:
             return self._decided(min(against, key=lambda one: (one.rank, one.order)), parts)
-        if said := self._unseen():  # a companion's agent might run it without asking anybody
-            troubles = (*self._call.troubles, said)
-            return Ruling(RuleVerdict.ASK_OPERATOR, None, said, parts, troubles)
+        if unseen := self._unseen():  # a companion's agent might run it without asking anybody
+            why, because = unseen
+            troubles = (*self._call.troubles, why)
+            ask = RuleVerdict.ASK_OPERATOR
+            return Ruling(ask, None, why, parts, troubles, because=because)
         if said := self._starts_untold():
             troubles = (*self._call.troubles, said)
             return Ruling(None, None, f"no rule may allow this: {said}", parts, troubles)
@@ -90,15 +94,17 @@ class Evaluation:
             return Ruling(None, None, why, parts)
         return self._decided(last, parts)
 
-    def _unseen(self) -> str:
+    def _unseen(self) -> tuple[str, Because] | None:
         """Return which denied or asked-about program could run without being seen to."""
         mentions = self._call.mentions
         for name in sorted(mentions.programs):
             against = (*self._law.deny.of_program(name), *self._law.ask.of_program(name))
             for placed in filter(self._holds, against):
                 if _speaks_of(placed, name, mentions):
-                    return f"{name} may run in it, and a rule denies or asks: {placed.rule.where}"
-        return ""
+                    said, rule = f"{name} may run in it, and ", placed.rule
+                    why = f"{said}a rule denies or asks: {rule.where}"
+                    return why, because_of_rule(rule, str(rule), said)
+        return None
 
     def _starts_untold(self) -> str:
         """Return why a denied or asked-about program may run though its name stands nowhere."""
@@ -110,8 +116,8 @@ class Evaluation:
     def _decided(self, by: RankedRuling, parts: tuple[PartRuling, ...]) -> Ruling:
         protected = by.part.why if by.rank is Rank.PROTECTED else ""
         why = f"{by.part.why}: {by.part.text}" if protected else by.part.why
-        verdict, rule = by.part.verdict, by.part.rule
-        return Ruling(verdict, rule, why, parts, self._call.troubles, protected)
+        verdict, rule, because = by.part.verdict, by.part.rule, by.part.because
+        return Ruling(verdict, rule, why, parts, self._call.troubles, protected, because)
 
     def _rule_on(self, part: Part, *, hidden: bool) -> RankedRuling:
         """Return the ruling on one part: the first of deny, protected, ask, allow, pass."""
@@ -121,7 +127,9 @@ class Evaluation:
         if entry := self._law.protected.concerned(part, self._bases):
             why = f"{entry.what} always reach a person (protected: {entry.name})"
             verdict = RuleVerdict.ASK_OPERATOR
-            said = part_ruling(part, verdict, None, why, hidden=hidden)
+            words = f"{entry.what} always reach a person: {part.text}"
+            because = Because(Brought.PROTECTED, words, entry.name)
+            said = part_ruling(part, verdict, None, why, hidden=hidden, because=because)
             return RankedRuling(Rank.PROTECTED, 0, said)
         if match := self._first(self._law.ask, part, keys, against=True):
             return ruling_by_rule(Rank.ASK, match, part, hidden=hidden)

@@ -1,8 +1,9 @@
 """Rulings: on a call, on one part of it, and the order in which parts decide."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from crabhook.model.card import Because, Brought
 from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part
 from crabhook.policy.rule import Placed, Rule, RuleVerdict
 
@@ -13,7 +14,7 @@ class PartRuling:
 
     `kind` says what the part is: command, write, read, name, fetch, agent,
     tool.  `hidden`: the part was only suspected, so it could not help the call.
-    `verdict` is None where no rule speaks of it.
+    `verdict` is None where no rule speaks of it.  `because` is what a card of the call says.
     """
 
     kind: str
@@ -22,6 +23,7 @@ class PartRuling:
     rule: Rule | None
     why: str
     hidden: bool = False
+    because: Because | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class Ruling:
 
     `verdict` is None where the rules leave it open: the operator is asked.
     `rule` decided it, if one rule did.  `why` is for a person.  `parts` are
-    those that matter: all that an allow must cover, and every hit.
+    those that matter: all that an allow must cover, and every hit.  `because`: `why` as a card
+    says it, where it can say more than that.
     """
 
     verdict: RuleVerdict | None
@@ -39,6 +42,7 @@ class Ruling:
     parts: tuple[PartRuling, ...] = ()
     troubles: tuple[str, ...] = ()
     protected: str = ""
+    because: Because | None = None
 
 
 class Rank(IntEnum):
@@ -68,8 +72,16 @@ def ruling_by_rule(
     placed, text = match
     rule = placed.rule
     why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
-    said = part_ruling(part, rule.verdict, rule, why, hidden=hidden)
+    asks = rule.verdict is RuleVerdict.ASK_OPERATOR
+    because = because_of_rule(rule, text if asks else f"{rule.verdict} {text}")
+    said = part_ruling(part, rule.verdict, rule, why, hidden=hidden, because=because)
     return RankedRuling(rank, placed.order, said)
+
+
+def because_of_rule(rule: Rule, text: str, before: str = "") -> Because:
+    """Return that a rule, in these words of it, brings a card here; `before` says how."""
+    words = f'{before}rule "{text}"' + (f" \N{EM DASH} {rule.note}" if rule.note else "")
+    return Because(Brought.RULE, words, text, rule.note)
 
 
 def question_about_search(said: RankedRuling, part: FilePart) -> RankedRuling:
@@ -79,7 +91,11 @@ def question_about_search(said: RankedRuling, part: FilePart) -> RankedRuling:
         verdict = RuleVerdict.ASK_OPERATOR
     why = f"it reads {said.part.text} too, and of that: {said.part.why}"
     rank = Rank.PROTECTED if said.rank is Rank.PROTECTED else Rank.ASK
-    return RankedRuling(rank, said.order, part_ruling(part, verdict, None, why, hidden=True))
+    because = said.part.because
+    if because is not None:
+        because = replace(because, words=f"it reads {said.part.text} too: {because.words}")
+    asked = part_ruling(part, verdict, None, why, hidden=True, because=because)
+    return RankedRuling(rank, said.order, asked)
 
 
 def question_about_folder(part: FilePart, folder: str, why: str) -> RankedRuling:
@@ -89,8 +105,14 @@ def question_about_folder(part: FilePart, folder: str, why: str) -> RankedRuling
     return RankedRuling(Rank.ASK, 0, said)
 
 
-def part_ruling(
-    part: Part, verdict: RuleVerdict | None, rule: Rule | None, why: str, *, hidden: bool
+def part_ruling(  # noqa: PLR0913 - a ruling's fields
+    part: Part,
+    verdict: RuleVerdict | None,
+    rule: Rule | None,
+    why: str,
+    *,
+    hidden: bool,
+    because: Because | None = None,
 ) -> PartRuling:
     """Return the ruling on a part, with a word for what the part is."""
     match part:
@@ -104,4 +126,4 @@ def part_ruling(
             kind = "agent" if "Agent" in part.tools else "skill"
         case _:
             kind = "tool"
-    return PartRuling(kind, part.text, verdict, rule, why, hidden)
+    return PartRuling(kind, part.text, verdict, rule, why, hidden, because)

@@ -35,6 +35,10 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "RememberRequest": _DECIDES,
 }
 """The fields of a message that have other names than those of the value, by the value's names."""
+BOUNDED: Mapping[str, Mapping[str, int]] = {
+    "Because": {"words": 4000, "name": 2000, "note": 2000},
+}
+"""How many letters of a text are read at most; what is longer is cut, since it is only shown."""
 COMMAND_ID = "command_id"
 """The id of any other command; what only asks has none on the wire."""
 
@@ -164,9 +168,16 @@ def _row(attribute: str, hint: Any, field: FieldDescriptor) -> _Row:  # noqa: AN
     elif field.is_repeated:
         holds, inner = get_origin(hint), get_args(hint)[0]
     way = _single(inner, field)
+    of = field.containing_type.name if field.containing_type else ""
+    if longest := BOUNDED.get(of, {}).get(field.name):
+        way = _Way(way.put, partial(_start, way.take, longest))
     if optional and field.type == FieldDescriptor.TYPE_ENUM:
         way, optional = _Way(way.put, partial(_unless_unsaid, way.take)), False
     return _Row(attribute, field.name, way, optional, holds)
+
+
+def _start(take: Callable[[bytes], str], longest: int, text: bytes) -> str:
+    return take(text)[:longest]
 
 
 def _all_of(nothing: Flag, flags: Iterable[Flag]) -> Flag:

@@ -36,6 +36,50 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Brought:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _BroughtEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Brought.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    BROUGHT_UNSPECIFIED: _Brought.ValueType  # 0
+    """Not said."""
+    BROUGHT_RULE: _Brought.ValueType  # 1
+    """A rule that asks, or a denial that can only be a question."""
+    BROUGHT_PROTECTED: _Brought.ValueType  # 2
+    """A protected place."""
+    BROUGHT_UNSURE: _Brought.ValueType  # 3
+    """Nobody could see whether a rule speaks of it."""
+    BROUGHT_ORDER: _Brought.ValueType  # 4
+    """A standing order."""
+    BROUGHT_GUARD: _Brought.ValueType  # 5
+    """The guard of files that two sessions change."""
+    BROUGHT_HOOK: _Brought.ValueType  # 6
+    """How its hook was installed."""
+    BROUGHT_AGENT: _Brought.ValueType  # 7
+    """The agent itself asks."""
+
+class Brought(_Brought, metaclass=_BroughtEnumTypeWrapper):
+    """Brought is what brings a card to the operator."""
+
+BROUGHT_UNSPECIFIED: Brought.ValueType  # 0
+"""Not said."""
+BROUGHT_RULE: Brought.ValueType  # 1
+"""A rule that asks, or a denial that can only be a question."""
+BROUGHT_PROTECTED: Brought.ValueType  # 2
+"""A protected place."""
+BROUGHT_UNSURE: Brought.ValueType  # 3
+"""Nobody could see whether a rule speaks of it."""
+BROUGHT_ORDER: Brought.ValueType  # 4
+"""A standing order."""
+BROUGHT_GUARD: Brought.ValueType  # 5
+"""The guard of files that two sessions change."""
+BROUGHT_HOOK: Brought.ValueType  # 6
+"""How its hook was installed."""
+BROUGHT_AGENT: Brought.ValueType  # 7
+"""The agent itself asks."""
+Global___Brought: _TypeAlias = Brought  # noqa: Y015
+
 class _CardState:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -849,6 +893,7 @@ class Card(_message.Message):
     ALARMS_FIELD_NUMBER: _builtins.int
     RISK_FIELD_NUMBER: _builtins.int
     GROWN_FIELD_NUMBER: _builtins.int
+    BROUGHT_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """What people call it."""
     version: _builtins.int
@@ -901,6 +946,10 @@ class Card(_message.Message):
     def risk(self) -> Global___Risk:
         """What its call may do."""
 
+    @_builtins.property
+    def brought(self) -> Global___Because:
+        """Why it is here, in parts; absent where the server does not tell."""
+
     def __init__(
         self,
         *,
@@ -923,17 +972,22 @@ class Card(_message.Message):
         alarms: _abc.Iterable[_builtins.bytes] | None = ...,
         risk: Global___Risk | None = ...,
         grown: _builtins.int = ...,
+        brought: Global___Because | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "risk", b"risk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "brought", b"brought", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "risk", b"risk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "alarms", b"alarms", "asked_at", b"asked_at", "came", b"came", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "ended_at", b"ended_at", "grown", b"grown", "kept_going", b"kept_going", "law", b"law", "limits", b"limits", "number", b"number", "requests", b"requests", "restored", b"restored", "risk", b"risk", "snoozed_until", b"snoozed_until", "state", b"state", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "alarms", b"alarms", "asked_at", b"asked_at", "brought", b"brought", "came", b"came", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "ended_at", b"ended_at", "grown", b"grown", "kept_going", b"kept_going", "law", b"law", "limits", b"limits", "number", b"number", "requests", b"requests", "restored", b"restored", "risk", b"risk", "snoozed_until", b"snoozed_until", "state", b"state", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__brought: _TypeAlias = _typing.Literal["brought"]  # noqa: Y015
+    _WhichOneofArgType__brought: _TypeAlias = _typing.Literal["_brought", b"_brought"]  # noqa: Y015
     _WhichOneofReturnType__decided: _TypeAlias = _typing.Literal["decided"]  # noqa: Y015
     _WhichOneofArgType__decided: _TypeAlias = _typing.Literal["_decided", b"_decided"]  # noqa: Y015
     _WhichOneofReturnType__delivered: _TypeAlias = _typing.Literal["delivered"]  # noqa: Y015
     _WhichOneofArgType__delivered: _TypeAlias = _typing.Literal["_delivered", b"_delivered"]  # noqa: Y015
     _WhichOneofReturnType__end: _TypeAlias = _typing.Literal["end"]  # noqa: Y015
     _WhichOneofArgType__end: _TypeAlias = _typing.Literal["_end", b"_end"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__brought) -> _WhichOneofReturnType__brought | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__decided) -> _WhichOneofReturnType__decided | None: ...
     @_typing.overload
@@ -942,6 +996,40 @@ class Card(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__end) -> _WhichOneofReturnType__end | None: ...
 
 Global___Card: _TypeAlias = Card  # noqa: Y015
+
+@_typing.final
+class Because(_message.Message):
+    """Because says why a card is here."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    WORDS_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
+    kind: Global___Brought.ValueType
+    """What brings it."""
+    words: _builtins.bytes
+    """In words for a person."""
+    name: _builtins.bytes
+    """The rule, the order, or the entry of the list of protected places."""
+    note: _builtins.bytes
+    """The owner's note on the rule."""
+    def __init__(
+        self,
+        *,
+        kind: Global___Brought.ValueType = ...,
+        words: _builtins.bytes = ...,
+        name: _builtins.bytes = ...,
+        note: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "name", b"name", "note", b"note", "words", b"words"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Because: _TypeAlias = Because  # noqa: Y015
 
 @_typing.final
 class Leg(_message.Message):

@@ -1,5 +1,7 @@
 """What rules say decides before, or after, what the operator ordered in general."""
 
+from dataclasses import replace
+
 import pytest
 
 from crabhook.broker.broker import Broker
@@ -8,7 +10,7 @@ from crabhook.broker.orders import Course, said_by
 from crabhook.desk.commands import GiveOrder
 from crabhook.model import actor
 from crabhook.model.actor import OWNER
-from crabhook.model.card import Stance
+from crabhook.model.card import Because, Brought, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
@@ -164,3 +166,36 @@ def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
     broker.handle(Arrived(call, asks, 1, 0.0))
     (card,) = broker.waiting()
     assert card.law == "it says so; this agent cannot be told to ask its own user"
+    assert card.brought == Because(Brought.UNSURE, card.law)
+
+
+RULED = Because(Brought.RULE, 'rule "Bash(x)" — look', "Bash(x)", "look")
+
+
+@pytest.mark.parametrize(
+    ("rules", "orders", "stance", "brought"),
+    [
+        (RULED, (), Stance.GATE, RULED),
+        (RULED, (HOLD,), Stance.GATE, RULED),
+        (None, (), Stance.GATE, (Brought.HOOK, "its hook is a gate, and no rule decides this")),
+        (None, (HOLD,), Stance.GATE, (Brought.ORDER, f"your standing order: {HOLD}")),
+        (None, (HOLD,), Stance.COMPANION, (Brought.ORDER, f"your standing order: {HOLD}")),
+    ],
+)
+def test_a_card_tells_in_parts_what_brought_it_here(
+    rules: Because | None,
+    orders: tuple[Order, ...],
+    stance: Stance,
+    brought: Because | tuple[Brought, str],
+) -> None:
+    broker = Broker(PLATFORMS)
+    for order in orders:
+        broker.handle(Commanded(GiveOrder(order), OWNER, 0.0))
+    said = replace(ruling(RuleVerdict.ASK_OPERATOR), because=rules) if rules else None
+    broker.handle(Arrived(bash("a", "ls", stance=stance), said, 1, 0.0))
+    (card,) = broker.waiting()
+    assert card.brought is not None
+    told = (card.brought.kind, card.brought.words)
+    assert told == (brought if isinstance(brought, tuple) else (brought.kind, brought.words))
+    assert card.because == ("it says so" if rules else card.brought.words)  # as pipes are told
+    assert card.here_because == card.brought.words

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from crabhook.model.card import Brought
 from crabhook.policy.context import Below, Wanted, not_looked
 from crabhook.policy.evaluate import FOLDERS, Policy
+from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.protected import ENTRY_NAMES, Protected
-from crabhook.policy.rule import RuleSet
+from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
 from tests.unit.policy.law import OPEN, bash, call, context, policy, rule, verdict
 
 
@@ -219,3 +221,49 @@ def test_where_nobody_could_look_only_what_reads_is_asked_about() -> None:
         ruling = law.judge(bash(line), unseen)
         assert ruling is not None
         assert (line, ruling.verdict) == (line, said)
+
+
+ASKED = Rule(
+    RuleVerdict.ASK_OPERATOR,
+    ("Bash(rm *)",),
+    (parse_matcher("Bash(rm *)", restricts=True),),
+    "look at deletions",
+    origin="rules.toml",
+    line=3,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "words", "name"),
+    [
+        ("rm x", Brought.RULE, 'rule "Bash(rm *)" — look at deletions', "Bash(rm *)"),
+        (
+            "grep -r a lib",
+            Brought.RULE,
+            'it reads /work/app/lib/a.secret too: rule "deny Read(*.secret)"',
+            "deny Read(*.secret)",
+        ),
+        (
+            "python3 -c 'rm'",
+            Brought.RULE,
+            'rm may run in it, and rule "ask-operator Bash(rm *)" — look at deletions',
+            "ask-operator Bash(rm *)",
+        ),
+        (
+            "cat /home/dev/.ssh/id_rsa",
+            Brought.PROTECTED,
+            "SSH keys and settings always reach a person: /home/dev/.ssh/id_rsa",
+            "ssh",
+        ),
+    ],
+)
+def test_what_asks_a_person_says_which_rule_or_place_it_is_with_the_owners_note(
+    line: str, kind: Brought, words: str, name: str
+) -> None:
+    law = policy(rule("allow", "Bash", "Read(//**)"), ASKED, rule("deny", "Read(*.secret)"))
+    ruling = law.judge(bash(line), context(files=["/work/app/lib/a.secret"]))
+    assert ruling is not None
+    assert ruling.verdict is RuleVerdict.ASK_OPERATOR
+    because = ruling.because
+    assert because is not None
+    assert (because.kind, because.words, because.name) == (kind, words, name)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from crabhook.desk import commands, updates
 from crabhook.desk.commands import Ask, Command, Decide, Outcome, TooLate
 from crabhook.desk.updates import News, Snapshot
-from crabhook.model.card import Card, Leg
+from crabhook.model.card import Because, Brought, Card, Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.remote.codec import WireError, to_value
+from crabhook.remote.codec import BOUNDED, WireError, to_value
 from crabhook.remote.messages import (
     CALLS,
     READ,
@@ -119,6 +119,15 @@ def test_a_long_input_is_left_out_and_is_the_same_when_it_is_asked_for() -> None
     assert exact(whole.event.fields) == exact(told)
     assert whole.event.tool is not None
     assert whole.event.tool.input is whole.event.fields["tool_input"]  # and has it once
+
+
+@pytest.mark.parametrize("part", BOUNDED["Because"])
+def test_what_is_only_shown_is_cut_where_it_is_read(part: str) -> None:
+    """A hostile server's words are shown on each card, each time that it is drawn."""
+    brought = replace(Because(Brought.RULE, "w", "n", "o"), **{part: "x" * 100_000})
+    card = Card(1, (Leg("a", Event("claude", "PreToolUse"), 5.0),), 1.0, brought=brought)
+    read = to_value(sent(card_message(card, Inputs())), Card).brought
+    assert getattr(read, part) == "x" * BOUNDED["Because"][part]
 
 
 ALLOW = Decision(Verdict.ALLOW)

@@ -14,6 +14,7 @@ from crabhook.broker.orders import Course
 from crabhook.broker.pending import SameFile
 from crabhook.broker.state import BrokerState
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Because, Brought
 from crabhook.model.event import Event
 from crabhook.model.session import SessionKey
 from crabhook.platforms.rows import Phase
@@ -81,7 +82,8 @@ def rule(state: BrokerState, ruling: Course, shared: tuple[Shared, ...]) -> Cour
         return ruling
     if any(order.kind is OrderKind.AWAY for order in state.orders.standing()):
         return ruling
-    return Course(waits=True, came=f"your guard of files: {alarms(state, shared)[0]}")
+    words = f"your guard of files: {alarms(state, shared)[0]}"
+    return Course(waits=True, brought=Because(Brought.GUARD, words))
 
 
 def tell_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> list[Effect]:

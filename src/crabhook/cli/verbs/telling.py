@@ -53,6 +53,7 @@ class Teller:
             "cwd": event.cwd,
             "project": project(event, str),
             "risk": _risk(card.risk),
+            "because": _because(card),
             "asked_at": self.at(card.asked_at),
             "wait_until": self.at(card.wait_until),
             "claimed_by": "",
@@ -129,6 +130,14 @@ class Teller:
 def _risk(risk: Risk) -> Value:
     effects: list[Value] = [one.words for one in risk.effects]
     return {"level": LEVELS[risk.level], "effects": effects, "unknown": list(risk.unknown)}
+
+
+def _because(card: Card) -> Value:
+    """Tell why a card is here; of an older server's, the words alone."""
+    why = card.brought
+    if why is None:
+        return {"kind": "", "words": card.because, "name": "", "note": ""}
+    return {"kind": why.kind.value, "words": why.words, "name": why.name, "note": why.note}
 
 
 def name_of(by: Actor | None) -> str:

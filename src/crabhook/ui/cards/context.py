@@ -94,7 +94,7 @@ def _quoted(whose: str, words: str, sheet: Sheet) -> Line:
 
 def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     """Return why the card is here, a rule first of all, and what a decision cannot bring about."""
-    style, because = "noted" if card.law else "dim", brief(card.because, sheet.spell)
+    style, because = "noted" if card.law else "dim", brief(card.here_because, sheet.spell)
     rows = list(wrapped(f"here because: {because}", sheet.columns, str, words=True))
     if len(rows) > _REASON_ROWS:
         rows = [*rows[: _REASON_ROWS - 1], " ".join(rows[_REASON_ROWS - 1 :])]

@@ -190,8 +190,8 @@ class ForAPerson(Format):
         event = card.event
         if told := text_at(event.given, "description"):
             yield Row("  in its own words: ", told)
-        if card.because:
-            yield Row("  here because: ", card.because)
+        if card.here_because:
+            yield Row("  here because: ", card.here_because)
         if Verdict.KEEP_GOING in card.choices.verdicts:
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
         if before := decided_before(card, self._desk.ended()):

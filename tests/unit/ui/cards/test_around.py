@@ -153,19 +153,20 @@ def test_a_plan_in_a_file_is_shown_as_what_the_file_says() -> None:
 
 @pytest.mark.parametrize("columns", [60, 120])
 def test_a_card_says_why_it_is_here_and_whole_a_key_away(columns: int) -> None:
-    note = "this folder is shared with other teams, so look twice"
+    note = "this folder is shared with other teams, so look twice, ask them, and only then allow it"
     rules = NO_RM.replace("deny", "ask-operator").replace("use trash", note)
     desk = PlayedDesk(judge=judge_by(rules, "/home/ann/api-server"))
     sitting = Sitting(rows=40, columns=columns, desk=desk, take_back_ms=0)
     sitting.ask(tool_input={"command": "rm -rf build"})
-    said = f"rules.toml, line 1: ask-operator Bash(rm *) ({note})"
+    said = f'rule "Bash(rm *)" — {note}'
+    whole = f"rules.toml, line 1: ask-operator Bash(rm *) ({note})"
     rows = card_rows(sitting)
     line = next(row for row in rows if row.startswith("here because: "))
     assert (said in f"{line} {rows[rows.index(line) + 1]}") is (columns == 120)
     sitting.press("i")
     rows = card_rows(sitting)
     start = rows.index("why it is here") + 1
-    assert said in "".join(row.strip("│┆ ") + " " for row in rows[start:])
+    assert whole in "".join(row.strip("│┆ ") + " " for row in rows[start:])
     sitting.press("i")
     sitting.desk.answer(1, Decision(Verdict.ALLOW))
     assert line not in card_rows(sitting)
