@@ -122,7 +122,7 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
     """Return what the agent suggests to allow from now on, numbered as the keys are."""
     for number, offered in enumerate(suggestions(card), 1):
         kept = f", kept in {offered.where}" if offered.where else ""
-        said = plain_rows(f"{offered.what}{kept}", sheet.inner - 14, sheet.spell, words=True)
+        said = plain_rows(f"{offered.what}{kept}", sheet.inner.less(14), words=True)
         yield from hung(f"suggestion {number:<2} ", said, "label")
 
 

@@ -36,7 +36,7 @@ _NOT_IN_HELP = when.at(
 )
 _WITH_PALETTE = when.at(Mode.TEXT, Mode.FORM, Mode.FILL, *when.VIEWS, Mode.ENTRY)
 _TYPED = (Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE)
-_SEEN = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL)
+_SEEN = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL, Mode.ALL)
 _DIGITS = "1 2 3 4 5 6 7 8 9"
 
 # What an allow means for an event that stops, or that tells of a denial.
@@ -308,9 +308,11 @@ TABLE: tuple[Group, ...] = (
     group("", when.with_any_card & ~when.at(Mode.REVIEW), ("y", "",
      "copy the command, exactly as it was sent, or the whole input of another tool",
          FREE, on.card(lambda card: (do.Copy(copied(card.event)),)))),
-    group("secrets", _SEEN, ("R", "",
-     "show the secrets that are covered, or cover them again",
-         FREE, lambda s, _: s.work.bare_or_cover(s.card))),
+    group("secrets, and many blanks", _SEEN,
+        ("R", "", "show the secrets that are covered, or cover them again",
+         FREE, lambda s, _: s.work.bare_or_cover(s.card)),
+        ("F", "", "show the many blanks that are folded to a mark, or fold them again",
+         FREE, lambda s, _: s.work.unfold_or_fold(s.card))),
     group("always", _WITH_PALETTE, (":", "commands", "choose a command by its name",
          FREE, _find(Mode.PALETTE))),
     group("", _NOT_IN_HELP,

@@ -26,7 +26,7 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.clock import Clock, ago
 from crabhook.ui.text.layout import Line, Panel, Sheet, clip_line, ends, line_cells
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import FOLD, safe
 from crabhook.ui.text.width import Mask, clip, own_ascii, safe_ascii
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
@@ -271,14 +271,15 @@ class Painter:
         return [[], *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int) -> Sheet:
-        """Return what a card is laid out on; its secrets are covered unless they are to be seen.
+        """Return what a card is laid out on: its secrets covered and its many blanks folded.
 
         Nobody can edit what is covered, or see what an edit changed in it.
         """
         screen = self._screen
-        uncovered = screen.card is not None and screen.work.bare == screen.card.number
-        bare = screen.focus.editing or uncovered
-        return Sheet(columns - 2, self._bare if bare else self._spell)
+        number = screen.card.number if screen.card is not None else 0
+        bare = screen.focus.editing or screen.work.bare == number
+        folds = screen.work.unfolded != number
+        return Sheet(columns - 2, self._bare if bare else self._spell, folds)
 
     def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
         screen, work, sheet = self._screen, self._screen.work, self._sheet(columns)
@@ -316,6 +317,8 @@ class Painter:
         view = view_of(self._screen)
         covered = any(self._spell.cover in text for line in body for _, text in line)
         secret = ["secrets covered: R"] if covered and not self._ascii else []
+        folded = any(FOLD.fullmatch(text) for line in body for _, text in line)
+        secret += ["blanks folded: F"] if folded else []
         above, below = ["more above"] * view.above, ["more below"] * view.below
         paging = ["PgUp PgDn"] * (view.above or view.below)
         said = " · ".join([*secret, *above, *below, *paging])

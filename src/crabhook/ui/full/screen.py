@@ -45,7 +45,7 @@ class Work:
 
     `messages` go to the agents' users with decisions, by the number of the
     card.  `quiet` are the cards whose decision asks for no output of the hook.
-    `bare` is the card whose secrets are shown.
+    `bare` is the card whose secrets are shown, `unfolded` the card whose many blanks are.
     """
 
     def __init__(self, desk: Replica, tally: Tally) -> None:
@@ -57,6 +57,7 @@ class Work:
         self.messages: dict[int, str] = {}
         self.quiet: set[int] = set()
         self.bare: int | None = None
+        self.unfolded: int | None = None
 
     def __repr__(self) -> str:
         return f"<Work {self.forms!r} {self.fillings!r} {self.plans!r} {self.edits!r}>"
@@ -79,6 +80,11 @@ class Work:
         """Show the secrets of a card, or cover them again."""
         number = card.number if card else None
         self.bare = None if self.bare == number else number
+
+    def unfold_or_fold(self, card: Card | None) -> None:
+        """Show the many blanks of a card, or fold them again."""
+        number = card.number if card else None
+        self.unfolded = None if self.unfolded == number else number
 
 
 class Screen:

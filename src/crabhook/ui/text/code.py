@@ -4,11 +4,11 @@ The letters shown are exactly those that were sent, or the text is shown plain.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TypeVar
 
 from prompt_toolkit.formatted_text.base import StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import split_lines
@@ -21,7 +21,7 @@ from crabhook.model.jsontext import Value, literal
 from crabhook.tables import tables
 from crabhook.ui.text.layout import Line, Rows, Sheet, framed, rows_of_a_line
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Mask, Speller, cuts, lines_of, spelling_of, wrapped
+from crabhook.ui.text.width import Mask, cuts, lines_of, spelling_of, wrapped
 
 LONGEST = 8_000  # letters that are coloured; a lexer's time may grow faster than the text
 
@@ -33,20 +33,17 @@ _STYLES: Mapping[_TokenType, str] = {
 }
 
 
-def shell_rows(text: str, columns: int, spell: Speller) -> Rows:
+def shell_rows(text: str, sheet: Sheet) -> Rows:
     """Return a shell command in rows; the flag tells whether a row begins a line."""
+    text, spell = sheet.fold(text), sheet.spell
     if len(text) > LONGEST:
-        yield from plain_rows(text, columns, spell)
+        yield from plain_rows(text, sheet)
         return
     if isinstance(spell, Mask):
         text, spell = spell.apart(text)  # whole, so that it is known which quotes are open
     said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
-    lines = (_spans(spans) for spans in split_lines(_tokens(said, _BASH)))
-    for line in _folded(lines, _is_blank):
-        if isinstance(line, int):
-            yield from rows_of_a_line(_mark(f"{line} empty lines", columns))
-        else:
-            yield from rows_of_a_line(_unblanked(wrap_line(line, columns), columns))
+    for spans in split_lines(_tokens(said, _BASH)):
+        yield from rows_of_a_line(wrap_line(_spans(spans), sheet.columns))
 
 
 def _spans(spans: StyleAndTextTuples) -> Line:
@@ -66,58 +63,19 @@ def titled(title: str, text: str, sheet: Sheet) -> Iterator[Line]:
 
 def quoted(text: str, sheet: Sheet, *, style: str = "", words: bool = False) -> Iterator[Line]:
     """Return an agent's text in full behind a bar, in one style."""
-    return framed(plain_rows(text, sheet.inner, sheet.spell, style=style, words=words))
+    return framed(plain_rows(text, sheet.inner, style=style, words=words))
 
 
 def paragraph(text: str, sheet: Sheet, style: str = "") -> Iterator[Line]:
     """Return words in full as wide as the sheet, in one style."""
-    rows = plain_rows(text, sheet.columns, sheet.spell, style=style, words=True)
-    return (row for _, row in rows)
+    return (row for _, row in plain_rows(text, sheet, style=style, words=True))
 
 
-def plain_rows(
-    text: str, columns: int, spell: Speller, *, style: str = "", words: bool = False
-) -> Rows:
+def plain_rows(text: str, sheet: Sheet, *, style: str = "", words: bool = False) -> Rows:
     """Return an agent's text in rows of one style; the flag tells whether a row begins a line."""
-    for line in _folded(lines_of(text), lambda line: not line.strip(" \t")):
-        if isinstance(line, int):
-            yield from rows_of_a_line(_mark(f"{line} empty lines", columns))
-        else:
-            rows = wrapped(line.replace("\t", TAB), columns, spell, words=words)
-            yield from rows_of_a_line(_unblanked(([(style, row)] for row in rows), columns))
-
-
-FOLDED = 3  # blank lines, or rows, on end; more are folded to a mark that tells how many
-
-_T = TypeVar("_T")
-
-
-def _folded(items: Iterable[_T], is_blank: Callable[[_T], bool]) -> Iterator[_T | int]:
-    """Return the items; in place of a long run of blank ones, how many there are."""
-    run, count = list[_T](), 0
-    for item in items:
-        if is_blank(item):
-            count += 1
-            run += [item] if count <= FOLDED else []
-        else:
-            yield from run if count <= FOLDED else (count,)
-            run, count = [], 0
-            yield item
-    yield from run if count <= FOLDED else (count,)
-
-
-def _is_blank(line: Line) -> bool:
-    return not any(text.strip(" ") for _, text in line)
-
-
-def _unblanked(rows: Iterable[Line], columns: int) -> Iterator[Line]:
-    """Return the rows of a line, what is pushed far away by blanks brought near again."""
-    for row in _folded(rows, _is_blank):
-        yield from _mark(f"{row} rows of blanks", columns) if isinstance(row, int) else (row,)
-
-
-def _mark(said: str, columns: int) -> Iterator[Line]:
-    return ([("warning", row)] for row in wrapped(f"⟨{said}⟩", columns, str))
+    for line in lines_of(sheet.fold(text)):
+        rows = wrapped(line.replace("\t", TAB), sheet.columns, sheet.spell, words=words)
+        yield from rows_of_a_line([(style, row)] for row in rows)
 
 
 def _tokens(said: str, lexer: Lexer) -> Line:
@@ -159,43 +117,41 @@ SHORT = 200  # letters of a text that may stand beside its key
 _JSON_LIKE = frozenset({"", "true", "false", "null"})
 
 
-def field_rows(fields: Mapping[str, Value], columns: int, spell: Speller) -> Rows:
+def field_rows(fields: Mapping[str, Value], sheet: Sheet) -> Rows:
     """Return the fields in rows; the flag tells whether a row begins a line."""
     for key, value in fields.items():
-        yield from _field(key, value, columns, spell)
+        yield from _field(key, value, sheet)
 
 
-def value_rows(value: Value, columns: int, spell: Speller) -> Rows:
+def value_rows(value: Value, sheet: Sheet) -> Rows:
     """Return any value as indented JSON, written only as far as it is looked at."""
     line = ""
     for piece in _ENCODER.iterencode(value):
         *whole, rest = (line + piece).split("\n")
         for text in whole:
-            yield from _json_rows(text, columns, spell)
+            yield from _json_rows(text, sheet)
         line = rest
-    yield from _json_rows(line, columns, spell)
+    yield from _json_rows(line, sheet)
 
 
 _ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False)
 
 
-def _field(key: str, value: Value, columns: int, spell: Speller) -> Rows:
-    name = [(True, [("name", row)]) for row in wrapped(key, columns - 1, spell)]
+def _field(key: str, value: Value, sheet: Sheet) -> Rows:
+    spelt = wrapped(sheet.fold(key), sheet.columns - 1, sheet.spell)
+    name = [(True, [("name", row)]) for row in spelt]
     *_, (_, last) = name
     last.append(("dim", ":"))
-    beside, spell = _beside(value), spelling_of(key, spell)
+    beside, sheet = _beside(value), replace(sheet, spell=spelling_of(key, sheet.spell))
     if beside is not None:
-        said = spell(beside)
+        said = sheet.spell(sheet.fold_json(beside))
         short = [("", said)] if isinstance(value, str) else json_line(said)
         yield from name[:-1]
-        yield from rows_of_a_line(wrap_line([*last, ("", " "), *short], columns))
+        yield from rows_of_a_line(wrap_line([*last, ("", " "), *short], sheet.columns))
         return
     yield from name
-    rows = (
-        plain_rows(value, columns - 2, spell)
-        if isinstance(value, str)
-        else value_rows(value, columns - 2, spell)
-    )
+    narrow = sheet.less(2)
+    rows = plain_rows(value, narrow) if isinstance(value, str) else value_rows(value, narrow)
     yield from ((first, [("", "  "), *row]) for first, row in rows)
 
 
@@ -219,9 +175,10 @@ def _mistakable(text: str) -> bool:
     return True
 
 
-def _json_rows(text: str, columns: int, spell: Speller) -> Rows:
+def _json_rows(text: str, sheet: Sheet) -> Rows:
+    text = sheet.fold_json(text)
     if len(text) <= SHORT:
-        rows = wrap_line(json_line(spell(text)), columns)
+        rows = wrap_line(json_line(sheet.spell(text)), sheet.columns)
     else:
-        rows = ([("", row)] for row in wrapped(text, columns, spell))
+        rows = ([("", row)] for row in wrapped(text, sheet.columns, sheet.spell))
     yield from rows_of_a_line(rows)

@@ -1,14 +1,14 @@
 """What an edit takes out and puts in, line by line, with nothing between left out."""
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, zip_longest
+from collections.abc import Iterable, Sequence
+from itertools import groupby, zip_longest
 from operator import itemgetter
 
 from crabhook.ui.text.code import wrap_line
 from crabhook.ui.text.compare import Side, changed_words, compared
-from crabhook.ui.text.layout import Line, Rows, rows_of_a_line
+from crabhook.ui.text.layout import Line, Rows, Sheet, rows_of_a_line
 from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Mask, Speller, lines_of, wrapped
+from crabhook.ui.text.width import Mask, lines_of, wrapped
 
 MOST_COMPARED = 800  # lines of both sides; comparing may take their number squared
 
@@ -17,35 +17,32 @@ _CHANGED = {Side.ADDED: "added", Side.REMOVED: "removed"}
 _STYLES = {Side.ADDED: "add", Side.REMOVED: "remove", Side.KEPT: ""}
 
 
-def edit_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
+def edit_rows(old: str, new: str, sheet: Sheet) -> Rows:
     """Return the change from `old` to `new` in rows; the flag tells whether a row begins a line.
 
     In a line that takes the place of another the words that differ are marked.  Texts too long
     to compare are shown as taken out and put in whole.
     """
-    changes = _compared(old, new)
-    if not changes:
-        for side, line in chain(_all(Side.REMOVED, old), _all(Side.ADDED, new)):
-            yield from _line_rows(side, [(False, _spaced(line))], columns, spell)
+    if not (runs := _compared(old, new, sheet)):
+        for side, text in ((Side.REMOVED, old), (Side.ADDED, new)):
+            for line in lines_of(sheet.fold(text)):
+                yield from _line_rows(side, [(False, _spaced(line))], sheet)
         return
-    mark = _marked if _look_alike(changes) else _spaced
-    runs = [(side, [line for _, line in run]) for side, run in groupby(changes, itemgetter(0))]
     for at, (side, lines) in enumerate(runs):
         before, after = runs[at - 1] if at else None, runs[at + 1] if at + 1 < len(runs) else None
         beside = {Side.REMOVED: after, Side.ADDED: before}.get(side)
         others = beside[1] if beside and beside[0] is not Side.KEPT else []
         for line, other in zip_longest(lines, others[: len(lines)]):
-            pieces = [(False, _spaced(line) if side is Side.KEPT else mark(line))]
-            if other is not None:
-                pieces = changed_words(mark(line), mark(other))
-            yield from _line_rows(side, pieces, columns, spell)
+            pieces = [(False, line)] if other is None else changed_words(line, other)
+            yield from _line_rows(side, pieces, sheet)
 
 
-def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
+def unified_rows(old: str, new: str, sheet: Sheet) -> Rows:
     """Return what differs with a few lines around it; how many lines are alike between is said."""
-    if not (changes := _compared(old, new)):
-        yield from edit_rows(old, new, columns, spell)
+    if not (runs := _compared(old, new, sheet)):
+        yield from edit_rows(old, new, sheet)
         return
+    changes = [(side, line) for side, lines in runs for line in lines]
     changed = [place for place, (side, _) in enumerate(changes) if side is not Side.KEPT]
     near = {place + step for place in changed for step in range(-AROUND, AROUND + 1)}
     alike = 0
@@ -53,7 +50,7 @@ def unified_rows(old: str, new: str, columns: int, spell: Speller) -> Rows:
         if place in near:
             yield from _alike(alike)
             alike = 0
-            yield from _line_rows(side, [(False, _spaced(line))], columns, spell)
+            yield from _line_rows(side, [(False, line)], sheet)
         else:
             alike += 1
     yield from _alike(alike)
@@ -64,29 +61,41 @@ def _alike(lines: int) -> Rows:
         yield True, [("dim", f"  … {lines} {'line' if lines == 1 else 'lines'} alike")]
 
 
-def added_rows(text: str, columns: int, spell: Speller) -> Rows:
+def added_rows(text: str, sheet: Sheet) -> Rows:
     """Return `text` as all put in; said so where its last line has no end."""
-    for line in lines_of(text.removesuffix("\n")):
-        yield from _line_rows(Side.ADDED, [(False, _spaced(line))], columns, spell)
+    for line in lines_of(sheet.fold(text).removesuffix("\n")):
+        yield from _line_rows(Side.ADDED, [(False, _spaced(line))], sheet)
     if not text.endswith("\n"):
         yield True, [("dim", "  (no newline at the end)")]
 
 
-def patch_rows(text: str, columns: int, spell: Speller) -> Rows:
+def patch_rows(text: str, sheet: Sheet) -> Rows:
     """Return a patch that an agent wrote itself, its lines coloured by their first letter."""
-    for line in lines_of(text):
-        style = {"+": "add", "-": "remove", "@": "label", "*": "label"}.get(line[:1], "")
-        yield from rows_of_a_line([(style, row)] for row in wrapped(_spaced(line), columns, spell))
+    for sign, run in groupby(lines_of(text), lambda line: line[:1]):
+        style = {"+": "add", "-": "remove", "@": "label", "*": "label"}.get(sign, "")
+        for line in _folded((line[1:] for line in run), sheet):
+            rows = wrapped(_spaced(sign + line), sheet.columns, sheet.spell)
+            yield from rows_of_a_line([(style, row)] for row in rows)
 
 
-def _compared(old: str, new: str) -> list[tuple[Side, str]]:
-    """Return the lines of both texts; none where the texts are too long to compare."""
-    few = old.count("\n") + new.count("\n") <= MOST_COMPARED
-    return list(compared(old.split("\n"), new.split("\n"))) if few else []
+def _compared(old: str, new: str, sheet: Sheet) -> list[tuple[Side, list[str]]]:
+    """Return the lines of both texts by what becomes of them, many blanks in them folded.
+
+    There are none where the texts are too long to compare.
+    """
+    if old.count("\n") + new.count("\n") > MOST_COMPARED:
+        return []
+    changes = list(compared(old.split("\n"), new.split("\n")))
+    mark = _marked if _look_alike(changes) else _spaced
+    runs: list[tuple[Side, list[str]]] = []
+    for side, run in groupby(changes, itemgetter(0)):
+        shown = map(_spaced if side is Side.KEPT else mark, (line for _, line in run))
+        runs.append((side, _folded(shown, sheet)))
+    return runs
 
 
-def _all(side: Side, text: str) -> Iterator[tuple[Side, str]]:
-    return ((side, line) for line in lines_of(text))
+def _folded(lines: Iterable[str], sheet: Sheet) -> list[str]:
+    return sheet.fold("".join(f"{line}\n" for line in lines)).split("\n")[:-1]
 
 
 def _look_alike(changes: list[tuple[Side, str]]) -> bool:
@@ -105,19 +114,16 @@ def _marked(line: str) -> str:
     return bare.replace("\t", "→   ") + "·" * (len(line) - len(bare))
 
 
-def _line_rows(
-    side: Side, pieces: Sequence[tuple[bool, str]], columns: int, spell: Speller
-) -> Rows:
+def _line_rows(side: Side, pieces: Sequence[tuple[bool, str]], sheet: Sheet) -> Rows:
     """Return a line in rows, its flagged pieces marked."""
-    style, marks = _STYLES[side], (f"{side} ", "  ")
+    style, marks, columns, spell = _STYLES[side], (f"{side} ", "  "), sheet.columns - 2, sheet.spell
     if len(pieces) == 1:
-        for place, row in enumerate(wrapped(pieces[0][1], columns - 2, spell)):
+        for place, row in enumerate(wrapped(pieces[0][1], columns, spell)):
             yield place == 0, [(style, marks[place > 0] + row)]
         return
     whole = "".join(text for _, text in pieces)
     spelt = spell.piece(whole) if isinstance(spell, Mask) else spell(whole)
     line: Line = [(_CHANGED[side] if flag else style, text) for flag, text in pieces]
-    for place, part in enumerate(
-        wrap_line(line if spelt == whole else [(style, spelt)], columns - 2)
-    ):
+    rows = wrap_line(line if spelt == whole else [(style, spelt)], columns)
+    for place, part in enumerate(rows):
         yield place == 0, [(style, marks[place > 0]), *part]

@@ -4,12 +4,12 @@ Each item of a content is laid out when it comes into view: ten thousand cost no
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from typing import TypeAlias
 
 from crabhook.bounded import Bounded
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import FOLD, folded, folded_json, safe
 from crabhook.ui.text.width import Speller, cells, clip
 
 Span: TypeAlias = tuple[str, str]
@@ -25,15 +25,31 @@ MOST_AT_ONCE = 8_000  # rows laid out by one key; a longer way down takes severa
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a text is laid out on: how wide it is, and how agents' letters are spelt there."""
+    """What a text is laid out on: how wide it is, and how agents' letters are spelt there.
+
+    `folds`: many blanks on end are a mark that counts them.
+    """
 
     columns: int
     spell: Speller
+    folds: bool = True
 
     @property
-    def inner(self) -> int:
-        """The columns left beside the bar that marks an agent's own text."""
-        return max(self.columns - 2, 8)
+    def inner(self) -> "Sheet":
+        """What is left beside the bar that marks an agent's own text."""
+        return replace(self, columns=max(self.columns - 2, 8))
+
+    def less(self, columns: int) -> "Sheet":
+        """Return a sheet with fewer columns."""
+        return replace(self, columns=self.columns - columns)
+
+    def fold(self, text: str) -> str:
+        """Return an agent's text with its many blanks folded, where they are to be."""
+        return folded(text) if self.folds else text
+
+    def fold_json(self, text: str) -> str:
+        """Return a line of JSON with its many blanks folded, where they are to be."""
+        return folded_json(text) if self.folds else text
 
 
 class Paper:
@@ -98,7 +114,18 @@ def rows_of_a_line(rows: Iterable[Line]) -> Rows:
 def framed(rows: Iterable[tuple[bool, Line]]) -> Iterator[Line]:
     """Return rows behind a bar; broken where a row does not begin a line."""
     for begins, row in rows:
-        yield [("bar", "│ " if begins else "┆ "), *row]
+        yield [("bar", "│ " if begins else "┆ "), *_with_marks(row)]
+
+
+def _with_marks(row: Line) -> Iterator[Span]:
+    """Yield a row, the marks of what is folded in the style of a warning."""
+    for style, text in row:
+        end = 0
+        for found in FOLD.finditer(text):
+            yield from [(style, text[end : found.start()])] * (found.start() > end)
+            yield "warning", found[0]
+            end = found.end()
+        yield from [(style, text[end:])] * (end < len(text) or not text)
 
 
 def hung(

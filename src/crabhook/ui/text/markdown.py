@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from crabhook.ui.text.code import plain_rows, wrap_line
-from crabhook.ui.text.layout import Rows, Span, hung, rows_of_a_line
+from crabhook.ui.text.layout import Rows, Sheet, Span, hung, rows_of_a_line
 from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Speller, lines_of
 
@@ -85,19 +85,20 @@ def _mark(raw: str, line: str) -> Mark:
 _STYLES = {LineKind.HEADING: "heading", LineKind.CODE: "string", LineKind.TABLE: ""}
 
 
-def mark_rows(mark: Mark, columns: int, spell: Speller) -> Rows:
+def mark_rows(mark: Mark, sheet: Sheet) -> Rows:
     """Return a line in rows; the flag tells whether a row begins it."""
     if mark.kind is not LineKind.TEXT:
         style, words = _STYLES.get(mark.kind, "dim"), mark.kind is LineKind.HEADING
-        yield from plain_rows(mark.text, columns, spell, style=style, words=words)
+        yield from plain_rows(mark.text, sheet, style=style, words=words)
         return
-    head = mark.head[: max(columns // 2, 1)]  # blanks, digits and marks of ours: safe as it is
-    room = columns - len(head)
+    head = mark.head[: max(sheet.columns // 2, 1)]  # blanks, digits, our marks: safe as it is
+    sheet = sheet.less(len(head))
     style = "dim" if ">" in head else "operator"
     if len(mark.words) > LONGEST:
-        rows = plain_rows(mark.words, room, spell, words=True)
+        rows = plain_rows(mark.words, sheet, words=True)
     else:
-        rows = rows_of_a_line(wrap_line(list(_inline(mark.words, spell)), room, words=True))
+        spans = list(_inline(sheet.fold(mark.words), sheet.spell))
+        rows = rows_of_a_line(wrap_line(spans, sheet.columns, words=True))
     yield from rows_of_a_line(hung(head, rows, style))
 
 

@@ -2,8 +2,10 @@
 
 A mark is the code point between angle brackets, such as ⟨U+202E⟩, or a control picture, such as ␛.
 Nothing is dropped, so two different texts never look the same because of what was taken out.
+Many blanks on end are folded to a mark that counts them, so that they push nothing out of view.
 """
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -36,6 +38,40 @@ def safe_lines(text: str) -> list[str]:
     """Return `text` line by line, split at newlines alone, every line safe; tabs become spaces."""
     lines = text.replace("\r\n", "\n").replace("\t", TAB).split("\n")
     return [safe(line) for line in lines]
+
+
+EMPTY_SHOWN = 3  # empty lines on end; of more there is only how many
+BLANKS_SHOWN = 80  # cells of blanks on end; of more there is only how many
+_EMPTY = re.compile(rf"^(?:[ \t]*\n){{{EMPTY_SHOWN + 1},}}", re.MULTILINE)
+_BLANKS = re.compile(rf"[ \t]{{{BLANKS_SHOWN // len(TAB)},}}")
+_IN_JSON = re.compile(rf"(?: |\\[nrt]){{{BLANKS_SHOWN},}}")
+FOLD = re.compile("[⟨<][0-9]+ (?:empty lines|blanks|tabs|blanks and tabs)[⟩>]")
+
+
+def folded(text: str) -> str:
+    """Return a text with a mark in place of many empty lines on end, and of many blanks."""
+    return _BLANKS.sub(_fold, _EMPTY.sub(_fold_lines, text))
+
+
+def folded_json(text: str) -> str:
+    """Return a line of JSON with a mark in place of many blanks on end, also of escaped ones."""
+    return _IN_JSON.sub(_fold_json, text)
+
+
+def _fold_lines(found: re.Match[str]) -> str:
+    return "⟨{} empty lines⟩\n".format(found[0].count("\n"))
+
+
+def _fold_json(found: re.Match[str]) -> str:
+    return "⟨{} blanks⟩".format(len(found[0]) - found[0].count("\\"))
+
+
+def _fold(found: re.Match[str]) -> str:
+    blanks = found[0]
+    if len(blanks.replace("\t", TAB)) <= BLANKS_SHOWN:
+        return blanks
+    kinds = (("blanks", " "), ("tabs", "\t"))
+    return f" ⟨{len(blanks)} {' and '.join(name for name, one in kinds if one in blanks)}⟩ "
 
 
 def excerpt(text: str) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.ui.text.diff import MOST_COMPARED, added_rows, edit_rows, patch_rows
+from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 
 
 def shown(old: str, new: str) -> list[str]:
-    return ["".join(text for _, text in row) for _, row in edit_rows(old, new, 80, safe)]
+    return ["".join(text for _, text in row) for _, row in edit_rows(old, new, Sheet(80, safe))]
 
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=8).map("\n".join)
@@ -43,21 +48,57 @@ def test_texts_too_long_to_compare_are_shown_whole() -> None:
 
 
 def test_a_written_file_is_all_put_in() -> None:
-    rows = list(added_rows("one\ntwo\n", 80, safe))
+    rows = list(added_rows("one\ntwo\n", Sheet(80, safe)))
     assert [row for _, row in rows] == [[("add", "+ one")], [("add", "+ two")]]
 
 
 def test_a_written_file_without_a_last_newline_is_told_from_one_with_it() -> None:
-    (_, last) = list(added_rows("one", 80, safe))
+    (_, last) = list(added_rows("one", Sheet(80, safe)))
     assert last == (True, [("dim", "  (no newline at the end)")])
 
 
 def test_a_wrapped_row_does_not_begin_a_line() -> None:
-    assert [begins for begins, _ in added_rows("x" * 30 + "\n", 12, safe)] == [True, False, False]
+    assert [begins for begins, _ in added_rows("x" * 30 + "\n", Sheet(12, safe))] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_patch_of_an_agents_own_is_shown_as_it_is() -> None:
     text = "*** Begin Patch\n@@\n-old\n+new\n same"
-    rows = [row for _, row in patch_rows(text, 80, safe)]
+    rows = [row for _, row in patch_rows(text, Sheet(80, safe))]
     assert [row[0][1] for row in rows] == text.split("\n")
     assert [row[0][0] for row in rows] == ["label", "label", "remove", "add", ""]
+
+
+BLANKS = {
+    "empty lines": ("\n" * 60, r"⟨5[89] empty lines⟩"),
+    "blanks": (" " * 2_000, r"⟨2000 blanks⟩"),
+    "tabs": ("\t" * 500, r"⟨(2000 blanks|500 tabs)⟩"),
+}
+
+
+@pytest.mark.parametrize("kind", BLANKS)
+@pytest.mark.parametrize("shown_as", ["taken out and put in", "put in", "a patch", "too long"])
+def test_blanks_push_nothing_of_a_change_out_of_view(kind: str, shown_as: str) -> None:
+    between, mark = BLANKS[kind]
+    text, sheet = f"ls{between}; rm -rf ~\n", Sheet(80, safe)
+    long = "x\n" * MOST_COMPARED
+    rows = {
+        "taken out and put in": lambda: edit_rows("", text, sheet),
+        "put in": lambda: added_rows(text, sheet),
+        "a patch": lambda: patch_rows("+" + text[:-1].replace("\n", "\n+"), sheet),
+        "too long": lambda: edit_rows("", text + long, sheet),
+    }[shown_as]()
+    shown = ["".join(said for _, said in row) for _, row in islice(rows, 8)]
+    assert re.search(mark, "\n".join(shown))
+    assert "; rm -rf ~" in "\n".join(shown)
+    assert max(map(len, shown)) <= 80
+
+
+def test_a_change_in_many_blanks_alone_is_seen() -> None:
+    old, new = "a\n" + "\n" * 60 + "b", "a\n" + "\n" * 70 + "b"
+    assert "+ ⟨10 empty lines⟩" in shown(old, new)
+    old, new = f"a{' ' * 100}b", f"a{' ' * 90}b"
+    assert shown(old, new) == ["- a ⟨100 blanks⟩ b", "+ a ⟨90 blanks⟩ b"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.ui.text.code import SHORT, field_rows, value_rows
-from crabhook.ui.text.layout import line_cells
+from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.safe import safe
 
 JSON = st.recursive(
@@ -23,7 +23,7 @@ JSON = st.recursive(
 
 
 def shown(fields: dict[str, Any], columns: int = 60) -> list[str]:
-    return ["".join(text for _, text in row) for _, row in field_rows(fields, columns, safe)]
+    return ["".join(text for _, text in row) for _, row in field_rows(fields, Sheet(columns, safe))]
 
 
 def test_fields_are_shown_by_their_names() -> None:
@@ -57,19 +57,19 @@ def test_a_long_text_is_shown_to_its_end() -> None:
 
 @given(JSON)
 def test_a_value_can_be_read_back_from_its_rows(value: Any) -> None:
-    rows = ["".join(text for _, text in row) for _, row in value_rows(value, 1000, str)]
+    rows = ["".join(text for _, text in row) for _, row in value_rows(value, Sheet(1000, str))]
     assert json.loads("\n".join(rows)) == value
 
 
 @given(st.dictionaries(st.text(max_size=30), JSON, max_size=4), st.integers(10, 40))
 def test_no_row_is_too_wide_or_unsafe(fields: dict[str, Any], columns: int) -> None:
-    for _, row in field_rows(fields, columns, safe):
+    for _, row in field_rows(fields, Sheet(columns, safe)):
         assert line_cells(row) <= columns
         assert all(safe(text) == text for _, text in row)
 
 
 def test_a_large_value_is_written_only_as_far_as_it_is_read() -> None:
-    rows = value_rows([0] * 3_000_000, 80, safe)
+    rows = value_rows([0] * 3_000_000, Sheet(80, safe))
     first, second = next(rows), next(rows)
     assert "".join(text for _, text in first[1]) == "["
     assert "".join(text for _, text in second[1]) == "  0,"

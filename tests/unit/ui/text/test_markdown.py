@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.text.layout import Line
+from crabhook.ui.text.layout import Line, Sheet
 from crabhook.ui.text.markdown import LineKind, mark_rows, marks_of
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import cells
 
 
 def rows(text: str, columns: int = 60) -> list[Line]:
-    return [row for mark in marks_of(text) for _, row in mark_rows(mark, columns, safe)]
+    return [row for mark in marks_of(text) for _, row in mark_rows(mark, Sheet(columns, safe))]
 
 
 def shown(text: str, columns: int = 60) -> list[str]:
@@ -119,7 +119,7 @@ def test_rows_are_safe_and_fit_and_no_letter_or_digit_is_lost(text: str, columns
 
 def test_a_line_of_ten_million_letters_costs_what_is_looked_at() -> None:
     mark = next(marks_of("**" * 5_000_000))
-    assert next(mark_rows(mark, 80, safe))
+    assert next(mark_rows(mark, Sheet(80, safe)))
 
 
 @pytest.mark.parametrize(

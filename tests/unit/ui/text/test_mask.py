@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from crabhook.secrets.context import names_a_secret
 from crabhook.ui.secrets import masked
 from crabhook.ui.text.code import field_rows
+from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import CHUNK, Mask, wrapped
 from tests.support.sitting import Sitting
@@ -104,7 +105,7 @@ def test_a_word_that_lies_across_two_chunks_is_covered_whole() -> None:
 
 
 def test_the_value_of_a_field_named_as_a_secret_is_covered_whatever_it_looks_like() -> None:
-    rows = field_rows({"password": "correct horse", "pass_through": "x"}, 60, Mask(safe))
+    rows = field_rows({"password": "correct horse", "pass_through": "x"}, Sheet(60, Mask(safe)))
     shown = ["".join(text for _, text in row) for _, row in rows]
     assert shown == ["password: ••••••• •••••", "pass_through: x"]
 

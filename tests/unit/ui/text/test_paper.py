@@ -58,5 +58,5 @@ def test_a_clipped_line_keeps_its_styles() -> None:
 
 
 def test_a_sheet_always_leaves_some_room_beside_the_bar() -> None:
-    assert Sheet(80, safe).inner == 78
-    assert Sheet(1, safe).inner == 8
+    assert Sheet(80, safe).inner.columns == 78
+    assert Sheet(1, safe).inner.columns == 8

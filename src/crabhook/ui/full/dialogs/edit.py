@@ -226,7 +226,8 @@ def _line_rows(text: str, letter: int | None, sheet: Sheet) -> Iterator[Line]:
         before, here, after = text[:letter], text[letter : letter + 1] or " ", text[letter + 1 :]
         parts = [span for span in (("", before), (_CURSOR, here), ("", after)) if span[1]]
     line = [(style, sheet.spell(part.replace("\t", TAB))) for style, part in parts]
-    yield from framed((place == 0, row) for place, row in enumerate(wrap_line(line, sheet.inner)))
+    rows = wrap_line(line, sheet.inner.columns)
+    yield from framed((place == 0, row) for place, row in enumerate(rows))
 
 
 def difference_page(
@@ -244,7 +245,7 @@ def difference_page(
             for said in against:
                 yield from quoted(said, sheet, style="warning", words=True)
         yield [("heading", f"the {edit.subject} as it will be sent")]
-        yield from framed(edit_rows(edit.old, new, sheet.inner, sheet.spell))
+        yield from framed(edit_rows(edit.old, new, sheet.inner))
 
     # the difference itself is the key, so that another one has to be looked at anew
     return page((edit.number, "difference", new, against, again), rows)

@@ -165,13 +165,12 @@ def _row(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -
     if entry.choices:
         yield from _option(entry, choice, sheet, here=here, chosen=chosen)
     elif entry.text or entry.given:
-        rows = plain_rows(entry.text, sheet.columns - len(_INDENT), sheet.spell, style="chosen")
+        rows = plain_rows(entry.text, sheet.less(len(_INDENT)), style="chosen")
         yield from hung("▸   " if here else _INDENT, rows)
     else:
         yield [("", "▸" if here else " "), ("dim", "  (nothing given)")]
     if entry.wrong and choice + 1 == (len(entry.choices) or 1):
-        columns, spell = sheet.columns - 4, sheet.spell
-        rows = plain_rows(entry.wrong, columns, spell, style="warning", words=True)
+        rows = plain_rows(entry.wrong, sheet.less(4), style="warning", words=True)
         yield from hung("  ! ", rows, "warning", "  ! ")
 
 
@@ -184,17 +183,17 @@ def _heading(entry: Entry, sheet: Sheet) -> Iterator[Line]:
     if asked.description:
         yield from quoted(asked.description, sheet, words=True)
     rest = {key: value for key, value in entry.schema.items() if key not in _TOLD_IN_WORDS}
-    yield from framed(field_rows(rest, sheet.inner, sheet.spell))
+    yield from framed(field_rows(rest, sheet.inner))
 
 
 def _option(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -> Iterator[Line]:
     value, name = entry.choices[choice]
     style = "chosen" if chosen else ""
     head = option_head(choice + 1, here=here, chosen=chosen, several=entry.several)
-    label = plain_rows(name, sheet.columns - len(head), sheet.spell, style=style)
+    label = plain_rows(name, sheet.less(len(head)), style=style)
     yield from hung(head, label, style)
     if not isinstance(value, bool) and value != name:
-        rows = value_rows(value, sheet.columns - 14, sheet.spell)
+        rows = value_rows(value, sheet.less(14))
         yield from hung("      sent as ", rows, "dim")
 
 
@@ -216,7 +215,7 @@ def filled_page(card: Card, form: FillIn) -> Content:
             yield [("dim", f"{_INDENT}(nothing given)")]
             return
         yield [("heading", "these values will be sent:")]
-        yield from framed(field_rows(content, sheet.inner, sheet.spell))
+        yield from framed(field_rows(content, sheet.inner))
         left = [brief(entry.asked.title, sheet.spell) for entry in form.entries if not entry.given]
         if left:
             yield [("dim", f"left out: {', '.join(left)}")]

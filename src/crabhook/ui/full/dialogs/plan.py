@@ -190,14 +190,14 @@ def notes_content(card: Card, notes: PlanNotes) -> Content:
 def _line(notes: PlanNotes, place: int, sheet: Sheet, *, here: bool) -> Iterator[Line]:
     head = "▸" if here else " "
     if place < len(notes.lines):
-        for begins, row in mark_rows(notes.lines[place], sheet.inner - 1, sheet.spell):
+        for begins, row in mark_rows(notes.lines[place], sheet.inner.less(1)):
             yield [("mark", head if begins else " "), *next(framed([(begins, row)]))]
     else:
         if not notes.whole:
             yield [("warning", " the plan is longer: note on the rest here")]
         yield [("mark", head), ("label", "on the whole plan")]
     if note := notes.note_at(place):
-        rows = plain_rows(note, sheet.columns - 8, sheet.spell, style="noted", words=True)
+        rows = plain_rows(note, sheet.less(8), style="noted", words=True)
         yield from hung("  note: ", rows, "noted")
 
 
@@ -220,6 +220,6 @@ def changes_page(card: Card, before: str, plan: str) -> Content:
         if before == plan:
             yield [("warning", "nothing changed: it is the same plan again")]
         else:
-            yield from framed(unified_rows(before, plan, sheet.inner, sheet.spell))
+            yield from framed(unified_rows(before, plan, sheet.inner))
 
     return page((card.number, "changes"), rows, (len(plan), len(before)))

@@ -258,8 +258,7 @@ def form_content(card: Card, form: Form, *, focused: bool) -> Content:
 
 
 def _question_rows(question: Question, sheet: Sheet) -> Iterator[Line]:
-    width, spell = sheet.columns - 1, sheet.spell
-    yield from hung(" ", plain_rows(question.text, width, spell, style="heading", words=True))
+    yield from hung(" ", plain_rows(question.text, sheet.less(1), style="heading", words=True))
     asked = "choose any number" if question.several else "choose one"
     yield [("dim", f" {asked if question.options else 'answer in your own words: o'}")]
 
@@ -272,13 +271,13 @@ def _option(
     head = option_head(row + 1, here=here, chosen=chosen, several=question.several)
     width = sheet.columns - len(head)
     beside = _beside(question, option, width, sheet.spell)
-    label = plain_rows(option.label, width, sheet.spell, style=style)
+    label = plain_rows(option.label, sheet.less(len(head)), style=style)
     yield from ([*line, *beside] for line in hung(head, label, style))
     if not beside:
         yield from _below(option.description, sheet, "dim")
     if option.preview and (here or chosen):
         yield [("label", f"{_INDENT}preview")]
-        for line in framed(plain_rows(option.preview, sheet.inner - 6, sheet.spell)):
+        for line in framed(plain_rows(option.preview, sheet.inner.less(6))):
             yield [("", _INDENT), *line]
 
 
@@ -302,8 +301,8 @@ def _own(name: str, said: str, sheet: Sheet, *, here: bool) -> Iterator[Line]:
 
 def _below(text: str, sheet: Sheet, style: str) -> Iterator[Line]:
     if text:
-        width = sheet.columns - len(_INDENT)
-        yield from hung(_INDENT, plain_rows(text, width, sheet.spell, style=style, words=True))
+        rows = plain_rows(text, sheet.less(len(_INDENT)), style=style, words=True)
+        yield from hung(_INDENT, rows)
 
 
 def review_page(card: Card, form: Form) -> Content:

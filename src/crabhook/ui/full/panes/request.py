@@ -98,14 +98,14 @@ def _title(text: str) -> Iterator[Line]:
 
 def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
     if isinstance(value, dict):
-        yield from framed(field_rows(value, sheet.inner, sheet.spell))
+        yield from framed(field_rows(value, sheet.inner))
     else:
-        yield from framed(value_rows(value, sheet.inner, sheet.spell))
+        yield from framed(value_rows(value, sheet.inner))
 
 
 def _markdown(text: str, sheet: Sheet) -> Iterator[Line]:
-    for mark in marks_of(text):
-        yield from framed(mark_rows(mark, sheet.inner, sheet.spell))
+    for mark in marks_of(sheet.fold(text)):
+        yield from framed(mark_rows(mark, sheet.inner))
 
 
 def _warning(event: Event) -> Iterator[Line]:
@@ -215,7 +215,7 @@ def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, 
     match value:
         case {"file_path": str(path), "old_string": str(old), "new_string": str(new)}:
             yield from _path(_below(path, cwd), counted(old, new), sheet)
-            yield from framed(edit_rows(old, new, sheet.inner, sheet.spell))
+            yield from framed(edit_rows(old, new, sheet.inner))
             shown = {"file_path", "old_string", "new_string"}
         case {"file_path": str(path), "edits": list(edits)} if all(map(_is_edit, edits)):
             counts = [counted(*_sides(edit)) for edit in edits]
@@ -228,15 +228,15 @@ def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, 
             shown = {"file_path", "edits"}
         case {"file_path": str(path), "content": str(text)}:
             yield from _path(_below(path, cwd), (line_count(text), None), sheet)
-            yield from framed(added_rows(text, sheet.inner, sheet.spell))
+            yield from framed(added_rows(text, sheet.inner))
             shown = {"file_path", "content"}
         case {"notebook_path": str(path), "new_source": str(text)}:
             yield from _path(_below(path, cwd), (line_count(text), None), sheet)
-            yield from framed(added_rows(text, sheet.inner, sheet.spell))
+            yield from framed(added_rows(text, sheet.inner))
             shown = {"notebook_path", "new_source"}
         case {"command": str(text)}:
             rows = patch_rows if text.startswith(_PATCH) else shell_rows
-            yield from framed(rows(text, sheet.inner, sheet.spell))
+            yield from framed(rows(text, sheet.inner))
             shown = {"command"}
             if isinstance(said := value.get("description"), str) and said:
                 yield []
@@ -270,7 +270,7 @@ def _path(path: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[L
     told += [("", " "), ("remove", f"-{removed}")] if removed is not None else []
     *rows, last = quoted(path, sheet, style="name")
     yield from rows
-    fits = line_cells([*last, *told]) <= sheet.inner
+    fits = line_cells([*last, *told]) <= sheet.inner.columns
     yield from [[*last, *told]] if fits else [last, [("bar", "│ "), *told[1:]]]
 
 
@@ -285,7 +285,7 @@ def _edits(edits: list[Value], sheet: Sheet) -> Iterator[Line]:
     for place, edit in enumerate(edits, 1):
         yield from _title(f"edit {place} of {len(edits)}")
         if isinstance(edit, dict):
-            yield from framed(edit_rows(*_sides(edit), sheet.inner, sheet.spell))
+            yield from framed(edit_rows(*_sides(edit), sheet.inner))
             rest = {key: one for key, one in edit.items() if key not in _SIDES}
             yield from _value(rest, sheet) if rest else ()
 

@@ -168,7 +168,7 @@ def _answers(event: Event, sheet: Sheet) -> Iterator[Line]:
     except QuestionError:
         questions = ()
         given = event.tool.input if event.tool else None
-        yield from framed(value_rows(given, sheet.inner, sheet.spell))
+        yield from framed(value_rows(given, sheet.inner))
     for one in questions:
         yield from paragraph(one.text, sheet)
         options = " · ".join(option.label for option in one.options)
@@ -200,7 +200,7 @@ def _entry(entry: Past, *, whole: bool) -> Content:
         yield from asked_rows(asked, sheet, whole=True)
         if card.event.tool is None and not card.event.told:
             yield [("label", brief(card.event.name, sheet.spell) or "an event")]
-            yield from framed(field_rows(card.event.fields, sheet.inner, sheet.spell))
+            yield from framed(field_rows(card.event.fields, sheet.inner))
         if not whole:
             yield [("dim", "enter: all of it")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -239,17 +240,54 @@ def test_the_fields_that_an_agents_own_table_names_come_first_in_its_words() -> 
     assert not [line for line in rest if "grim" in line]
 
 
-def test_what_stands_behind_many_blanks_is_in_view_with_a_mark_and_one_key_allows_it() -> None:
-    sitting = Sitting()
-    number = sitting.ask(tool_input={"command": "ls" + "\n" * 300 + " " * 3000 + "; rm -rf build"})
+FAR = "ls" + "\n" * 300 + " " * 3000 + "; rm -rf build"
+FAR_AWAY = {
+    "command": ("Bash", {"command": FAR}),
+    "file": ("Write", {"file_path": "/a", "content": FAR}),
+    "edit": ("Edit", {"file_path": "/a", "old_string": "ls", "new_string": FAR}),
+    "edits": (
+        "MultiEdit",
+        {"file_path": "/a", "edits": [{"old_string": "ls", "new_string": FAR}]},
+    ),
+    "patch": ("apply_patch", {"command": "*** Begin Patch\n" + FAR.replace("\n", "\n+")}),
+    "plan": ("ExitPlanMode", {"plan": FAR}),
+    "field": ("mcp__a__b", {"body": FAR}),
+    "JSON": ("mcp__a__b", {"deep": [FAR.replace("\n", "\t")]}),
+}
+
+
+@pytest.mark.parametrize("body", FAR_AWAY)
+def test_what_stands_behind_many_blanks_is_in_view_with_a_mark_and_one_key_allows_it(
+    body: str,
+) -> None:
+    tool, tool_input = FAR_AWAY[body]
+    sitting = Sitting(rows=30)
+    number = sitting.ask(tool, tool_input)
     sitting.wait()
     shown = sitting.text()
-    assert "⟨299 empty lines⟩" in shown
-    assert "rows of blanks⟩" in shown
+    assert re.search("⟨(299 empty lines|3300 blanks)⟩", shown)
+    assert re.search("⟨(3000|3300) blanks⟩", shown)
     assert "; rm -rf build" in shown
+    assert "blanks folded: F" in shown
+    sitting.press("F")
+    assert "; rm -rf build" not in sitting.text()
+    assert "⟨" not in sitting.text()
+    sitting.press("F")
+    assert "; rm -rf build" in sitting.text()
     sitting.press("a")
     sitting.wait(10)
     assert [one for one, _ in sitting.verdicts()] == [number]
+
+
+def test_what_stands_behind_a_fold_that_was_not_seen_is_not_allowed_by_one_key() -> None:
+    sitting = Sitting()
+    sitting.ask("Write", {"file_path": "/a", "content": "x\n" * 60 + FAR})
+    sitting.wait()
+    assert "⟨" not in sitting.text()
+    sitting.press("a")
+    sitting.wait(10)
+    assert "more lines: read on" in sitting.screen.notice.text
+    assert sitting.verdicts() == []
 
 
 def test_the_lower_edge_of_a_card_names_what_is_not_on_it() -> None:
