@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
+.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -18,6 +18,9 @@ run: $(VENV)/installed ## open the operator's terminal on the default address
 
 demo: $(VENV)/installed ## see the main job: a scripted agent asks, you decide
 	@crabhook demo
+
+demo-team: $(VENV)/installed ## see two people at desks of their own decide, in tmux
+	@crabhook demo --team
 
 # Servers, hooks and agents are waited for more than worked on: two tests a core.
 CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')

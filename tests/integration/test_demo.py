@@ -1,8 +1,10 @@
-"""The demo in a terminal: its agent reacts, `A` works in it, and it ends with what was decided."""
+"""The demo in a terminal, for one operator and for two; its agent reacts, and nothing is left."""
 
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,11 +27,13 @@ def home() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: Path) -> None:
+def environment_of(home: Path) -> dict[str, str]:
     homes = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
-    environment = dict(os.environ, TERM="screen", LC_ALL="C.UTF-8")
-    environment |= dict.fromkeys(homes, str(home))
-    with Terminal([CRABHOOK, "demo"], environment, columns=100, rows=40) as terminal:
+    return dict(os.environ, TERM="screen", LC_ALL="C.UTF-8") | dict.fromkeys(homes, str(home))
+
+
+def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: Path) -> None:
+    with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:
         terminal.wait_for("rm -rf build", 30)
         terminal.press("d", until="deny #1")
         terminal.type("keep build")
@@ -52,3 +56,77 @@ def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: 
         terminal.wait_for('"permissionDecisionReason": "keep build"')
         assert terminal.ended(10)
     assert not list(home.iterdir())  # the rule and the record are thrown away
+
+
+def test_without_a_terminal_two_people_decide_at_once_and_one_of_them_does(home: Path) -> None:
+    done = subprocess.run(
+        [CRABHOOK, "demo", "--team"],
+        env=environment_of(home),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    shown = done.stdout
+    assert shown.count("is already decided; this answer changed nothing") == 1
+    decided = re.findall(
+        r"^(\w+): (allow|deny) by (ann|bob) at (\S+) laptop \(127.0.0.1\)$", shown, re.MULTILINE
+    )
+    made = [(tool, verdict) for tool, verdict, _, _ in decided]
+    read = re.findall(r'agent │ reads for (\w+): .*"permissionDecision":"(\w+)"', shown)
+    assert made == read  # what they decided is what the agent read, in its order
+    first, *others = decided
+    assert first[:3] in (("Bash", "allow", "ann"), ("Bash", "deny", "bob"))
+    assert [one[:3] for one in others if one[0] != "Bash"] == [
+        ("Edit", "deny", "bob"),
+        ("AskUserQuestion", "allow", "ann"),
+        ("ExitPlanMode", "allow", "bob"),
+    ]
+    assert not done.stderr
+    assert not list(home.iterdir())
+
+
+def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_decides(
+    home: Path,
+) -> None:
+    command = [CRABHOOK, "demo", "--team"]
+    with Terminal(command, environment_of(home), columns=200, rows=40) as terminal:
+        terminal.wait_for(lambda shown: shown.count("#1 uploader rm -rf build") == 2, 30)
+        assert "ann, admin, at ann's laptop" in terminal.screen()
+        assert "bob, decider, at bob's laptop" in terminal.screen()
+        terminal.press("a", until=lambda shown: shown.count("ALLOWED") >= 4)
+        terminal.wait_for(lambda shown: shown.count("#2 uploader") == 2)
+        terminal.key("F2")
+        terminal.press("Down", until="▸   #2 uploader")
+        terminal.press("d", until="deny #2")
+        terminal.type("no thanks")
+        time.sleep(0.5)
+        terminal.key("Enter")
+        terminal.wait_for(lambda shown: shown.count("DENIED") >= 2 and shown.count("#3 ") == 2)
+        for _ in "ab":
+            terminal.press("q", until="leave the desk?")
+            terminal.press("y", until=lambda shown: "leave the desk?" not in shown)
+        terminal.wait_for("Edit: deny by bob at bob's laptop (127.0.0.1)")
+        assert "Bash: allow by ann at ann's laptop (127.0.0.1)" in terminal.screen()
+        assert terminal.ended(10)
+    assert not list(home.iterdir())
+
+
+def test_a_demo_that_is_ended_from_outside_leaves_nothing_either(home: Path) -> None:
+    with subprocess.Popen(
+        [CRABHOOK, "demo", "--team"],
+        env=environment_of(home),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as played:
+        assert played.stdout is not None
+        assert any("#1 PreToolUse" in line for line in played.stdout)
+        played.terminate()
+        try:
+            played.communicate(timeout=20)
+        finally:
+            played.kill()
+    assert played.returncode == 0
+    assert not list(home.iterdir())

@@ -9,15 +9,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
@@ -26,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from crabhook import hook
+from crabhook.cli.commands import declare, options_of
 from crabhook.cli.terminal import say, takes_a_screen
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import Update
@@ -52,12 +45,18 @@ from crabhook.ui.text.style import Theme
 WAIT = 600.0  # seconds; nobody looks at a demo longer
 
 
-def add_arguments(_: argparse.ArgumentParser) -> None:
-    """Declare nothing: a demo has no options."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the one option."""
+    declare(options_of("demo"), {}, parser)
 
 
-def run(_: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Play the demo; with no terminal it plays the operator too and prints the transcript."""
+    if arguments.team:
+        from crabhook.cli.team import demo  # noqa: PLC0415 - most people are alone
+
+        demo.play()
+        return 0
     full_screen = takes_a_screen()
     tally, told = Tally(), list[Read]()
     with suppress(KeyboardInterrupt):
@@ -67,7 +66,7 @@ def run(_: argparse.Namespace) -> int:
     return 0
 
 
-def _end(summary: Iterable[str], told: Sequence["Read"]) -> None:
+def _end(summary: Iterator[str], told: list["Read"]) -> None:
     """Say what was decided and how to go on, and show what the agent read to who asks for it."""
     for line in (*summary, *GO_ON):
         say(line)
@@ -93,7 +92,7 @@ async def _demo(tally: Tally, told: list["Read"], *, full_screen: bool) -> int:
     """Play the demo; return how many requests still waited when it was left."""
     with TemporaryDirectory(prefix="crabhook-demo-") as name:
         folder = Path(name)
-        async with _runner(folder) as runner:
+        async with own_runner(folder) as runner:
             runner.decided = tally.count
 
             async def tell(read: Read) -> None:
@@ -128,7 +127,7 @@ async def _played(runner: Runner, agent: "Agent", tally: Tally, *, full_screen: 
 
 
 @asynccontextmanager
-async def _runner(folder: Path) -> AsyncIterator[Runner]:
+async def own_runner(folder: Path) -> AsyncIterator[Runner]:
     """Open a server with a rulebook and a record of its own, which are thrown away with it."""
     state = folder / "state"
     files = RuleFiles(folder / "config", (str(state),))
@@ -319,23 +318,28 @@ LINES = {
 }
 
 
-async def typed_lines(desk: Desk, write: Callable[[str], Awaitable[None]]) -> AsyncIterator[str]:
-    """Yield a line for each new card, shown as it is typed; ends with the last of `LINES`."""
+async def typed_lines(
+    desk: Desk, write: Callable[[str], Awaitable[None]], lines: Mapping[str, str] = LINES
+) -> AsyncIterator[str]:
+    """Yield a line for each new card, shown as it is typed: the next row of its tool's."""
     cards: asyncio.Queue[Card] = asyncio.Queue()
+    seen = set[int]()
+    left = {tool: iter(rows.split("\n")) for tool, rows in lines.items()}
 
     def hear(update: Update) -> None:
-        if isinstance(update.news, Card) and update.news.state is State.WAITING:
-            cards.put_nowait(update.news)
+        news = update.news
+        if isinstance(news, Card) and news.state is State.WAITING and news.number not in seen:
+            seen.add(news.number)
+            cards.put_nowait(news)
 
     stop = desk.subscribe(hear)
     try:
-        for _ in LINES:
+        while True:  # the operator stays until the demo is over
             card = await cards.get()
-            await asyncio.sleep(0.2)  # the card is read before it is decided
-            tool = card.event.tool
-            line = f"{card.number} {LINES[tool.name] if tool else 'pass'}"
-            await write(f"> {line}")
-            yield line
-        await asyncio.Event().wait()  # the operator stays until the demo is over
+            line = next(left.get(card.event.tool.name if card.event.tool else "", iter(())), "")
+            if line:
+                await asyncio.sleep(0.2)  # the card is read before it is decided
+                await write(f"> {card.number} {line}")
+                yield f"{card.number} {line}"
     finally:
         stop()

@@ -64,14 +64,14 @@ def found_here(
     authority = found(folder, team or socket.gethostname(), known, seal, now)
     keys = DeskKeys.new(closing=True)
     who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
-    joined = _let_in(folder, authority, admin, server, who)
+    joined = let_in(folder, authority, admin, server, who)
     return keep(config.config_folder(), keys, joined, who.name, seal)
 
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def _let_in(
+def let_in(
     folder: Folder, authority: Authority, member: Member, server: str, who: Joining
 ) -> Joined:
     """Make a device's certificates, and write it into the team."""
@@ -114,7 +114,7 @@ def _invite_operator(arguments: argparse.Namespace) -> None:
     server = arguments.server or _at(place.host, DESK_PORT)
 
     def grant(who: Joining) -> Joined:
-        return _let_in(folder, authority, member, server, who)
+        return let_in(folder, authority, member, server, who)
 
     def check(who: Joining) -> None:
         for key in (who.key, who.closing_key):

@@ -1,0 +1,320 @@
+"""`crabhook demo --team`: one server, two people at desks of their own, and the scripted agent.
+
+In a terminal both desks are full screens in tmux, each a `crabhook desk` of its own; without
+one, or without tmux, both are desks of lines that are played.
+"""
+
+import asyncio
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from signal import SIGHUP, SIGTERM
+from tempfile import TemporaryDirectory
+from time import time
+from typing import NamedTuple
+
+from crabhook.cli.demo import LINES, WAIT, Agent, Read, own_runner, typed_lines
+from crabhook.cli.team.attaching import connected
+from crabhook.cli.team.members import let_in
+from crabhook.cli.terminal import say, takes_a_screen
+from crabhook.model.actor import Operator
+from crabhook.model.decision import Decided
+from crabhook.model.event import Event
+from crabhook.server.address import TcpAddress, UnixAddress
+from crabhook.server.core.runner import Runner
+from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.operators.listener import open_operators
+from crabhook.server.token import Tokens
+from crabhook.team.certificates import Authority, sealed
+from crabhook.team.changes import invitable
+from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
+from crabhook.team.invitation import Joins
+from crabhook.team.joining import Joining
+from crabhook.team.membership import Role, Scope, Team
+from crabhook.team.team_file import Folder, TeamReader, found
+from crabhook.ui.plain import desk as plain
+from crabhook.ui.terminal import standard_writer
+
+BESIDE = 160  # columns from which two desks stand side by side
+ATTACH_WITHIN = 20.0  # seconds for both desks to be there, before the agent begins
+LOOK_EVERY = 0.1  # seconds
+LAST_LOOK = 2.0  # seconds for which the desks stay when the agent has ended
+_AT = ("localhost", "127.0.0.1")
+
+# Who sits at the desks, and what each types about a call where nobody else sits there.  Both
+# decide the first call at once; where it was denied, the agent makes another in its place.
+PEOPLE: Mapping[str, tuple[Role, Mapping[str, str]]] = {
+    "ann": (
+        Role.ADMIN,
+        {"Bash": f"{LINES['Bash']}\nallow", "AskUserQuestion": LINES["AskUserQuestion"]},
+    ),
+    "bob": (
+        Role.DECIDER,
+        {
+            "Bash": "deny without deleting anything",
+            "Edit": LINES["Edit"],
+            "ExitPlanMode": LINES["ExitPlanMode"],
+        },
+    ),
+}
+GO_ON = (
+    "",
+    "With your own team:  crabhook up                              here, then",
+    "                     crabhook operators invite NAME           here, and on the other machine",
+    "                     crabhook desk join LINE ; crabhook desk  (docs/tutorial/second-desk.md)",
+)
+
+
+class Told:
+    """What is told of the demo when it is over: who decided what, and what the agent read."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def decided(self, event: Event, made: Decided) -> None:
+        """Hear of a decision."""
+        tool, by = event.tool.name if event.tool else event.name, made.by
+        if isinstance(by, Operator):
+            who = f"{by.name} at {by.desk} ({by.address})"
+            self.lines.append(f"{tool}: {made.decision.verdict.value} by {who}")
+
+
+class Seat(NamedTuple):
+    """One of the people: the folder of their device, and what opens it."""
+
+    name: str
+    home: Path
+    keys: DeskFolder
+    passphrase: str
+
+
+def play() -> None:
+    """Play the demo until the agent's script or both people are at their end."""
+    told = Told()
+    with suppress(KeyboardInterrupt, asyncio.CancelledError):
+        asyncio.run(_demo(told))
+    for line in (*told.lines, *GO_ON):
+        say(line)
+
+
+async def _demo(told: Told) -> None:
+    this = asyncio.current_task()
+    assert this is not None  # noqa: S101 - we are one
+    for number in (SIGTERM, SIGHUP):  # so that nothing is left behind then either
+        asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+    with TemporaryDirectory(prefix="crabhook-demo-") as name:
+        folder = Path(name)
+        async with own_runner(folder) as runner, _served(runner, folder) as (server, seats):
+            runner.decided = told.decided
+            if takes_a_screen() and shutil.which("tmux"):
+                await _on_screens(runner, server, seats, folder)
+            else:
+                await _played(server, seats, folder)
+
+
+@asynccontextmanager
+async def _served(runner: Runner, folder: Path) -> AsyncIterator[tuple[str, Sequence[Seat]]]:
+    """Found a team, and serve its desks and the agent; yields the agent's address."""
+    team, agents = Folder(folder / "team"), UnixAddress(folder / "crabhook.sock")
+    authority = found(team, "demo", _AT, partial(sealed, passphrase=secrets.token_hex(16)), time())
+    reader = TeamReader(team)
+    port = PermissionPort(runner, wait=WAIT, tokens=Tokens())
+    own = (reader.server_pair(), reader.authority, reader.current)
+    async with (
+        open_port(port, [agents]),
+        open_operators(runner, TcpAddress("127.0.0.1", 0), *own) as desks,
+    ):
+        yield str(agents), [_seat(folder, authority, team, str(desks), one) for one in PEOPLE]
+
+
+def _seat(folder: Path, authority: Authority, team: Folder, server: str, name: str) -> Seat:
+    """Let somebody into the team, with a device whose folder is a part of the demo's."""
+    member = invitable(Team("", "", 0), name, PEOPLE[name][0], Scope())
+    keys, home, passphrase = DeskKeys.new(closing=False), folder / name, secrets.token_hex(16)
+    who = Joining(Joins.DESK, *keys.requests(), f"{name}'s laptop")
+    joined = let_in(team, authority, member, server, who)
+    kept = keep(home / "crabhook", keys, joined, who.name, partial(sealed, passphrase=passphrase))
+    return Seat(name, home, kept, passphrase)
+
+
+# Without a terminal: lines.
+
+
+async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
+    """Play both people at desks of lines, each line of which says whose it is."""
+    write, one_at_a_time = standard_writer(), asyncio.Lock()
+
+    async def tell(text: str, whose: str = "agent") -> None:
+        shown = "\n".join(f"{whose:>5} │ {line}" for line in text.split("\n"))
+        async with one_at_a_time:
+            await write(shown)
+
+    async def reads(read: Read) -> None:
+        await tell(f"reads for {read.tool}: {read.answer or 'nothing'}")
+
+    async def sit(seat: Seat) -> None:
+        keys, facts = seat.keys.opened(seat.passphrase), seat.keys.facts()
+        printed, typed = partial(tell, whose=seat.name), PEOPLE[seat.name][1]
+        async with connected(facts.server, keys) as desk:
+            attached.release()
+            await plain.run(desk, typed_lines(desk, printed, typed), printed)
+
+    attached = asyncio.Semaphore(0)
+    people = [asyncio.ensure_future(sit(one)) for one in seats]
+    try:
+        async with asyncio.timeout(ATTACH_WITHIN):
+            for _ in people:
+                await attached.acquire()
+        agent = Agent(server, folder / "transcript.jsonl", reads)
+        await _until_one_ends(agent.play(), *people)
+    finally:
+        for task in people:
+            task.cancel()
+        await asyncio.gather(*people, return_exceptions=True)
+        write.close()
+
+
+# In a terminal: two panes.
+
+
+async def _on_screens(runner: Runner, server: str, seats: Sequence[Seat], folder: Path) -> None:
+    """Open both desks in a tmux of our own, until both were left or the agent has ended."""
+
+    async def reads(read: Read) -> None:
+        runner.observe(*read.told())
+
+    async with _tmux(folder, seats) as (shown, attached):
+        for one, pane in attached.items():
+            await shown.unlock(pane, one.passphrase)
+        agent = Agent(server, folder / "transcript.jsonl", reads)
+        await _until_one_ends(shown.until_left(), _acted(runner, agent))
+
+
+async def _acted(runner: Runner, agent: Agent) -> None:
+
+    async def attached() -> bool:
+        return runner.attendance.desks == len(PEOPLE)
+
+    await _until(attached)
+    await agent.play()
+    await asyncio.sleep(LAST_LOOK)
+
+
+class Tmux:
+    """A tmux server that is a child of ours, and ends with us."""
+
+    def __init__(self, place: Path) -> None:
+        self._words = ("tmux", "-S", str(place), "-f", os.devnull)
+
+    async def begin(self) -> "asyncio.subprocess.Process":
+        """Start it; returns once it takes commands."""
+        null = (
+            asyncio.subprocess.DEVNULL
+        )  # tmux shows nothing on a terminal that it has open itself
+        server = await asyncio.create_subprocess_exec(
+            *self._words, "-D", stdin=null, stdout=null, stderr=null, env=_without_tmux()
+        )
+
+        async def listens() -> bool:
+            return await asyncio.to_thread(Path(self._words[2]).exists)
+
+        await _until(listens)
+        return server
+
+    async def run(self, *words: str) -> str:
+        """Give it a command; return what it prints."""
+        command = await asyncio.create_subprocess_exec(
+            *self._words, "-N", *words, stdout=asyncio.subprocess.PIPE, env=_without_tmux()
+        )
+        printed, _ = await command.communicate()
+        return printed.decode().rstrip("\n")
+
+    async def unlock(self, pane: str, passphrase: str) -> None:
+        """Type the passphrase that a desk asks for, so that nobody has to in a demo."""
+
+        async def asks() -> bool:
+            return "Passphrase of" in await self.run("capture-pane", "-p", "-t", pane)
+
+        await _until(asks)
+        await self.run("send-keys", "-t", pane, "-l", passphrase)
+        await self.run("send-keys", "-t", pane, "Enter")
+
+    async def until_left(self) -> None:
+        """Show it on this terminal until both desks were left."""
+        shown = await asyncio.create_subprocess_exec(
+            *self._words, "-N", "attach-session", env=_without_tmux()
+        )
+        await shown.wait()
+
+
+# What the panes look like; F2 goes from one to the other, and so does the mouse.
+_LOOKS = (
+    ("set-option", "-g", "mouse", "on"),
+    ("set-option", "-g", "pane-border-status", "top"),
+    ("set-option", "-g", "pane-border-format", " #{@who} "),
+    ("set-option", "-g", "escape-time", "10"),
+    ("set-option", "-g", "status-left", ""),
+    ("set-option", "-g", "window-status-current-format", ""),
+    ("set-option", "-g", "status-right-length", "100"),
+    ("set-option", "-g", "status-right", "F2, or the mouse: the other desk · q leaves a desk "),
+    ("bind-key", "-n", "F2", "select-pane", "-t", ":.+"),
+)
+
+
+@asynccontextmanager
+async def _tmux(
+    folder: Path, seats: Sequence[Seat]
+) -> AsyncIterator[tuple[Tmux, Mapping[Seat, str]]]:
+    tmux = Tmux(folder / "tmux")
+    server = await tmux.begin()
+    try:
+        columns, rows = os.get_terminal_size()
+        beside = "-h" if columns >= BESIDE else "-v"
+        size = ("-d", "-x", str(columns), "-y", str(rows))
+        panes: dict[Seat, str] = {}
+        for one in seats:
+            new = ("split-window", beside) if panes else ("new-session", *size)
+            home = {"XDG_CONFIG_HOME": str(one.home), "HOME": str(one.home)}
+            variables = (f"{name}={value}" for name, value in home.items())
+            command = ("env", *variables, sys.executable, "-P", "-m", "crabhook", "desk")
+            panes[one] = await tmux.run(*new, "-P", "-F", "#{pane_id}", "--", *command)
+            who = f"{one.name}, {PEOPLE[one.name][0]}, at {one.name}'s laptop"
+            await tmux.run("set-option", "-p", "-t", panes[one], "@who", who)
+        for words in (*_LOOKS, ("select-pane", "-t", panes[seats[0]])):
+            await tmux.run(*words)
+        yield tmux, panes
+    finally:
+        await tmux.run("kill-server")
+        await server.wait()
+
+
+def _without_tmux() -> dict[str, str]:
+    """Return our environment for a tmux of its own, in which another one may run."""
+    return {name: value for name, value in os.environ.items() if name != "TMUX"}
+
+
+async def _until(true: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until something is true that other processes do, or give up after a while."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(ATTACH_WITHIN):
+            while not await true():  # noqa: ASYNC110 - no event tells of another process
+                await asyncio.sleep(LOOK_EVERY)
+
+
+async def _until_one_ends(*work: Awaitable[None]) -> None:
+    """Wait until one of several has ended; what is left of them is cancelled."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for one in done:
+            one.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
