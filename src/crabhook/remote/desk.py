@@ -51,6 +51,7 @@ GIVEN_AGAIN = 30.0  # seconds for which a command is given again, whose answer w
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds before a lost connection is tried again
 CARD_AT_MOST = 64 << 20  # bytes
 SEEN_KEPT, INPUTS_KEPT = 4096, 256
+KEPT_FROM = 32 << 10  # bytes: whatever a server may leave out
 
 _OVER: Any = grpc.aio.EOF  # type: ignore[attr-defined]
 NOT_CONNECTED = "there is no connection to the server; nothing was sent"
@@ -62,8 +63,7 @@ class RemoteDesk:
 
     `clock` is this process's own, monotonic seconds.  `after` is where to go on from: where the
     server can, there is no snapshot, only what is newer.  `may_not`: the server takes no desk of
-    this device's.  Where the connection is lost, screens are
-    told so, and whatever is submitted is refused until it is back.
+    this device's.  Screens are told of a lost connection; until it is back all is refused.
     """
 
     def __init__(
@@ -237,7 +237,11 @@ class RemoteDesk:
         asked = pb.WatchRequest(store_id=self._store, after_seq=self._at, view_tag=self._view)
         call = self._stub.Watch(asked)
         try:
-            while (event := await asyncio.wait_for(call.read(), SILENCE)) is not _OVER:
+            while True:
+                async with asyncio.timeout(SILENCE):
+                    event = await call.read()
+                if event is _OVER:
+                    break
                 await self._hear(event)
                 moved, self._moved = self._moved, asyncio.Event()
                 moved.set()
@@ -336,9 +340,6 @@ class RemoteDesk:
                 raise WireError(f"#{card.number} is not what the server says it is")
             if len(told.event.fields_json) > KEPT_FROM:
                 self._inputs[leg.id, found] = leg.event
-
-
-KEPT_FROM = 32 << 10  # bytes: whatever a server may leave out
 
 
 def _left_out(leg: pb.Leg) -> bool:

@@ -238,6 +238,7 @@ async def open_invitation(
 async def outcome(port: JoinPort, within: float = VALID) -> Joined:
     """Return what was granted; raises InvitingError when the invitation ended otherwise."""
     try:
-        return await asyncio.wait_for(asyncio.shield(port.over), within)
+        async with asyncio.timeout(within):
+            return await asyncio.shield(port.over)
     except TimeoutError:
         raise InvitingError("nobody came in time: the invitation is over") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -76,7 +77,7 @@ class Server:
 
 
 @asynccontextmanager
-async def attached(played: Server) -> AsyncIterator[RemoteDesk]:
+async def reached(played: Server) -> AsyncIterator[grpc.aio.Channel]:
     server = grpc.aio.server()
     handlers = {
         "Watch": grpc.unary_stream_rpc_method_handler(
@@ -90,7 +91,16 @@ async def attached(played: Server) -> AsyncIterator[RemoteDesk]:
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, handlers),))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=OPTIONS) as channel:
+    try:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=OPTIONS) as channel:
+            yield channel
+    finally:
+        await server.stop(None)
+
+
+@asynccontextmanager
+async def attached(played: Server) -> AsyncIterator[RemoteDesk]:
+    async with reached(played) as channel:
         desk = RemoteDesk(channel, time.monotonic)
         running = asyncio.ensure_future(desk.run())
         try:
@@ -98,7 +108,6 @@ async def attached(played: Server) -> AsyncIterator[RemoteDesk]:
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
-            await server.stop(None)
 
 
 @pytest.mark.parametrize("harm", HARM)
@@ -113,3 +122,26 @@ async def test_what_cannot_be_true_ends_the_watch_and_the_next_begins_anew(harm:
         assert played.asked[1].store_id == b""  # all there is, and nothing of before
         assert (replica.sessions(), replica.waiting()) in ((3, ()), (9, ()))
         assert not replica.lost()
+
+
+class Flood(Server):
+    """A server that never stops telling."""
+
+    async def watch(self, _request: pb.WatchRequest, _: Any) -> AsyncIterator[pb.WatchEvent]:
+        for event in chain(BEGUN, map(sessions, count(8))):
+            yield event
+
+
+async def test_a_desk_that_is_left_while_news_come_is_left() -> None:
+    async with reached(Flood([])) as channel:
+        for turns in range(60):
+            desk = RemoteDesk(channel, time.monotonic)
+            running = asyncio.ensure_future(desk.run())
+            async with asyncio.timeout(SOON):
+                while desk.at < 20:  # noqa: ASYNC110 - until news come one upon another
+                    await asyncio.sleep(0)
+            for _ in range(turns % 12):
+                await asyncio.sleep(0)
+            running.cancel()
+            await asyncio.wait({running}, timeout=2)
+            assert running.done(), "left, and still there"

@@ -78,7 +78,8 @@ async def connected(
         running = asyncio.ensure_future(desk.run())
         try:
             try:
-                await asyncio.wait_for(desk.attached.wait(), FIRST_WITHIN)
+                async with asyncio.timeout(FIRST_WITHIN):
+                    await desk.attached.wait()
             except TimeoutError:
                 why = f"no desk at {server}: {desk.lost}"
                 raise AttachError(why, may_not=desk.may_not) from None

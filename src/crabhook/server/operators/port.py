@@ -307,7 +307,8 @@ class OperatorPort:
         stop = desk.hear(hear)
         try:
             desk.submit(command)
-            settled: tuple[Outcome, News | None, int] = await asyncio.wait_for(done, WITHIN)
+            async with asyncio.timeout(WITHIN):
+                settled: tuple[Outcome, News | None, int] = await done
         finally:
             stop()
         return settled
@@ -327,7 +328,8 @@ class OperatorPort:
 
 async def _either(event: asyncio.Event, seconds: float) -> None:
     with suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 def _address(peer: str) -> str:

@@ -151,7 +151,8 @@ async def _pulse(
         if screen.answers.waiting:
             wait = min(wait, MOVING_EVERY)
         try:
-            await asyncio.wait_for(changed.wait(), wait)
+            async with asyncio.timeout(wait):
+                await changed.wait()
         except TimeoutError:
             controller.tick()
             redraw()
