@@ -17,6 +17,7 @@ from tests.support.client import Client, sample
 from tests.support.plain_desk import PlainDesk
 from tests.support.port import new_call, request, short_folder
 from tests.support.service import CRABHOOK, Manager, Service, listening
+from tests.support.team import founded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,6 +130,33 @@ def test_tcp_that_others_can_reach_needs_tls_whoever_opened_it(
     with Service(*HEADLESS, sockets=sockets, waits=False) as service:
         assert service.process.wait(15) == 2
         service.wait_for(lambda line: "needs TLS" in line)
+
+
+def test_tcp_that_was_handed_down_shows_the_teams_certificate(
+    sockets: list[socket.socket],
+) -> None:
+    sockets.append(listening("0.0.0.0"))
+    with short_folder() as home:
+        team = founded(home / ".local/state/crabhook/team", time.time())
+        address = f"127.0.0.1:{sockets[0].getsockname()[1]}"
+        with Service(*HEADLESS, sockets=sockets, rules=RULES, folder=home) as service:
+            token = home / ".local/state/crabhook/token"
+            known = ("--tls-ca", str(team.folder.authority))
+            assert allowed(address, "--token-file", str(token), *known)
+            assert not allowed(address, "--token-file", str(token))
+            assert service.end() == 0
+
+
+def test_an_empty_folder_of_a_team_keeps_no_server_from_listening(
+    sockets: list[socket.socket],
+) -> None:
+    sockets.append(listening("127.0.0.1"))
+    with short_folder() as home:
+        (home / ".local/state/crabhook/team").mkdir(parents=True)
+        with Service(*HEADLESS, sockets=sockets, rules=RULES, folder=home) as service:
+            address = f"127.0.0.1:{sockets[0].getsockname()[1]}"
+            assert allowed(address, "--token-file", str(home / ".local/state/crabhook/token"))
+            assert service.end() == 0
 
 
 def test_what_is_no_listening_socket_is_refused(sockets: list[socket.socket]) -> None:

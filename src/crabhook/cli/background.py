@@ -32,6 +32,7 @@ from crabhook.server.address import (
 from crabhook.server.status import read_status
 from crabhook.server.unix_socket import peer_of
 from crabhook.tables import names
+from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT
 from crabhook.ui.text.safe import safe
 
@@ -184,11 +185,14 @@ def _for_desks(settings: config.Settings) -> Sequence[str]:
     Where nobody is at a terminal and there is no team, there are none.
     """
     server = settings.operators or f"127.0.0.1:{DESK_PORT}"
-    if not config.team_folder().exists():
-        if not takes_a_person():
-            return ()
-        from crabhook.cli.team.members import found_here  # noqa: PLC0415 - the first time alone
+    there = Folder(config.team_folder()).exists
+    if not there and not takes_a_person():
+        return ()
+    from crabhook.cli.team.members import finished_here, found_here  # noqa: PLC0415 - for a team
 
+    if there:
+        finished_here(server)
+    else:
         found_here((socket.gethostname(),), server)
     return () if settings.operators else ("--operators", server)
 

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from crabhook.ownfile import write_own
 from crabhook.team.certificates import Key, new_key, plain, request_of, unsealed
+from crabhook.team.folder import TeamError, private, told
 from crabhook.team.joining import Joined
 from crabhook.team.membership import fingerprint_of
-from crabhook.team.team_file import Seal, TeamError, private
+from crabhook.team.team_file import Seal
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,25 @@ class DeskFolder(NamedTuple):
     def facts(self) -> DeskFacts:
         """Return what is known of the team; raises TeamError."""
         try:
-            told = json.loads(private(self.path / "desk.json"))
-            return DeskFacts(**{key: str(value) for key, value in told.items()})
+            found = json.loads(private(self._facts))
+            return DeskFacts(**{key: str(value) for key, value in found.items()})
         except (ValueError, TypeError, AttributeError) as error:
-            raise TeamError(f"{self.path / 'desk.json'} cannot be read: {error}") from None
+            raise TeamError(f"{self._facts} cannot be read: {error}") from None
+
+    def enter(self, facts: DeskFacts) -> "DeskFolder":
+        """Write what is known of the team, which makes the folder one; raises TeamError."""
+        with told(self.path, "written"):
+            write_own(self._facts, json.dumps(asdict(facts), indent=1).encode())
+        return self
+
+    @property
+    def _facts(self) -> Path:
+        return self.path / "desk.json"
+
+    @property
+    def half_made(self) -> bool:
+        """Whether there are keys, and a kill came before what is known was written."""
+        return (self.path / "device.pem").exists() and not self._facts.exists()
 
     def opened(self, passphrase: str) -> Credentials:
         """Return what opens gates; raises WrongPassphraseError, TeamError."""
@@ -86,28 +102,38 @@ class DeskKeys(NamedTuple):
         return request_of(self.opening), request_of(self.closing) if self.closing else b""
 
 
-def keep(
-    config_folder: Path, keys: DeskKeys, joined: Joined, device: str, seal: Seal
-) -> DeskFolder:
-    """Write what a device has of a team, over what it had; `seal` encrypts the key that opens.
+def keep_keys(config_folder: Path, keys: DeskKeys, joined: Joined, seal: Seal) -> DeskFolder:
+    """Write a device's keys, over what it had; `seal` encrypts the key that opens.
 
-    Raises TeamError.  The folder's name is the team's fingerprint: no other end chooses it.
+    `DeskFolder.enter` comes last and makes it whole.  Raises TeamError.
     """
-    folder = DeskFolder(config_folder / "desks" / fingerprint_of(joined.authority)[:16])
-    facts = DeskFacts(joined.server, joined.team, joined.name, joined.role, device)
+    folder = desk_of(config_folder, fingerprint_of(joined.authority))
     files = {
         "authority.pem": joined.authority,
         "device.key": seal(keys.opening),
         "device.pem": joined.certificate,
-        "desk.json": json.dumps(asdict(facts), indent=1).encode(),
     }
     if keys.closing and joined.closing_certificate:
-        files |= {"closing.key": plain(keys.closing), "closing.pem": joined.closing_certificate}
-    try:
-        for name in ("closing.key", "closing.pem"):
+        files = {
+            "closing.key": plain(keys.closing),
+            "closing.pem": joined.closing_certificate,
+        } | files
+    with told(folder.path, "written"):
+        for name in ("desk.json", "device.pem", "closing.key", "closing.pem"):
             (folder.path / name).unlink(missing_ok=True)
         for name, content in files.items():
             write_own(folder.path / name, content)
-    except OSError as error:
-        raise TeamError(f"{folder.path} cannot be written: {error.strerror}") from error
     return folder
+
+
+def desk_of(config_folder: Path, team: str) -> DeskFolder:
+    """Return where a device keeps what it has of the team of that id: no other end chooses it."""
+    return DeskFolder(config_folder / "desks" / team[:16])
+
+
+def keep(
+    config_folder: Path, keys: DeskKeys, joined: Joined, device: str, seal: Seal
+) -> DeskFolder:
+    """Write all that a device has of a team, over what it had; raises TeamError."""
+    facts = DeskFacts(joined.server, joined.team, joined.name, joined.role, device)
+    return keep_keys(config_folder, keys, joined, seal).enter(facts)

@@ -12,25 +12,25 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import open_own, read_own, write_own
+from crabhook.ownfile import read_own, write_own
 from crabhook.team.certificates import (
     Authority,
     CertificateError,
     Key,
     new_key,
+    opened,
     plain,
     signed_by,
     unsealed,
 )
 from crabhook.team.changes import news
+from crabhook.team.folder import Folder, TeamError, private, told
 from crabhook.team.membership import (
     KINDS,
     Device,
@@ -51,51 +51,6 @@ _KIND = re.compile(rb"crabhook-team-v([0-9]{1,4}) ([A-Za-z0-9+/=]{1,200})\n")
 _SIGNED_FOR = b"crabhook-team-v1\0"
 
 
-class TeamError(CrabhookError):
-    """A team's folder, or its file, that cannot be used."""
-
-
-class Folder(NamedTuple):
-    """Where a team lies, by the server: each file in it is its owner's alone."""
-
-    path: Path
-
-    @property
-    def team(self) -> Path:
-        """The signed file of who is in the team."""
-        return self.path / "team"
-
-    @property
-    def authority(self) -> Path:
-        """The authority's certificate, PEM."""
-        return self.path / "authority.pem"
-
-    @property
-    def authority_key(self) -> Path:
-        """Its key, which lies encrypted."""
-        return self.path / "authority.key"
-
-    @property
-    def server(self) -> Path:
-        """The server's certificate, PEM."""
-        return self.path / "server.pem"
-
-    @property
-    def server_key(self) -> Path:
-        """The server's key, which lies open: the server starts without a person."""
-        return self.path / "server.key"
-
-    @property
-    def newest(self) -> Path:
-        """The highest version of the file that a server has seen."""
-        return self.path / "newest"
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is a team."""
-        return self.authority.exists() or self.team.exists()
-
-
 def found(folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: float) -> Authority:
     """Found a team: make its authority, its server's certificate and its file, with nobody in it.
 
@@ -106,8 +61,8 @@ def found(folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: fl
     authority = Authority.new(name, now)
     key = seal(authority.key)
     team = Team(fingerprint_of(authority.certificate), name, 1, names=names)
-    with _told(folder.path, "written"):
-        serve_as(folder, authority, names, now)
+    serve_as(folder, authority, names, now)
+    with told(folder.path, "written"):
         write_own(folder.authority_key, key)
         write_own(folder.team, written(team, authority))
         write_own(folder.authority, authority.certificate)
@@ -115,10 +70,17 @@ def found(folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: fl
 
 
 def serve_as(folder: Folder, authority: Authority, names: tuple[str, ...], now: float) -> None:
-    """Give the server a new key and a certificate for these names."""
-    key = new_key()
-    write_own(folder.server_key, plain(key))
-    write_own(folder.server, authority.for_server(key, names, now))
+    """Give the server a certificate for these names, and a key where it has none.
+
+    A key that is there stays: a certificate is one file, so that no kill leaves half a pair.
+    """
+    try:
+        key = opened(private(folder.server_key))
+    except (TeamError, CertificateError):
+        key = new_key()
+    with told(folder.path, "written"):
+        write_own(folder.server_key, plain(key))
+        write_own(folder.server, authority.for_server(key, names, now))
 
 
 def authority_of(folder: Folder, passphrase: str) -> Authority:
@@ -132,48 +94,25 @@ def authority_of(folder: Folder, passphrase: str) -> Authority:
         raise
 
 
-def private(path: Path, at_most: int = 64 << 10) -> bytes:
-    """Return what is in a file that is its owner's alone; raises TeamError."""
-    try:
-        with open_own(path) as (_, found):
-            mode = stat.S_IMODE(found.st_mode)
-        content = read_own(path, at_most)
-    except FileNotFoundError:
-        raise TeamError(f"there is no {path}") from None
-    except OSError as error:
-        raise TeamError(f"{path} cannot be read: {error.strerror}") from error
-    if mode & 0o077:
-        raise TeamError(f"{path} cannot be used: others can reach it: chmod 600 {path}")
-    return content
-
-
 def change(folder: Folder, authority: Authority, with_change: Callable[[Team], Team]) -> Team:
     """Write the team changed, one version on; one process at a time.  Raises TeamError."""
     with _locked(folder.path):
         before = read_team(private(folder.team, _LARGEST), authority.certificate)
         after = replace(with_change(before), version=before.version + 1)
-        with _told(folder.team, "written"):
+        with told(folder.team, "written"):
             write_own(folder.team, written(after, authority))
     return after
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    with _told(folder, "locked"):
+    with told(folder, "locked"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
-
-
-@contextmanager
-def _told(path: Path, done: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise TeamError(f"{path} cannot be {done}: {error.strerror}") from error
 
 
 def written(team: Team, authority: Authority) -> bytes:
@@ -206,23 +145,23 @@ def read_team(content: bytes, authority: bytes) -> Team:
     return team
 
 
-def _team(told: Mapping[str, Any]) -> Team:
+def _team(said: Mapping[str, Any]) -> Team:
     return Team(
-        str(told["id"]),
-        str(told["name"]),
-        int(told["version"]),
-        tuple(_member(one) for one in told["members"]),
-        tuple(Machine(**one) for one in told["machines"]),
-        tuple(map(str, told["names"])),
+        str(said["id"]),
+        str(said["name"]),
+        int(said["version"]),
+        tuple(_member(one) for one in said["members"]),
+        tuple(Machine(**one) for one in said["machines"]),
+        tuple(map(str, said["names"])),
     )
 
 
-def _member(told: Mapping[str, Any]) -> Member:
-    scope = Scope(**{key: tuple(map(str, value)) for key, value in told["scope"].items()})
+def _member(said: Mapping[str, Any]) -> Member:
+    scope = Scope(**{key: tuple(map(str, value)) for key, value in said["scope"].items()})
     if unknown := set(scope.kinds) - set(KINDS):
         raise ValueError(f"no such kinds of card: {', '.join(sorted(unknown))}")
-    devices = tuple(Device(**one) for one in told["devices"])
-    return Member(str(told["id"]), str(told["name"]), Role(told["role"]), scope, devices)
+    devices = tuple(Device(**one) for one in said["devices"])
+    return Member(str(said["id"]), str(said["name"]), Role(said["role"]), scope, devices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +194,7 @@ class TeamReader:
         self.folder = folder
         self.authority = private(folder.authority)
         self._newest = self._seen()
-        self._digest = ""
+        self._digest, self._unnoted = "", ""
         self._read = _Read((0, 0, 0), Refused("the team file was not read"))
         self._last: Team | None = None
         self.changed: Callable[[str], object] = lambda _: None
@@ -280,6 +219,8 @@ class TeamReader:
         if stamp != self._read.stamp:
             self._read = _Read(stamp, self._anew())
             self._tell(self._read.outcome)
+        if self._unnoted:
+            self._note()
         return self._read.outcome
 
     def _tell(self, outcome: Team | Refused) -> None:
@@ -292,9 +233,9 @@ class TeamReader:
 
     @property
     def trouble(self) -> str:
-        """Why nobody is in the team now; empty while somebody may be."""
+        """Why nobody is in the team now, or what else is wrong with it; empty for nothing."""
         outcome = self.current()
-        return outcome.why if isinstance(outcome, Refused) else ""
+        return outcome.why if isinstance(outcome, Refused) else self._unnoted
 
     async def keep(self) -> None:
         """Look once in a while too: what changes is to be told though nobody asks."""
@@ -325,11 +266,26 @@ class TeamReader:
                 f"the team file is version {team.version}, and version {self._newest} was here "
                 "before: somebody put an older one in its place"
             )
-        if team.version > self._newest:
-            with _told(self.folder.newest, "written"):
-                write_own(self.folder.newest, f"{team.version}\n".encode())
+        newer = team.version > self._newest
         self._newest, self._digest = team.version, digest
+        if newer:
+            self._note()
         return team
+
+    def _note(self) -> None:
+        """Note the version for the next start; where that fails, say so and go on to try.
+
+        What the file says counts all the same: who was revoked in it is out from now on.
+        """
+        try:
+            write_own(self.folder.newest, f"{self._newest}\n".encode())
+        except OSError as error:
+            self._unnoted = (
+                f"{self.folder.newest} cannot be written ({error.strerror}): after a restart, "
+                "an older team file in the place of this one would not be noticed"
+            )
+        else:
+            self._unnoted = ""
 
     def _seen(self) -> int:
         try:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from crabhook.team.certificates import Authority, WrongPassphraseError, new_key, plain, request_of
 from crabhook.team.changes import with_machine, without_machine, without_operator
+from crabhook.team.folder import Folder, TeamError, founding, private
 from crabhook.team.membership import (
     Machine,
     Refused,
@@ -31,16 +32,7 @@ from crabhook.team.membership import (
     digest_of,
     fingerprint_of,
 )
-from crabhook.team.team_file import (
-    Folder,
-    TeamError,
-    TeamReader,
-    authority_of,
-    private,
-    read_team,
-    team_in,
-    written,
-)
+from crabhook.team.team_file import TeamReader, authority_of, read_team, serve_as, team_in, written
 from tests.support.examples import examples
 from tests.support.team import PASSPHRASE, Founded, founded
 
@@ -177,6 +169,71 @@ def test_the_authority_opens_by_its_passphrase_alone_and_a_team_is_founded_once(
         private(ours.folder.path / "missing")
     with pytest.raises(TeamError, match="crabhook team init"):
         team_in(Folder(ours.folder.path / "nowhere"))
+
+
+def test_while_the_note_cannot_be_written_who_was_revoked_is_out_and_the_rest_goes_on(
+    ours: Founded,
+) -> None:
+    """As on a full disk: nothing is raised to a call, it is said, and it is tried again."""
+    ann, bob = ours.let_in("ann"), ours.let_in("bob")
+    reader, alarms = ours.reader(), list[str]()
+    reader.spoilt = alarms.append
+    ours.folder.newest.unlink()
+    ours.folder.newest.mkdir()
+    ours.revoke("bob")
+    for _ in range(3):
+        team = in_force(reader)
+        assert isinstance(team.allows(ann[0], NOW, Verb.ALLOW), Seat)
+        assert "was revoked" in str(team.allows(bob[0], NOW, Verb.ALLOW))
+        assert "an older team file in the place of this one" in reader.trouble
+    assert not alarms
+    ours.folder.newest.rmdir()
+    in_force(reader)
+    assert not reader.trouble
+    assert ours.folder.newest.read_bytes() == b"4\n"
+
+
+def test_a_folder_that_holds_no_team_is_none_and_is_put_aside_when_one_is_founded(
+    tmp_path: Path,
+) -> None:
+    folder = Folder(tmp_path / "team")
+    folder.path.mkdir()
+    (folder.path / "authority.key").write_text("of a team whose file is gone")
+    assert not folder.exists
+    with founding(folder) as new:
+        founded(new.path, NOW)
+    assert folder.exists
+    (left,) = tmp_path.glob("team-left-*/authority.key")
+    assert "is gone" in left.read_text()
+    with pytest.raises(TeamError, match="a team already"), founding(folder):
+        pass
+    assert {one.name for one in tmp_path.iterdir()} == {left.parent.name, "team"}
+
+
+def test_of_two_foundings_at_once_one_counts_and_the_other_is_told(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "team")
+
+    def found_late() -> None:
+        with founding(folder) as late:
+            founded(late.path, NOW, "late")
+            with founding(folder) as early:
+                founded(early.path, NOW, "early")
+                assert late.team.exists()
+
+    with pytest.raises(TeamError, match="cannot be written"):
+        found_late()
+    assert team_in(folder).name == "early"
+    assert [one.name for one in tmp_path.iterdir()] == ["team"]
+
+
+def test_a_server_given_other_names_keeps_its_key_so_that_no_kill_leaves_half_a_pair(
+    ours: Founded,
+) -> None:
+    before = ours.reader().server_pair()
+    serve_as(ours.folder, ours.authority, ("other.example",), NOW)
+    after = ours.reader().server_pair()
+    assert after[0] == before[0]
+    assert after[1] != before[1]
 
 
 def test_two_changes_at_once_are_both_made(ours: Founded) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from crabhook import config
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import PortError, TcpAddress, Tls, parse_address
+from crabhook.server.address import Address, PortError, TcpAddress, Tls, parse_address
 from crabhook.server.core.runner import Runner
 from crabhook.server.token import Tokens
+from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT
 
 if TYPE_CHECKING:
@@ -25,19 +26,21 @@ OWN_DESKS = f"127.0.0.1:{DESK_PORT}"
 
 
 class Admitted(NamedTuple):
-    """Who may come in beyond the Unix socket."""
+    """Who may come in beyond the Unix socket, and what TLS they are shown."""
 
     tokens: Tokens
     team: "TeamReader | None"
+    tls: Tls | None
 
 
 def team_here() -> "TeamReader | None":
     """Return the team, if there is one; raises TeamError for one that cannot be used."""
-    if not config.team_folder().is_dir():
+    folder = Folder(config.team_folder())
+    if not folder.exists:
         return None
-    from crabhook.team.team_file import Folder, TeamReader  # noqa: PLC0415 - most have no team
+    from crabhook.team.team_file import TeamReader  # noqa: PLC0415 - most have no team
 
-    return TeamReader(Folder(config.team_folder()))
+    return TeamReader(folder)
 
 
 def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
@@ -104,11 +107,14 @@ async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[No
         looking.cancel()
 
 
-def tls_of(settings: Settings) -> Tls | None:
-    """Return what TLS is to show; where it is needed and not said, the team's own certificate."""
+def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
+    """Return what TLS is to show; where it is needed and not said, the team's own certificate.
+
+    `places` are where hooks come to, those of a service manager's sockets among them.
+    """
     if settings.tls_cert is None and settings.tls_key is None:
-        here = [*settings.listen, *([settings.http] if settings.http else [])]
-        beyond = [one for one in map(parse_address, here) if isinstance(one, TcpAddress)]
+        here = [*places, *([parse_address(settings.http)] if settings.http else [])]
+        beyond = [one for one in here if isinstance(one, TcpAddress)]
         own = Tls(config.team_folder() / "server.pem", config.team_folder() / "server.key")
         return own if own.key.exists() and not all(one.loopback for one in beyond) else None
     if settings.tls_cert is None or settings.tls_key is None:

@@ -130,6 +130,7 @@ async def _serve(settings: Settings) -> None:
     team = team_of(settings, needed=shown)
     token = load_or_make(settings.token_file or config.token_file()) if shown else None
     tokens = Tokens(token, team.machine_of) if team else Tokens(token)
+    admitted = Admitted(tokens, team, tls_of(settings, addresses))
     recorder = _recorder(settings)
     files = rule_files()
     others = OtherHooks(os.environ)
@@ -156,8 +157,8 @@ async def _serve(settings: Settings) -> None:
         others.begin()
         await runner.restore()  # before any hook can come back
         service = PermissionPort(runner, wait=settings.wait, tokens=tokens)
-        port = _port(runner, service, sockets or addresses, tokens, settings)
-        doors = _doors(port, runner, metrics, Admitted(tokens, team), settings)
+        port = _port(runner, service, sockets or addresses, admitted)
+        doors = _doors(port, runner, metrics, admitted, settings)
         async with watched(team, runner):
             await _work(runner, law, doors, manager, settings)
     finally:
@@ -168,16 +169,18 @@ def _port(
     runner: Runner,
     service: PermissionPort,
     places: Sequence[socket.socket] | Sequence[Address],
-    tokens: Tokens,
-    settings: Settings,
+    admitted: Admitted,
 ) -> AbstractAsyncContextManager[Sequence[Address]]:
     """Return the port on our own addresses, or behind the sockets we were given."""
-    tls = tls_of(settings)
-    health = HealthPort(Health(runner), tokens=tokens)
-    open_own = partial(open_port, service, tls=tls, health=health)
+    health = HealthPort(Health(runner), tokens=admitted.tokens)
+    open_own = partial(open_port, service, tls=admitted.tls, health=health)
     sockets = [one for one in places if isinstance(one, socket.socket)]
     addresses = [one for one in places if not isinstance(one, socket.socket)]
-    return open_behind(sockets, open_own, tls=tls is not None) if sockets else open_own(addresses)
+    return (
+        open_behind(sockets, open_own, tls=admitted.tls is not None)
+        if sockets
+        else open_own(addresses)
+    )
 
 
 @asynccontextmanager
@@ -203,7 +206,7 @@ async def _doors(
             way = AnonymousIntake(runner, wait=settings.wait, named=listener.NAMED)
             page = listener.Page(metrics.exposition, metrics.CONTENT_TYPE)
             opening = listener.Opening(
-                settings.http, admitted.tokens, settings.http_name, tls_of(settings), page
+                settings.http, admitted.tokens, settings.http_name, admitted.tls, page
             )
             http = listener.open_http(opening, runner, way)
             bound.append(await opened.enter_async_context(http))

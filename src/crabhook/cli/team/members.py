@@ -22,12 +22,22 @@ from crabhook.cli.terminal import UnseenError, ask, say, say_json
 from crabhook.model.card import number_of
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, sealed, until
-from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
+from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, keep_keys
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
+from crabhook.team.folder import Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, PORT, VALID, Joins
 from crabhook.team.joining import Joined, Joining
-from crabhook.team.membership import Device, Machine, Member, Role, Scope, Team, fingerprint_of
-from crabhook.team.team_file import Folder, authority_of, change, found, serve_as, team_in
+from crabhook.team.membership import (
+    Device,
+    Machine,
+    Member,
+    Refused,
+    Role,
+    Scope,
+    Team,
+    fingerprint_of,
+)
+from crabhook.team.team_file import authority_of, change, found, serve_as, team_in
 from crabhook.ui.text.safe import safe
 
 
@@ -36,9 +46,12 @@ def team_folder() -> Folder:
     return Folder(config.team_folder())
 
 
+_HERE = f"127.0.0.1:{DESK_PORT}"
+
+
 def _init(arguments: argparse.Namespace) -> None:
     names = (*arguments.host, socket.gethostname())
-    kept = found_here(names, f"127.0.0.1:{DESK_PORT}", arguments.operator, arguments.team)
+    kept = finished_here(_HERE) or found_here(names, _HERE, arguments.operator, arguments.team)
     team, facts = team_in(team_folder()), kept.facts()
     say(f"The team {team.name} is founded; you are {facts.operator}, its first admin.")
     say(f"This device's keys are in {kept.path}.")
@@ -54,18 +67,35 @@ def found_here(
     `server` is where that admin's desk goes on this machine, and `names` are those that others
     know the machine by.  Raises CrabhookError.
     """
-    folder, now = team_folder(), time.time()
-    if folder.exists:
-        raise changes.ChangeError(f"there is a team already in {folder.path}; nothing was changed")
-    known = tuple(dict.fromkeys((*names, *_LOOPBACK)))
+    now, known = time.time(), tuple(dict.fromkeys((*names, *_LOOPBACK)))
     admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
-    say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
-    seal = partial(sealed, passphrase=new_passphrase("Passphrase of the team: "))
-    authority = found(folder, team or socket.gethostname(), known, seal, now)
-    keys = DeskKeys.new(closing=True)
-    who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
-    joined = let_in(folder, authority, admin, server, who)
-    return keep(config.config_folder(), keys, joined, who.name, seal)
+    with founding(team_folder()) as new:
+        say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
+        seal = partial(sealed, passphrase=new_passphrase("Passphrase of the team: "))
+        authority = found(new, team or socket.gethostname(), known, seal, now)
+        keys = DeskKeys.new(closing=True)
+        who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
+        joined = let_in(new, authority, admin, server, who)
+        kept = keep_keys(config.config_folder(), keys, joined, seal)
+    facts = DeskFacts(joined.server, joined.team, joined.name, joined.role, who.name)
+    return kept.enter(facts)
+
+
+def finished_here(server: str) -> DeskFolder | None:
+    """Finish a founding that was broken off once its team was there; None where none was.
+
+    Raises TeamError for a team that cannot be used.
+    """
+    if not team_folder().exists:
+        return None
+    team = team_in(team_folder())
+    kept = desk_of(config.config_folder(), team.id)
+    if not kept.half_made:
+        return None
+    seat = team.identify(private(kept.path / "device.pem"), time.time())
+    if isinstance(seat, Refused):
+        return None
+    return kept.enter(DeskFacts(server, team.name, seat.name, seat.role, seat.device_name))
 
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -14,7 +14,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, AddressError, TcpAddress, parse_address
 from crabhook.team.certificates import DAY, begins, until
 from crabhook.team.desk_keys import DeskFacts, DeskFolder, desk_folders
-from crabhook.team.team_file import private
+from crabhook.team.folder import private
 
 WITHIN = 5.0  # seconds
 _SOON = 30 * DAY

@@ -22,7 +22,7 @@ from tests.support.port import short_folder
 from tests.support.team import founded
 
 HERE = TcpAddress("127.0.0.1", 7)
-WITH_TOKEN = Admitted(Tokens("t"), None)
+WITH_TOKEN = Admitted(Tokens("t"), None, None)
 
 
 @asynccontextmanager

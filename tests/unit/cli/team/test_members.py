@@ -6,8 +6,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -16,8 +18,9 @@ import pytest
 from crabhook.cli.team.asking import with_passphrase
 from crabhook.team.certificates import WrongPassphraseError, opened
 from crabhook.team.desk_keys import desk_folders
+from crabhook.team.folder import Folder
 from crabhook.team.membership import Role, Seat, Team
-from crabhook.team.team_file import Folder, TeamReader, team_in
+from crabhook.team.team_file import TeamReader, team_in
 from tests.support.plain_desk import CRABHOOK
 from tests.support.team import RIGHT, WRONG, founded
 from tests.support.typist import Typist
@@ -69,6 +72,59 @@ def here(tmp_path: Path) -> Path:
         assert "you are ann, its first admin" in said
         assert RIGHT not in f"{said}{ann.shown}"
     return home
+
+
+# Ends itself by kill -9 in the place of its Nth rename, of those that it makes below a folder.
+_MORTAL = """
+import os, signal, sys
+left, home = int(sys.argv[1]), sys.argv[2]
+def hear(event, about):
+    global left
+    if event == "os.rename" and str(about[1]).startswith(home):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(hear)
+sys.argv = ["crabhook", *sys.argv[3:]]
+from crabhook.cli import main
+sys.exit(main())
+"""
+FILES = 13
+"""What a founding writes: seven files of the team's, five keys, and the team's folder in its place."""
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(n, marks=() if n in (6, FILES) else pytest.mark.thorough)
+        for n in range(1, FILES + 1)
+    ],
+)
+def test_a_founding_killed_at_any_file_leaves_what_the_next_one_finishes(
+    file: int, tmp_path: Path
+) -> None:
+    home = tmp_path / "here"
+    mortal = [sys.executable, "-c", _MORTAL, str(file), str(home), "team", "init"]
+    with Typist(mortal, environment(home)) as ann:
+        ann.answer(OURS, f"{RIGHT}\n")
+        ann.answer(AGAIN, f"{RIGHT}\n")
+        assert ann.finish()[0] == -signal.SIGKILL
+    founded_already = folder(home).exists
+    assert founded_already is (file == FILES)  # the last file is written beside the team's folder
+    assert not desk_folders(home / "config" / "crabhook")
+    with Typist([CRABHOOK, "team", "init"], environment(home)) as ann:
+        if not founded_already:
+            ann.answer(OURS, f"{RIGHT}\n")
+            ann.answer(AGAIN, f"{RIGHT}\n")
+        code, said, complained = ann.finish()
+    assert (code, complained) == (0, "")
+    assert "you are ann, its first admin" in said
+    (kept,) = desk_folders(home / "config" / "crabhook")
+    team = team_in(folder(home))
+    seat = team.identify(kept.opened(RIGHT).certificate, time.time())
+    assert isinstance(seat, Seat)
+    assert (seat.name, seat.role, seat.closing) == ("ann", Role.ADMIN, False)
+    assert [one.name for one in folder(home).path.parent.iterdir()] == ["team"]
 
 
 def ways() -> list[str]:

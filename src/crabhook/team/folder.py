@@ -1,0 +1,125 @@
+"""Where a team lies by its server, and how that folder comes to be: whole, or not at all."""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from crabhook.model.errors import CrabhookError
+from crabhook.ownfile import open_own, read_own
+
+_HALF = "founding-"  # how the folder of a founding that goes on begins, beside the team's own
+
+
+class TeamError(CrabhookError):
+    """A team's folder, or its file, that cannot be used."""
+
+
+class Folder(NamedTuple):
+    """Where a team lies, by the server: each file in it is its owner's alone."""
+
+    path: Path
+
+    @property
+    def team(self) -> Path:
+        """The signed file of who is in the team."""
+        return self.path / "team"
+
+    @property
+    def authority(self) -> Path:
+        """The authority's certificate, PEM."""
+        return self.path / "authority.pem"
+
+    @property
+    def authority_key(self) -> Path:
+        """Its key, which lies encrypted."""
+        return self.path / "authority.key"
+
+    @property
+    def server(self) -> Path:
+        """The server's certificate, PEM."""
+        return self.path / "server.pem"
+
+    @property
+    def server_key(self) -> Path:
+        """The server's key, which lies open: the server starts without a person."""
+        return self.path / "server.key"
+
+    @property
+    def newest(self) -> Path:
+        """The highest version of the file that a server has seen."""
+        return self.path / "newest"
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a team; a folder with neither of these files holds none."""
+        return self.authority.exists() or self.team.exists()
+
+
+def private(path: Path, at_most: int = 64 << 10) -> bytes:
+    """Return what is in a file that is its owner's alone; raises TeamError."""
+    try:
+        with open_own(path) as (_, found):
+            mode = stat.S_IMODE(found.st_mode)
+        content = read_own(path, at_most)
+    except FileNotFoundError:
+        raise TeamError(f"there is no {path}") from None
+    except OSError as error:
+        raise TeamError(f"{path} cannot be read: {error.strerror}") from error
+    if mode & 0o077:
+        raise TeamError(f"{path} cannot be used: others can reach it: chmod 600 {path}")
+    return content
+
+
+@contextmanager
+def told(path: Path, done: str) -> Iterator[None]:
+    """Turn an OSError into a TeamError that says what could not be done with a path."""
+    try:
+        yield
+    except OSError as error:
+        raise TeamError(f"{path} cannot be {done}: {error.strerror}") from error
+
+
+@contextmanager
+def founding(folder: Folder) -> Iterator[Folder]:
+    """Give an empty folder that becomes the team's when the context ends without an error.
+
+    A founding that is broken off, by kill -9 as well, so leaves no team, and the next one begins
+    anew.  Raises TeamError where there is a team, and then nothing was changed.
+    """
+    if folder.exists:
+        raise TeamError(f"there is a team already in {folder.path}; nothing was changed")
+    above = folder.path.parent
+    with told(above, "written"):
+        above.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for left in above.glob(f"{_HALF}*"):
+            if not _lives(left.name.removeprefix(_HALF).partition("-")[0]):
+                shutil.rmtree(left, ignore_errors=True)
+        new = Path(tempfile.mkdtemp(prefix=f"{_HALF}{os.getpid()}-", dir=above))
+    try:
+        yield Folder(new)
+        with told(folder.path, "written"):
+            _put_aside(folder)
+            os.rename(new, folder.path)  # noqa: PTH104 - onto an empty folder, and no other
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def _lives(process: str) -> bool:
+    """Whether a process of that number runs; so that nobody clears away what another founds."""
+    try:
+        os.kill(int(process), 0)
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _put_aside(folder: Folder) -> None:
+    """Make way where a folder holds no team, but files: what it holds may be the last of one."""
+    if folder.path.is_dir() and not folder.exists and any(folder.path.iterdir()):
+        folder.path.rename(tempfile.mkdtemp(prefix="team-left-", dir=folder.path.parent))
