@@ -1,6 +1,7 @@
 """The thin rim: prompt_toolkit's terminal around a Screen.  Keys go in, pictures come out."""
 
 import asyncio
+import math
 import os
 import sys
 import time
@@ -40,7 +41,8 @@ from crabhook.ui.text.style import GROUND, Theme, class_of, style
 _WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
 MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks
-CLAIM_EVERY = 30.0  # seconds between two times that other desks are told what is looked at
+CLAIM_AFTER = 0.3  # seconds that a card is looked at before other desks are told
+CLAIM_EVERY = 30.0  # seconds between two times that they are told of the same card
 CHORD_WAIT = 1.0  # seconds between two keys that are one, such as ctrl-x ctrl-e
 ESCAPE_WAIT = 0.05  # seconds after which a lone escape is the key and not the start of another
 
@@ -135,17 +137,19 @@ async def _pulse(
     redraw: Callable[[], None],
 ) -> None:
     """Tell the screen what time it is: each second, and when something is due."""
-    looked_at, said_at = 0, 0.0
+    looked_at, claim_at = 0, math.inf
     while True:
         changed.clear()
         caller.call()
         card, now = screen.card, screen.desk.now()
         number = card.number if card and card.state is State.WAITING else 0
-        if number != looked_at or (number and now - said_at >= CLAIM_EVERY):
+        if number != looked_at:
+            looked_at, claim_at = number, now + CLAIM_AFTER
+        if now >= claim_at:
             screen.desk.submit(Claim(number, release=not number))
-            looked_at, said_at = number, now
+            claim_at = now + CLAIM_EVERY if number else math.inf
         due = controller.wake_at()
-        wait = 1.0 - time.time() % 1.0
+        wait = min(1.0 - time.time() % 1.0, claim_at - now)
         if due is not None:
             wait = min(wait, max(due - screen.desk.now(), 0.0))
         if screen.answers.waiting:

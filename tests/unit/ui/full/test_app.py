@@ -20,7 +20,10 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.utils import get_cwidth
 
 from crabhook.desk.commands import Command, Decide
+from crabhook.desk.updates import Claimed, Update
+from crabhook.model.actor import Operator
 from crabhook.model.decision import Verdict
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.full.app import run
 from crabhook.ui.options import Attention, CardKind, DeskOptions
 from crabhook.ui.text.style import Theme
@@ -255,6 +258,27 @@ async def test_a_request_that_leaves_while_typing_takes_the_line_with_it() -> No
         terminal.press("\r")
         await terminal.shows("nothing was sent")
     assert not terminal.desk.decided
+
+
+async def test_other_desks_are_told_of_the_card_where_the_cursor_rests_not_of_those_it_passes() -> (
+    None
+):
+    told: list[tuple[int, bool]] = []
+    async with at_the_desk() as terminal:
+        bob = LocalDesk(terminal.desk.core, terminal.desk.read, Operator("bob", "Bob", "laptop"))
+
+        def hear(update: Update) -> None:
+            if isinstance(update.news, Claimed):
+                told.append((update.news.card, bool(update.news.by)))
+
+        bob.subscribe(hear)
+        for command in ("one", "two", "three"):
+            terminal.ask(command)
+        await terminal.shows("three")
+        terminal.press("j")
+        terminal.press("j")
+        await terminal.until(lambda: told)
+    assert told[0] == (3, True)
 
 
 async def test_hostile_text_reaches_the_terminal_only_as_marks() -> None:
