@@ -137,9 +137,16 @@ class Event:
         return self.tool is not None and self.tool.name in tools
 
     def brief(self) -> "Event":
-        """Return the event with the start of what it tells, enough for a line, to be kept long."""
-        told = start_of({key: one for key, one in self.fields.items() if key != "tool_input"})
-        tool_input = start_of(self.tool.input) if self.tool else None
+        """Return the event with the start of what it tells, enough for a line, to be kept long.
+
+        It is the event itself where that is all: most calls are short.
+        """
+        fields = {key: one for key, one in self.fields.items() if key != "tool_input"}
+        told = start_of(fields)
+        given = self.tool.input if self.tool else None
+        tool_input = start_of(given)
+        if told is fields and tool_input is given:
+            return self
         return self._with(tool_input, told if isinstance(told, dict) else {})
 
     def slim(self, tool_input: Value = None) -> "Event":

@@ -111,7 +111,8 @@ def start_of(value: Value, letters: int = 2_000) -> Value:
     """Return the start of a value: its texts and names have about so many letters in all.
 
     What comes after them is left out, and so is what lies deeper than a few levels, and an item of
-    a list of which nothing is left; a text that goes on ends with CUT.
+    a list of which nothing is left; a text that goes on ends with CUT.  A value of which nothing
+    is left out is returned itself.
     """
     return _start(value, [letters], 4)
 
@@ -125,6 +126,7 @@ def _start(value: Value, left: list[int], levels: int) -> Value:
     if not isinstance(value, dict | list):
         return value
     kept: dict[Any, Value] = {}
+    whole = True
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         left[0] -= len(key) if isinstance(key, str) else 0
         if left[0] <= 0 or not levels:
@@ -137,6 +139,9 @@ def _start(value: Value, left: list[int], levels: int) -> Value:
         if isinstance(value, list) and not start and item:
             break  # nothing of it is left: an empty one would be another value
         kept[key] = start
+        whole = whole and start is item
+    if whole and len(kept) == len(value):
+        return value
     return kept if isinstance(value, dict) else list(kept.values())
 
 

@@ -180,7 +180,7 @@ def test_the_start_of_a_value_is_short_and_begins_as_the_value_does(
 
 def test_a_small_value_is_its_own_start() -> None:
     value: Value = {"a": [1, True, None, {"b": "c"}], "d": "e" * 100}
-    assert start_of(value) == value
+    assert start_of(value) is value
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ An event costs a few microseconds: of what it tells nothing is copied before som
 what changes in the meantime is looked at once.  All of it is bounded.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -36,7 +35,7 @@ class _Agent:
     doing: Activity | None = None
     whole: bool = False  # whether the event of `doing` has its whole input still
     new_files: list[str] = field(default_factory=list)  # of its last call, that it had not before
-    calls: deque[tuple[str, bytes]] = field(default_factory=lambda: deque(maxlen=CALLS_COMPARED))
+    calls: tuple[tuple[str, bytes], ...] = ()  # the last; a tuple, for most agents wait at one
 
     def does(self, event: Event, now: float, *, asks: bool) -> None:
         """Take in a call that the agent is about to make; `asks`: a person is asked about it."""
@@ -45,7 +44,7 @@ class _Agent:
         call = (tool.name, tool.fingerprint)
         same = bool(self.calls) and self.calls[-1] == call
         if not (asks and same and before is not None and not before.outcome):
-            self.calls.append(call)
+            self.calls = (*self.calls, call)[-CALLS_COMPARED:]
         self.new_files.clear()
         self._set(Activity(event, now, times=max(1, self.calls.count(call))))
 
@@ -61,7 +60,7 @@ class _Agent:
 
     def tells(self, event: Event, now: float, outcome: str) -> None:
         """Take in that a turn has begun, or has ended."""
-        self.calls.clear()
+        self.calls = ()
         self._set(Activity(event, now, outcome))
 
     def _set(self, doing: Activity) -> None:
