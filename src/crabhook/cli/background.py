@@ -12,14 +12,22 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import config
-from crabhook.cli.commands import SERVE_VALUES, Command, declare, options_of
+from crabhook.cli.commands import (
+    DONE,
+    NO_SERVER,
+    SERVE_VALUES,
+    Command,
+    declare,
+    options_of,
+    reporting,
+)
 from crabhook.cli.terminal import say, say_json, takes_a_person
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import (
@@ -34,12 +42,9 @@ from crabhook.server.unix_socket import peer_of
 from crabhook.tables import names
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT
-from crabhook.ui.text.safe import safe
 
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
 LOOK_EVERY = 0.05  # seconds
-NO_SERVER = 7
-"""The exit code where no server runs: docs/reference/exit-codes.md."""
 
 _SERVER = "CRABHOOK_SERVER"  # the hook's own variable
 _LAST_LINES = 4000  # bytes of the log that are shown where a server could not start
@@ -47,22 +52,6 @@ _LAST_LINES = 4000  # bytes of the log that are shown where a server could not s
 
 class BackgroundError(CrabhookError):
     """The server could not be started, or not be ended."""
-
-
-def reporting(
-    command: str, act: Callable[[argparse.Namespace], str], arguments: argparse.Namespace
-) -> int:
-    """Print what `act` says it has done and return 0; or 1, with the reason on standard error."""
-    try:
-        for line in act(arguments).split("\n"):
-            say(line)
-    except CrabhookError as error:
-        sys.stderr.write(f"crabhook {command}: {safe(str(error))}\n")
-        return 1
-    except KeyboardInterrupt:
-        sys.stderr.write("\n")
-        return 130
-    return 0
 
 
 def socket_of(server: str | None) -> UnixAddress:
@@ -283,17 +272,9 @@ def _status(arguments: argparse.Namespace) -> int:
         say(f"desks: {desks}" if desks else "desks: none; nobody is at a desk")
         for one in listening if isinstance(listening, list) else ():
             say(f"listening on {one}")
-    return 0 if told["running"] else NO_SERVER
-
-
-def _run_status(arguments: argparse.Namespace) -> int:
-    try:
-        return _status(arguments)
-    except CrabhookError as error:
-        sys.stderr.write(f"crabhook status: {error}\n")
-        return 1
+    return DONE if told["running"] else NO_SERVER
 
 
 up = Command(_declare_up, partial(reporting, "up", _up))
 down = Command(partial(declare, options_of("down"), {}), partial(reporting, "down", _down))
-status = Command(partial(declare, options_of("status"), {}), _run_status)
+status = Command(partial(declare, options_of("status"), {}), partial(reporting, "status", _status))

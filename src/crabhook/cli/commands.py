@@ -34,6 +34,9 @@ class About(NamedTuple):
     within: str = ""
 
 
+DONE, FAILED, TOO_LATE, CHANGED, NOT_ALLOWED, NO_SERVER = 0, 1, 3, 4, 5, 7
+"""What commands end with: docs/reference/exit-codes.md."""
+
 _TOLD = tables(__file__, "commands")
 COMMANDS: Mapping[str, About] = {name: About(**told) for name, told in _TOLD["commands"].items()}
 ACTIONS: Mapping[str, str] = _TOLD["actions"]
@@ -114,22 +117,31 @@ def actions(
             declare(about.get("options", {}), values, child)
             child.set_defaults(act=acts[name])
 
-    return Command(add_arguments, partial(_acting, command))
+    return Command(add_arguments, partial(reporting, command, lambda told: told.act(told)))
 
 
-def _acting(command: str, arguments: argparse.Namespace) -> int:
-    """Do what the arguments say; return 0, or 1 with the reason on standard error."""
-    from crabhook.ui.text.safe import safe  # noqa: PLC0415 - the hook's side has no use for it
+def reporting(
+    command: str, act: Callable[[argparse.Namespace], object], arguments: argparse.Namespace
+) -> int:
+    """Do what the arguments say; return the exit code, with the reason of a failure told.
+
+    What `act` returns is its exit code, or text to be printed.
+    """
+    from crabhook.cli.terminal import say  # noqa: PLC0415 - the hook's side has no use for it
+    from crabhook.ui.text.safe import safe  # noqa: PLC0415 - likewise
 
     try:
-        arguments.act(arguments)
+        done = act(arguments)
     except CrabhookError as error:
         sys.stderr.write(f"crabhook {command}: {safe(str(error))}\n")
-        return 1
+        return error.exit_code
     except KeyboardInterrupt:
         sys.stderr.write("\nended; nothing more was changed\n")
         return 130
-    return 0
+    if isinstance(done, str):
+        for line in done.split("\n"):
+            say(line)
+    return done if isinstance(done, int) else DONE
 
 
 def _absolute(text: str) -> Path:

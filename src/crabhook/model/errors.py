@@ -1,8 +1,12 @@
 """What can be wrong with what we are given; every message is written to be shown to a person."""
 
+from typing import ClassVar
+
 
 class CrabhookError(Exception):
-    """The root of every error crabhook raises on purpose."""
+    """The root of every error crabhook raises on purpose; a command that it ends has its code."""
+
+    exit_code: ClassVar[int] = 1
 
 
 class PayloadError(CrabhookError):

@@ -26,7 +26,6 @@ _SPECIFIC = "hookSpecificOutput"
 class SupervisorError(CrabhookError):
     """There is no answer.  The line on standard error says why, the exit code what kind of why."""
 
-    exit_code: ClassVar[int] = 1
     line: ClassVar[str] = "{}"
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from crabhook import config
+from crabhook.cli.commands import NO_SERVER, NOT_ALLOWED
 from crabhook.cli.terminal import takes_a_person, takes_a_screen
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
@@ -23,11 +24,15 @@ LAST_WITHIN = 5.0  # seconds that the last decision may take, once its operator 
 
 
 class AttachError(CrabhookError):
-    """A desk that cannot be opened; `may_not`: its server takes none of this device's."""
+    """A desk that cannot be opened: its server is not there."""
 
-    def __init__(self, words: str, *, may_not: bool = False) -> None:
-        super().__init__(words)
-        self.may_not = may_not
+    exit_code = NO_SERVER
+
+
+class MayNotError(AttachError):
+    """A desk that its server refuses: it takes none of this device's."""
+
+    exit_code = NOT_ALLOWED
 
 
 def attach(arguments: argparse.Namespace) -> None:
@@ -82,7 +87,7 @@ async def connected(
                     await desk.attached.wait()
             except TimeoutError:
                 why = f"no desk at {server}: {desk.lost}"
-                raise AttachError(why, may_not=desk.may_not) from None
+                raise (MayNotError if desk.may_not else AttachError)(why) from None
             yield desk
         finally:
             running.cancel()

@@ -6,20 +6,17 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import monotonic
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook import config
-from crabhook.cli.commands import Command, declare, options_of
+from crabhook.bounded import Bounded
+from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
 from crabhook.cli.team.asking import with_passphrase
-from crabhook.cli.team.attaching import AttachError, chosen_team, connected
+from crabhook.cli.team.attaching import chosen_team, connected
 from crabhook.cli.terminal import ask, say, say_json
 from crabhook.cli.verbs.attached import Attached, attached
 from crabhook.cli.verbs.deciding import (
     CODES,
-    DONE,
-    FAILED,
-    NO_SERVER,
-    NOT_ALLOWED,
     OPENING,
     Told,
     Wish,
@@ -31,7 +28,7 @@ from crabhook.cli.verbs.deciding import (
 from crabhook.cli.verbs.telling import Teller, seen
 from crabhook.desk.commands import AskHistory, Done, Outcome, Steer, StopSession
 from crabhook.desk.history import HistoryRead, Past
-from crabhook.desk.updates import LinkChanged, Snapshot, Update
+from crabhook.desk.updates import Claimed, LinkChanged, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.messages import Cursor
@@ -39,6 +36,11 @@ from crabhook.team.desk_keys import Credentials, DeskFolder, desk_folders
 from crabhook.ui.commands.orders import read_agent
 from crabhook.ui.commands.words import WORDS
 from crabhook.ui.text.safe import safe
+
+if TYPE_CHECKING:
+    from crabhook.model.actor import Actor
+
+CLAIMS_KEPT = 1000  # cards of which a watch knows who looks at them
 
 Act: TypeAlias = Callable[[Attached, argparse.Namespace], Awaitable[int]]
 
@@ -62,20 +64,6 @@ async def at_desk_of(
         return await act(here)
 
 
-def run(verb: str, go: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
-    """Run a verb; return its exit code, after a word on standard error where it failed."""
-    try:
-        return go(arguments)
-    except AttachError as error:
-        sys.stderr.write(f"crabhook {verb}: {safe(str(error))}\n")
-        return NOT_ALLOWED if error.may_not else NO_SERVER
-    except CrabhookError as error:
-        sys.stderr.write(f"crabhook {verb}: {safe(str(error))}\n")
-        return FAILED
-    except KeyboardInterrupt:
-        return 130
-
-
 # To look, and to close: the key that lies open does; where there is none, the passphrase is asked.
 
 
@@ -95,11 +83,15 @@ async def _acting(act: Act, arguments: argparse.Namespace, here: Attached) -> in
     return await act(here, arguments)
 
 
+def _teller(here: Attached) -> Teller:
+    return Teller(here.replica.now, here.replica.looking)
+
+
 async def _pending(here: Attached, arguments: argparse.Namespace) -> int:
     while arguments.wait and not here.replica.waiting():
         here.changed.clear()
         await here.changed.wait()
-    teller = Teller(here.replica.now)
+    teller = _teller(here)
     for card in here.replica.waiting():
         say_json(teller.card(card)) if arguments.json else say(described(card))
     return DONE
@@ -109,12 +101,12 @@ async def _show(here: Attached, arguments: argparse.Namespace) -> int:
     card = here.replica.card(arguments.number)
     if card is None:
         raise CrabhookError(f"there is no #{arguments.number}; see: crabhook pending")
-    say_json(Teller(here.replica.now).card(card))
+    say_json(_teller(here).card(card))
     return DONE
 
 
 async def _sessions(here: Attached, arguments: argparse.Namespace) -> int:
-    teller = Teller(here.replica.now)
+    teller = _teller(here)
     for view in here.replica.live():
         told = teller.session(view)
         if arguments.json:
@@ -125,7 +117,7 @@ async def _sessions(here: Attached, arguments: argparse.Namespace) -> int:
 
 
 async def _history(here: Attached, arguments: argparse.Namespace) -> int:
-    teller, before, left = Teller(here.replica.now), 0, arguments.last
+    teller, before, left = _teller(here), 0, arguments.last
     while left > 0:
         page = await _page(here, before)
         for past in page.entries[:left]:
@@ -181,7 +173,8 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
     """Print all there is, then what is new, each with where to go on from; until interrupted."""
     async with connected(server, keys, after) as desk:
         ahead = 0.0  # how far the server's clock is ahead of ours
-        teller = Teller(lambda: monotonic() + ahead)
+        looking: Bounded[int, tuple[Actor, ...]] = Bounded(CLAIMS_KEPT)
+        teller = Teller(lambda: monotonic() + ahead, lambda number: looking.get(number, ()))
 
         def hear(update: Update) -> None:
             nonlocal ahead
@@ -190,10 +183,16 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
             match news:
                 case Snapshot():
                     ahead = news.now - monotonic()
+                    looking.clear()
+                    looking.update({claim.card: claim.by for claim in news.claims})
                     waiting = [teller.card(card) for card in news.waiting]
                     told = {"type": "snapshot", "cursor": cursor, "waiting": waiting}
                 case Card():
                     told = {"type": "card", "cursor": cursor, "card": teller.card(news)}
+                case Claimed(number, by):
+                    looking[number] = by
+                    told = {"type": "claim", "cursor": cursor, "number": number}
+                    told |= teller.claim(number)
                 case FeedEntry():
                     told = {"type": "feed", "cursor": cursor, **teller.line(news)}
                 case LinkChanged("", now):
@@ -280,7 +279,7 @@ def _command(verb: str, go: Callable[[argparse.Namespace], int], *tables: str) -
     known = options_of("verbs")
     options = {name: about for table in (*tables, "any") for name, about in known[table].items()}
     values = {"cursor": Cursor.parse}
-    return Command(partial(declare, options, values), partial(run, verb, go))
+    return Command(partial(declare, options, values), partial(reporting, verb, go))
 
 
 def _decider(verb: str, *tables: str) -> Command:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached
 from crabhook.cli.verbs.telling import name_of, seen
 from crabhook.desk.commands import (
@@ -24,24 +25,11 @@ from crabhook.ui.cards.summary import agent_name, project
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import LineError
 
-WORDS: Mapping[str, str] = {
-    "approve": "allow",
-    "deny": "deny",
-    "answer": "answer",
-    "pass": "pass",
-    "ask": "ask",
-    "edit": "edit",
-}
-"""The verbs, each with the plain desk's word that makes its decision."""
-
 OPENING = frozenset({"approve", "answer", "edit", "pass", "ask"})
 """The verbs that may let something happen: a person shows their presence for each.
 
 To pass or to hand back lets a call run where the agent's mode asks nobody.
 """
-
-DONE, FAILED, TOO_LATE, CHANGED, NOT_ALLOWED, NO_SERVER = 0, 1, 3, 4, 5, 7
-"""The exit codes: docs/reference/exit-codes.md."""
 
 CODES: Mapping[type[Outcome], int] = {
     Done: DONE,
@@ -102,7 +90,8 @@ def decision_for(wish: Wish, card: Card) -> Decision:
     """Return the decision that a wish makes of a card; raises LineError."""
     if wish.verb == "deny" and not wish.rest:
         raise LineError(f"#{card.number}: a denial has a reason", "--reason TEXT")
-    return DECIDING[WORDS[wish.verb]](card, wish.rest).decision
+    word = "allow" if wish.verb == "approve" else wish.verb  # the plain desk's
+    return DECIDING[word](card, wish.rest).decision
 
 
 def unfit(wish: Wish, number: int, here: Attached) -> Told | None:

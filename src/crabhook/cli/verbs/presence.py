@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeAlias
 
-from crabhook.cli.commands import Command, declare, options_of
+from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
 from crabhook.cli.terminal import say
 from crabhook.cli.verbs.attached import Attached
-from crabhook.cli.verbs.commands import at_desk_of, folder_of, opened_by, run
-from crabhook.cli.verbs.deciding import CODES, DONE
+from crabhook.cli.verbs.commands import at_desk_of, folder_of, opened_by
+from crabhook.cli.verbs.deciding import CODES
 from crabhook.desk.commands import Done, EndOrders, GiveOrder, Outcome
 from crabhook.model.actor import Ended, OrderKind
 from crabhook.model.order import Order
@@ -102,7 +102,7 @@ def _seconds(text: str) -> float:
 def _command(verb: str, go: Callable[[argparse.Namespace], int]) -> Command:
     known = options_of("verbs")
     options = {**known.get(verb, {}), **known["any"]}
-    return Command(partial(declare, options, {"seconds": _seconds}), partial(run, verb, go))
+    return Command(partial(declare, options, {"seconds": _seconds}), partial(reporting, verb, go))
 
 
 away = _command("away", partial(_opening, "Nothing will wait for you", _away))

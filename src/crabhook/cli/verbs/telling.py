@@ -4,13 +4,14 @@ docs/reference/verbs.md has the schemas; a test holds what is printed against th
 ISO 8601 in UTC, made of the server's clock and this machine's date.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import time
 
 from crabhook.desk.history import Past
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.risk import Level, Risk
 from crabhook.model.session import AgentView, SessionView
@@ -29,9 +30,10 @@ def seen(card: Card) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """Tells values of a desk; `now` tells the time on the desk's clock."""
+    """Tells values of a desk: `now` is the time on its clock, `looking` who looks at a card."""
 
     now: Callable[[], float]
+    looking: Callable[[int], Iterable[Actor]]
 
     def at(self, moment: float) -> str:
         """Return a time on the desk's clock as a date."""
@@ -39,26 +41,24 @@ class Teller:
 
     def card(self, card: Card) -> dict[str, Value]:
         """Tell a card: what is asked, by whom, how risky it is, and how long it waits."""
-        event, tool = card.event, card.event.tool
         return {
             "number": card.number,
             "version": card.revision,
             "seen": seen(card),
             "state": card.state.value,
-            "platform": event.platform,
-            "event": event.name,
-            "tool": tool.name if tool else "",
-            "input": tool.input if tool else None,
-            "session": event.session,
-            "cwd": event.cwd,
-            "project": project(event, str),
+            **_call(card.event),
+            "project": project(card.event, str),
             "risk": _risk(card.risk),
             "because": _because(card),
             "asked_at": self.at(card.asked_at),
             "wait_until": self.at(card.wait_until),
-            "claimed_by": "",
+            **self.claim(card.number),
             **(self._ended(card) if card.state is not State.WAITING else {}),
         }
+
+    def claim(self, number: int) -> dict[str, Value]:
+        """Tell who looks at a card at another desk."""
+        return {"claimed_by": ", ".join(map(name_of, self.looking(number)))}
 
     def _ended(self, card: Card) -> dict[str, Value]:
         by = card.decided.by if card.decided else None
@@ -75,17 +75,11 @@ class Teller:
     def past(self, entry: Past) -> dict[str, Value]:
         """Tell an entry of the history: how it ended, who decided it, and whether it arrived."""
         card = entry.card
-        tool, told = card.event.tool, self._ended(card)
         return {
             "id": entry.id,
             "number": card.number,
-            "platform": card.event.platform,
-            "event": card.event.name,
-            "tool": tool.name if tool else "",
-            "input": tool.input if tool else None,
-            "session": card.event.session,
-            "cwd": card.event.cwd,
-            **told,
+            **_call(card.event),
+            **self._ended(card),
             "at": iso(entry.at),
             "why": entry.why or entry.missing,
         }
@@ -125,6 +119,18 @@ class Teller:
             "text": entry.text,
             "alarm": entry.alarm,
         }
+
+
+def _call(event: Event) -> dict[str, Value]:
+    tool = event.tool
+    return {
+        "platform": event.platform,
+        "event": event.name,
+        "tool": tool.name if tool else "",
+        "input": tool.input if tool else None,
+        "session": event.session,
+        "cwd": event.cwd,
+    }
 
 
 def _risk(risk: Risk) -> Value:

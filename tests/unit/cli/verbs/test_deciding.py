@@ -1,25 +1,24 @@
 """A verb decides what was looked at, once, and its exit code says what became of it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from crabhook.cli.commands import CHANGED, DONE, FAILED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached, attached
-from crabhook.cli.verbs.deciding import (
-    CHANGED,
-    DONE,
-    FAILED,
-    TOO_LATE,
-    Told,
-    Wish,
-    answers,
-    decide,
-)
+from crabhook.cli.verbs.deciding import Told, Wish, answers, decide
 from crabhook.cli.verbs.telling import Teller, seen
+from crabhook.desk.commands import Claim
+from crabhook.model.actor import Operator
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.commands.words import LineError
 from tests.support.desk import PlayedDesk
 
+SCHEMAS = json.loads((Path(__file__).parents[4] / "docs/reference/verbs.schema.json").read_text())
+CARD = Draft202012Validator({**SCHEMAS, "$ref": "#/$defs/card"})
 QUESTIONS = [
     {"question": "Which?", "header": "h", "options": [{"label": "A"}, {"label": "B"}]},
     {"question": "Why?", "header": "w", "options": [{"label": "C"}, {"label": "D"}]},
@@ -110,7 +109,7 @@ async def test_answers_are_those_of_the_command_line(
 
 
 def told(here: Attached) -> dict[str, Any]:
-    return Teller(here.replica.now).card(here.replica.waiting()[0])
+    return Teller(here.replica.now, here.replica.looking).card(here.replica.waiting()[0])
 
 
 async def test_a_waiting_card_is_told_with_all_a_script_needs() -> None:
@@ -127,4 +126,24 @@ async def test_a_waiting_card_is_told_with_all_a_script_needs() -> None:
     }
     assert shown["project"] == "p"
     assert shown["asked_at"] < shown["wait_until"]
-    json.dumps(shown)
+    CARD.validate(shown)
+
+
+async def test_who_looks_at_a_card_at_another_desk_is_told_with_it() -> None:
+    desk = PlayedDesk()
+    desk.ask(call())
+    for name in ("bob", "eve"):
+        whose = Operator(name, name.title(), "laptop", "192.0.2.1")
+        LocalDesk(desk.core, desk.read, whose).submit(Claim(1))
+    async with attached(desk) as here:
+        assert told(here)["claimed_by"] == "Bob at laptop, Eve at laptop"
+
+
+async def test_a_card_that_ended_is_told_as_the_schema_says() -> None:
+    desk = PlayedDesk()
+    desk.ask(call())
+    async with attached(desk) as here:
+        await decide(Wish("deny", (1,), "no"), 1, here)
+        teller = Teller(here.replica.now, here.replica.looking)
+        (ended,) = here.replica.ended()
+        CARD.validate(teller.card(ended))
