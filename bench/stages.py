@@ -22,7 +22,7 @@ from bench.lawbook import RULED, lawbook
 from bench.table import table
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Ruling
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from crabhook.model.decision import Decision, Reply
     from crabhook.model.event import Event
     from crabhook.model.risk import Risk
-    from crabhook.policy.ruling import Ruling
+    from crabhook.policy.rule import Ruling
 
 NOBODY = Origin()
 WALL = time.mktime((2023, 11, 14, 22, 13, 20, 0, 0, -1))

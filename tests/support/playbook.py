@@ -43,7 +43,7 @@ from crabhook.model.card import Card, Request, Stance
 from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Ruling
 from tests.support.ruled import Judge, no_rules
 
 ALLOW = Decision(Verdict.ALLOW)

@@ -9,8 +9,8 @@ from crabhook.model.risk import Risk
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
+from crabhook.policy.rule import Ruling
 from crabhook.policy.rulefile import read_rules
-from crabhook.policy.ruling import Ruling
 
 Judge: TypeAlias = Callable[[Event], Ruling | None]
 

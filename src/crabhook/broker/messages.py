@@ -18,7 +18,7 @@ from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.model.session import Note as AgentNote
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Ruling
 
 Rulings: TypeAlias = Mapping[str, Ruling | None]
 """What the rules say of calls, by request id; None: they leave one open."""

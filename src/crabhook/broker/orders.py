@@ -25,8 +25,7 @@ from crabhook.model.order import CAP, Order, Standing
 from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held
-from crabhook.policy.rule import Rule, RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 
 _VERDICTS: Mapping[RuleVerdict, Verdict] = {
     RuleVerdict.ALLOW: Verdict.ALLOW,

@@ -15,8 +15,7 @@ from crabhook.model.risk import Risk
 from crabhook.policy.calls.parts import Kind, canonical, kind_of
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.never_remember import misread, options_given
-from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Trust
-from crabhook.policy.ruling import PartRuling, Ruling
+from crabhook.policy.rule import PartRuling, Rule, RuleScope, RuleVerdict, Ruling, Trust
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here
 from crabhook.rulebook.files import PROJECT_FILE, RulesError, read_text

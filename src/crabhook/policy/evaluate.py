@@ -20,21 +20,14 @@ from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, w
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.paths import Anchor, Bases, expand_home, is_within, place
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import (
+from crabhook.policy.rule import PartRuling, RuleScope, RuleSet, RuleVerdict, Ruling, Trust
+from crabhook.policy.rule_index import (
     Placed,
-    RuleIndex,
-    RuleScope,
-    RuleSet,
-    RuleVerdict,
-    Trust,
-    keys_of,
-)
-from crabhook.policy.ruling import (
-    PartRuling,
     Rank,
     RankedRuling,
-    Ruling,
+    RuleIndex,
     because_of_rule,
+    keys_of,
     part_ruling,
     question_about_folder,
     question_about_search,

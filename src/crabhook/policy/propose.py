@@ -213,17 +213,6 @@ def _tool_widths(part: ToolPart) -> list[tuple[str, str]]:
     return found
 
 
-def in_words(rule: Rule) -> str:
-    """Return a rule with where it holds; what an agent named may be in it."""
-    scope = [
-        f"{name} {', '.join(values)}"
-        for name, values in (("session", rule.scope.session), ("project", rule.scope.project))
-        if values
-    ]
-    where = f"in {' and '.join(scope)}" if scope else "everywhere"
-    return f"{rule} · {where}"
-
-
 def why_none(event: Event, context: Context) -> str:
     """Return why nothing is proposed for the call, where nothing protected is in its way."""
     call = read_call(event, context)

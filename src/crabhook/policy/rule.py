@@ -1,21 +1,21 @@
-"""Rules as values, and an index of those that may speak of a part of a call.
+"""Rules and rulings as values: what a rule file says, and what the rules say of a call.
 
-Command rules are found by the first word of a command, path rules by a part
-of the path that they fix, address rules by the end of the host.  What fixes
-nothing is tried on everything of its kind.  The order of the rules is kept.
+What reads rules, or judges by them, imports the readers of shell lines and paths.  These values
+import neither, so that a server can hold them before it has to judge.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
+from typing import TYPE_CHECKING
 
+from crabhook.model.card import Because
+from crabhook.model.errors import CrabhookError
 from crabhook.model.risk import Level
-from crabhook.policy import matcher
-from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part, ToolPart
-from crabhook.policy.matcher import Matcher, PathMatcher
+
+if TYPE_CHECKING:
+    from crabhook.policy.matcher import Matcher
 
 
 class RuleVerdict(StrEnum):
@@ -58,7 +58,7 @@ class Rule:
 
     verdict: RuleVerdict
     texts: tuple[str, ...]
-    matchers: tuple[Matcher, ...]
+    matchers: tuple["Matcher", ...]
     note: str = ""
     scope: RuleScope = RuleScope()
     expires: datetime | None = None
@@ -66,7 +66,7 @@ class Rule:
     line: int = 0
 
     @property
-    def pairs(self) -> Iterator[tuple[str, Matcher]]:
+    def pairs(self) -> Iterator[tuple[str, "Matcher"]]:
         """Each matcher with the text it was written as."""
         return zip(self.texts, self.matchers, strict=True)
 
@@ -89,7 +89,7 @@ class RiskRule:
     level: Level
     words: str
     texts: tuple[str, ...]
-    matchers: tuple[Matcher, ...]
+    matchers: tuple["Matcher", ...]
     origin: str = ""
     line: int = 0
 
@@ -130,112 +130,57 @@ class RuleSet:
         return restricting if self.trust is Trust.RESTRICT else ()
 
 
-_ANY = "*"
-_Key = tuple[str, str]
+def in_words(rule: Rule) -> str:
+    """Return a rule with where it holds; what an agent named may be in it."""
+    scope = [
+        f"{name} {', '.join(values)}"
+        for name, values in (("session", rule.scope.session), ("project", rule.scope.project))
+        if values
+    ]
+    where = f"in {' and '.join(scope)}" if scope else "everywhere"
+    return f"{rule} · {where}"
+
+
+class RuleFileError(CrabhookError):
+    """A rule file that cannot be used; `line` is where, from 1."""
+
+    def __init__(self, name: str, line: int, what: str) -> None:
+        super().__init__(f"{name}, line {line}: {what}")
+        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A rule in its place: `order` among all rules, `folder` of its file."""
+class PartRuling:
+    """The ruling on one part of a call.
 
-    order: int
-    rule: Rule
-    folder: str
+    `kind` says what the part is: command, write, read, name, fetch, agent,
+    tool.  `hidden`: the part was only suspected, so it could not help the call.
+    `verdict` is None where no rule speaks of it.  `because` is what a card of the call says.
+    """
 
-
-class RuleIndex:
-    """The rules of one class of verdicts."""
-
-    def __init__(self, rules: Iterable[Placed]) -> None:
-        self._by_key: dict[_Key, list[Placed]] = defaultdict(list)
-        for placed in rules:
-            for key in dict.fromkeys(map(_key_of, placed.rule.matchers)):
-                self._by_key[key].append(placed)
-        # A name with wildcards may become any path, so every path rule is tried.
-        self._path_keys = [key for key in self._by_key if key[0] in ("read", "write", "tool")]
-
-    @property
-    def matchers(self) -> Iterator[Matcher]:
-        """All matchers of all rules, each as often as it is found."""
-        found = (placed for rules in self._by_key.values() for placed in rules)
-        return (matcher for placed in found for matcher in placed.rule.matchers)
-
-    @cached_property
-    def of_commands(self) -> tuple[Placed, ...]:
-        """The rules that name commands."""
-        found = (rules for key, rules in self._by_key.items() if key[0] == "command")
-        return tuple(placed for rules in found for placed in rules)
-
-    def of_program(self, name: str) -> Sequence[Placed]:
-        """Return the rules of commands that begin with this word."""
-        return self._by_key.get(("command", name), ())
-
-    def candidates(self, part: Part, keys: Iterable[_Key]) -> Sequence[Placed]:
-        """Return the rules that may speak of the part, in order; `keys` are `keys_of` it."""
-        if not self._by_key:
-            return ()
-        wild = isinstance(part, FilePart) and part.glob and part.by is None
-        chosen = self._path_keys if wild else keys
-        found = [rules for key in chosen if (rules := self._by_key.get(key))]
-        if len(found) < 2:
-            return found[0] if found else ()
-        unique = {placed.order: placed for rules in found for placed in rules}
-        return [unique[order] for order in sorted(unique)]
+    kind: str
+    text: str
+    verdict: RuleVerdict | None
+    rule: Rule | None
+    why: str
+    hidden: bool = False
+    because: Because | None = None
 
 
-def _key_of(one: Matcher) -> _Key:
-    match one:
-        case matcher.CommandMatcher():
-            return "command", one.pattern.first_word or _ANY
-        case PathMatcher():
-            return "write" if one.writes else "read", _fixed_part(one)
-        case matcher.DomainMatcher():
-            ends = one.labels[-2:]
-            fixed = all(label.exact for label in ends)
-            return "fetch", ".".join(label.parts[0] for label in ends) if fixed else ""
-        case matcher.NameMatcher():
-            return "name", one.tool
-        case matcher.ToolMatcher():
-            return "tool", one.name.parts[0] if one.name.exact else _ANY
-        case matcher.InputMatcher():
-            return "tool", _ANY
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The ruling on the whole call.
 
+    `verdict` is None where the rules leave it open: the operator is asked.
+    `rule` decided it, if one rule did.  `why` is for a person.  `parts` are
+    those that matter: all that an allow must cover, and every hit.  `because`: `why` as a card
+    says it, where it can say more than that.
+    """
 
-def _fixed_part(path: PathMatcher) -> str:
-    """Return the last part of the path that is the same in every path the rule means."""
-    parts = reversed(path.pattern.pattern.split("/"))
-    plain = (one for one in parts if one and one.isascii() and not set(one) & set("*?[]\\"))
-    return next(plain, "").casefold()
-
-
-def keys_of(part: Part) -> frozenset[_Key]:
-    """Return by what the rules are found that may speak of a part."""
-    return frozenset(_keys_of(part))
-
-
-def _keys_of(part: Part) -> Iterator[_Key]:
-    yield "tool", _ANY
-    for tool in part.tools:
-        yield "tool", tool
-    match part:
-        case CommandPart():
-            yield "command", _ANY
-            texts = (*part.lines, *(reading.text for reading in part.readings))
-            for word in {text.partition(" ")[0] for text in texts}:
-                yield "command", word
-        case FilePart():
-            yield "tool", "Read"  # as a whole it stops writes too
-            yield from (("tool", tool) for tool in part.own)
-            names = {name for place in part.places for name in place.both}
-            for fixed in {"", *(one for name in names for one in name.casefold().split("/"))}:
-                yield "write", fixed
-                yield "read", fixed
-            yield from (keys_of(part.by) if part.by else ())
-        case FetchPart():
-            yield "fetch", ""
-            yield "fetch", ".".join(part.host.split(".")[-2:])
-        case NamePart():
-            for tool in part.tools:
-                yield "name", tool
-        case ToolPart():
-            pass
+    verdict: RuleVerdict | None
+    rule: Rule | None
+    why: str
+    parts: tuple[PartRuling, ...] = ()
+    troubles: tuple[str, ...] = ()
+    protected: str = ""
+    because: Because | None = None

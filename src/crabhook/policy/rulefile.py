@@ -24,25 +24,24 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from crabhook.model.errors import CrabhookError
 from crabhook.model.risk import Level
 from crabhook.policy.matcher import Matcher, parse_matcher
 from crabhook.policy.protected import ENTRY_NAMES
-from crabhook.policy.rule import RiskRule, Rule, RuleScope, RuleSet, RuleVerdict, Trust
+from crabhook.policy.rule import (
+    RiskRule,
+    Rule,
+    RuleFileError,
+    RuleScope,
+    RuleSet,
+    RuleVerdict,
+    Trust,
+)
 
 MAX_BYTES = 8 * 1024 * 1024
 _RULE_KEYS = ("verdict", "match", "note", "scope", "expires")
 _RISK_KEYS = ("match", "level", "words")
 _KEYS = ("rule", "unprotect", "risk")
 _SCOPE_KEYS = tuple(field.name for field in fields(RuleScope))
-
-
-class RuleFileError(CrabhookError):
-    """A rule file that cannot be used; `line` is where, from 1."""
-
-    def __init__(self, name: str, line: int, what: str) -> None:
-        super().__init__(f"{name}, line {line}: {what}")
-        self.line = line
 
 
 def read_rules(text: str, name: str, folder: str = "", trust: Trust = Trust.FULL) -> RuleSet:

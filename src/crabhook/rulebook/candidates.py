@@ -14,7 +14,8 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import Bases, is_within
 from crabhook.policy.propose import propose
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Placed, Rule, RuleIndex, RuleScope, RuleVerdict, keys_of
+from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
+from crabhook.policy.rule_index import Placed, RuleIndex, keys_of
 from crabhook.rulebook.context import InForce, LawOf
 from crabhook.rulebook.history import PastCall, holds_a_stand_in, recalled
 

@@ -25,8 +25,7 @@ from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Wanted
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH, is_within
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
 
 WITHIN = 2.0  # seconds that one look may take

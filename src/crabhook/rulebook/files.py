@@ -15,8 +15,8 @@ from crabhook.ownfile import read_own, write_own
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import normal
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import RuleSet, Trust
-from crabhook.policy.rulefile import RuleFileError, read_rules
+from crabhook.policy.rule import RuleFileError, RuleSet, Trust
+from crabhook.policy.rulefile import read_rules
 
 PROJECT_FILE = ".crabhook/rules.toml"
 LARGEST = 1 << 20  # bytes of a rule file: ten thousand rules

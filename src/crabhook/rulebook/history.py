@@ -14,8 +14,7 @@ from crabhook.model.actor import Actor, Operator
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value
-from crabhook.policy.rule import Rule, RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 from crabhook.rulebook.context import LawOf
 from crabhook.store.actors import actor_in
 from crabhook.store.record import Kind as Recorded

@@ -7,8 +7,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from crabhook.policy.matcher import parse_matcher
-from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
-from crabhook.policy.rulefile import RuleFileError, read_rules
+from crabhook.policy.rule import Rule, RuleFileError, RuleScope, RuleVerdict
+from crabhook.policy.rulefile import read_rules
 from crabhook.rulebook.edit import add, remove, written
 from crabhook.rulebook.files import RuleFiles, RulesError, read_trusted, write_trusted
 from tests.fuzz.folder import own_folder

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Rule, RuleSet, RuleVerdict, Ruling
 from tests.fuzz.mutation import words
 from tests.fuzz.target import Target
 from tests.fuzz.text import text_of

@@ -15,7 +15,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Ruling
 from tests.support.playbook import ALLOW, Playbook, asking, bash, calling, done, prompt
 from tests.support.ruled import RM_DENIED, judge_by
 

@@ -8,8 +8,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.wording import AWAY
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from tests.support.playbook import Playbook, asking, bash, calling, prompt
 
 

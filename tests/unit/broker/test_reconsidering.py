@@ -7,8 +7,7 @@ from crabhook.model.actor import OWNER
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.wording import who
-from crabhook.policy.rule import Rule, RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 from tests.support.playbook import ALLOW, Playbook, bash, calling, prompt
 
 RULE = Rule(RuleVerdict.ALLOW, ("Bash(ls)",), (), origin="rules.toml", line=4)

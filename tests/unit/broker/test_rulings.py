@@ -14,8 +14,7 @@ from crabhook.model.card import Because, Brought, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.rule import Rule, RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 from tests.support.playbook import ALLOW, asking, bash, prompt
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.paths import Bases
-from crabhook.policy.rule import Placed, Rule, RuleIndex, keys_of
+from crabhook.policy.rule import Rule
+from crabhook.policy.rule_index import Placed, RuleIndex, keys_of
 from tests.support.examples import examples
 from tests.unit.policy.law import bash, call, context, rule
 

@@ -7,8 +7,8 @@ import pytest
 
 from crabhook.model.event import Event
 from crabhook.model.wording import until
-from crabhook.policy.propose import in_words, why_none
-from crabhook.policy.rule import RuleScope
+from crabhook.policy.propose import why_none
+from crabhook.policy.rule import RuleScope, in_words
 from tests.unit.policy.law import bash, call, context, rule
 
 

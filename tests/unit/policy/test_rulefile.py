@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.policy.rule import RuleScope, RuleVerdict, Trust
-from crabhook.policy.rulefile import RuleFileError, read_rules
+from crabhook.policy.rule import RuleFileError, RuleScope, RuleVerdict, Trust
+from crabhook.policy.rulefile import read_rules
 from tests.support.examples import examples
 
 WHOLE = """# mine

@@ -1,6 +1,6 @@
 """What was said of a call."""
 
-from crabhook.policy.ruling import PartRuling, Ruling
+from crabhook.policy.rule import PartRuling, Ruling
 
 
 def test_what_was_said_twice_is_kept_once() -> None:

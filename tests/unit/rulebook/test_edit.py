@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
-from crabhook.policy.rulefile import RuleFileError, read_rules
+from crabhook.policy.rule import Rule, RuleFileError, RuleScope, RuleVerdict
+from crabhook.policy.rulefile import read_rules
 from crabhook.rulebook.edit import add, remove, written
 from crabhook.rulebook.files import RuleFiles, RulesError
 from tests.support.examples import examples

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.policy.rule import Trust
-from crabhook.policy.rulefile import RuleFileError
+from crabhook.policy.rule import RuleFileError, Trust
 from crabhook.rulebook.files import (
     LARGEST,
     RuleFiles,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.policy.rulefile import RuleFileError
+from crabhook.policy.rule import RuleFileError
 from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles
 from tests.unit.policy.law import bash, call

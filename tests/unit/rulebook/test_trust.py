@@ -2,8 +2,7 @@
 
 import pytest
 
-from crabhook.policy.rule import Trust
-from crabhook.policy.rulefile import RuleFileError
+from crabhook.policy.rule import RuleFileError, Trust
 from crabhook.rulebook.files import (
     Trusted,
     digest,

@@ -20,7 +20,7 @@ from crabhook.model.risk import UNTOLD
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.policy.calls.read import changed_paths, may_go_deep
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Ruling
 from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner, is_here

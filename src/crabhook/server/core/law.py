@@ -27,8 +27,7 @@ from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH
-from crabhook.policy.rule import RuleSet, RuleVerdict, Trust
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleSet, RuleVerdict, Ruling, Trust
 from crabhook.rulebook.context import (
     LOOK_AGAIN,
     PROJECTS_KEPT,

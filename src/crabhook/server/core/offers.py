@@ -23,8 +23,8 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.policy.context import Context
-from crabhook.policy.propose import Proposal, Trial, in_words, propose, tried_each, why_none
-from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.policy.propose import Proposal, Trial, propose, tried_each, why_none
+from crabhook.policy.rule import Rule, RuleVerdict, in_words
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles, RulesError

@@ -20,9 +20,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.model.wording import until
-from crabhook.policy.propose import in_words
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.server.core.history import PastReader, Remembered, TellEntry, TellPage
 from crabhook.server.core.law import Assess, Judge, untold
 from crabhook.server.core.offers import Offers

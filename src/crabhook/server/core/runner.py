@@ -33,7 +33,7 @@ from crabhook.model.card import Request
 from crabhook.model.event import Event
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.platforms.interface import Platform
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Ruling
 from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.core import Core
 from crabhook.server.core.history import PastReader, Remembered

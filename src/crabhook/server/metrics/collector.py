@@ -33,7 +33,7 @@ from crabhook.broker.messages import Refusal
 from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import Ruling
 from crabhook.server.core.law import Judge
 from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health

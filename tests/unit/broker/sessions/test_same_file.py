@@ -9,8 +9,7 @@ from crabhook.broker.sessions.live import CHANGING, FILES_KEPT
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Request, Stance
 from crabhook.model.order import Order
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from tests.support.playbook import ALLOW, DENY, Playbook, asking, calling
 
 FILE = "/p/a.py"

@@ -10,8 +10,7 @@ from crabhook.desk.commands import Steer, StopSession, TakeBackNote
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Stance
 from crabhook.model.errors import DecisionError
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, done
 
 COMPANION = Stance.COMPANION

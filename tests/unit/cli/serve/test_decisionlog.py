@@ -9,8 +9,7 @@ import pytest
 from crabhook.cli.serve.desks import SHORT, keep_log
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking
 

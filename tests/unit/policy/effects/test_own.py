@@ -5,8 +5,8 @@ import pytest
 from crabhook.model.risk import Level
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Trust
-from crabhook.policy.rulefile import RuleFileError, read_rules
+from crabhook.policy.rule import RuleFileError, Trust
+from crabhook.policy.rulefile import read_rules
 from tests.unit.policy.law import bash, call, context
 
 DEPLOY = '[[risk]]\nmatch = "Bash(deploy *)"\nlevel = 2\nwords = "deploys to production"\n'

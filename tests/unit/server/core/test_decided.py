@@ -8,8 +8,7 @@ from crabhook.model.actor import Rule
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking
 from tests.support.seat import seat

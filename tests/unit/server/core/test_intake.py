@@ -12,8 +12,7 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.risk import Effect, Level, Risk
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core import intake
 from crabhook.server.core.intake import LONG, Intake
 from crabhook.server.core.runner import Runner

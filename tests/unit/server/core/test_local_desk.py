@@ -32,8 +32,7 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.model.risk import NO_RISK
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.core import OUTCOMES_KEPT
 from crabhook.server.core.intake import Intake

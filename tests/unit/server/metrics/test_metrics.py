@@ -16,8 +16,7 @@ from crabhook import __version__
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
-from crabhook.policy.rule import RuleVerdict
-from crabhook.policy.ruling import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics import collector as module
 from crabhook.server.metrics.collector import COUNTERS, GAUGES, TIMINGS, Metrics, Timed

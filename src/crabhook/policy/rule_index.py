@@ -1,0 +1,212 @@
+"""The rules that may speak of one part of a call, and rulings on a part by them.
+
+Command rules are found by the first word of a command, path rules by a part
+of the path that they fix, address rules by the end of the host.  What fixes
+nothing is tried on everything of its kind.  The order of the rules is kept.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import cached_property
+
+from crabhook.model.card import Because, Brought
+from crabhook.policy import matcher
+from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part, ToolPart
+from crabhook.policy.matcher import Matcher, PathMatcher
+from crabhook.policy.rule import PartRuling, Rule, RuleVerdict
+
+_ANY = "*"
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A rule in its place: `order` among all rules, `folder` of its file."""
+
+    order: int
+    rule: Rule
+    folder: str
+
+
+class RuleIndex:
+    """The rules of one class of verdicts."""
+
+    def __init__(self, rules: Iterable[Placed]) -> None:
+        self._by_key: dict[_Key, list[Placed]] = defaultdict(list)
+        for placed in rules:
+            for key in dict.fromkeys(map(_key_of, placed.rule.matchers)):
+                self._by_key[key].append(placed)
+        # A name with wildcards may become any path, so every path rule is tried.
+        self._path_keys = [key for key in self._by_key if key[0] in ("read", "write", "tool")]
+
+    @property
+    def matchers(self) -> Iterator[Matcher]:
+        """All matchers of all rules, each as often as it is found."""
+        found = (placed for rules in self._by_key.values() for placed in rules)
+        return (matcher for placed in found for matcher in placed.rule.matchers)
+
+    @cached_property
+    def of_commands(self) -> tuple[Placed, ...]:
+        """The rules that name commands."""
+        found = (rules for key, rules in self._by_key.items() if key[0] == "command")
+        return tuple(placed for rules in found for placed in rules)
+
+    def of_program(self, name: str) -> Sequence[Placed]:
+        """Return the rules of commands that begin with this word."""
+        return self._by_key.get(("command", name), ())
+
+    def candidates(self, part: Part, keys: Iterable[_Key]) -> Sequence[Placed]:
+        """Return the rules that may speak of the part, in order; `keys` are `keys_of` it."""
+        if not self._by_key:
+            return ()
+        wild = isinstance(part, FilePart) and part.glob and part.by is None
+        chosen = self._path_keys if wild else keys
+        found = [rules for key in chosen if (rules := self._by_key.get(key))]
+        if len(found) < 2:
+            return found[0] if found else ()
+        unique = {placed.order: placed for rules in found for placed in rules}
+        return [unique[order] for order in sorted(unique)]
+
+
+def _key_of(one: Matcher) -> _Key:
+    match one:
+        case matcher.CommandMatcher():
+            return "command", one.pattern.first_word or _ANY
+        case PathMatcher():
+            return "write" if one.writes else "read", _fixed_part(one)
+        case matcher.DomainMatcher():
+            ends = one.labels[-2:]
+            fixed = all(label.exact for label in ends)
+            return "fetch", ".".join(label.parts[0] for label in ends) if fixed else ""
+        case matcher.NameMatcher():
+            return "name", one.tool
+        case matcher.ToolMatcher():
+            return "tool", one.name.parts[0] if one.name.exact else _ANY
+        case matcher.InputMatcher():
+            return "tool", _ANY
+
+
+def _fixed_part(path: PathMatcher) -> str:
+    """Return the last part of the path that is the same in every path the rule means."""
+    parts = reversed(path.pattern.pattern.split("/"))
+    plain = (one for one in parts if one and one.isascii() and not set(one) & set("*?[]\\"))
+    return next(plain, "").casefold()
+
+
+def keys_of(part: Part) -> frozenset[_Key]:
+    """Return by what the rules are found that may speak of a part."""
+    return frozenset(_keys_of(part))
+
+
+def _keys_of(part: Part) -> Iterator[_Key]:
+    yield "tool", _ANY
+    for tool in part.tools:
+        yield "tool", tool
+    match part:
+        case CommandPart():
+            yield "command", _ANY
+            texts = (*part.lines, *(reading.text for reading in part.readings))
+            for word in {text.partition(" ")[0] for text in texts}:
+                yield "command", word
+        case FilePart():
+            yield "tool", "Read"  # as a whole it stops writes too
+            yield from (("tool", tool) for tool in part.own)
+            names = {name for place in part.places for name in place.both}
+            for fixed in {"", *(one for name in names for one in name.casefold().split("/"))}:
+                yield "write", fixed
+                yield "read", fixed
+            yield from (keys_of(part.by) if part.by else ())
+        case FetchPart():
+            yield "fetch", ""
+            yield "fetch", ".".join(part.host.split(".")[-2:])
+        case NamePart():
+            for tool in part.tools:
+                yield "name", tool
+        case ToolPart():
+            pass
+
+
+class Rank(IntEnum):
+    """The order in which rulings on parts decide a call, the first first."""
+
+    DENY = 0
+    PROTECTED = 1
+    ASK = 2
+    ALLOW = 3
+    PASS = 4
+    NOTHING = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRuling:
+    """The ruling on one part, and which place in the order it has."""
+
+    rank: Rank
+    order: int
+    part: PartRuling
+
+
+def ruling_by_rule(
+    rank: Rank, match: tuple[Placed, str], part: Part, *, hidden: bool
+) -> RankedRuling:
+    """Return the ruling of a rule, and of which of its matchers, on a part."""
+    placed, text = match
+    rule = placed.rule
+    why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
+    asks = rule.verdict is RuleVerdict.ASK_OPERATOR
+    because = because_of_rule(rule, text if asks else f"{rule.verdict} {text}")
+    said = part_ruling(part, rule.verdict, rule, why, hidden=hidden, because=because)
+    return RankedRuling(rank, placed.order, said)
+
+
+def because_of_rule(rule: Rule, text: str, before: str = "") -> Because:
+    """Return that a rule, in these words of it, brings a card here; `before` says how."""
+    words = f'{before}rule "{text}"' + (f" \N{EM DASH} {rule.note}" if rule.note else "")
+    return Because(Brought.RULE, words, text, rule.note)
+
+
+def question_about_search(said: RankedRuling, part: FilePart) -> RankedRuling:
+    """Return the ruling on a file as a question about the search that reads the file."""
+    verdict = said.part.verdict
+    if verdict is RuleVerdict.DENY:
+        verdict = RuleVerdict.ASK_OPERATOR
+    why = f"it reads {said.part.text} too, and of that: {said.part.why}"
+    rank = Rank.PROTECTED if said.rank is Rank.PROTECTED else Rank.ASK
+    because = said.part.because
+    if because is not None:
+        because = replace(because, words=f"it reads {said.part.text} too: {because.words}")
+    asked = part_ruling(part, verdict, None, why, hidden=True, because=because)
+    return RankedRuling(rank, said.order, asked)
+
+
+def question_about_folder(part: FilePart, folder: str, why: str) -> RankedRuling:
+    """Return the question about a folder that nobody could look at whole."""
+    why = f"what a rule denies or protects may be in {folder}: {why}"
+    said = part_ruling(part, RuleVerdict.ASK_OPERATOR, None, why, hidden=True)
+    return RankedRuling(Rank.ASK, 0, said)
+
+
+def part_ruling(  # noqa: PLR0913 - a ruling's fields
+    part: Part,
+    verdict: RuleVerdict | None,
+    rule: Rule | None,
+    why: str,
+    *,
+    hidden: bool,
+    because: Because | None = None,
+) -> PartRuling:
+    """Return the ruling on a part, with a word for what the part is."""
+    match part:
+        case CommandPart():
+            kind = "command"
+        case FilePart():
+            kind = str(part.use)
+        case FetchPart():
+            kind = "fetch"
+        case NamePart():
+            kind = "agent" if "Agent" in part.tools else "skill"
+        case _:
+            kind = "tool"
+    return PartRuling(kind, part.text, verdict, rule, why, hidden, because)
