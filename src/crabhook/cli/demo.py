@@ -29,7 +29,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.address import UnixAddress
 from crabhook.server.core.law import Law
-from crabhook.server.core.offers import Offers
+from crabhook.server.core.readings import OfferedFrom
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
@@ -133,7 +133,7 @@ async def own_runner(folder: Path) -> AsyncIterator[Runner]:
     files = RuleFiles(folder / "config", (str(state),))
     recorder = Recorder(lambda: open_writer(state))
     law = Law(files)
-    runner = Runner(PLATFORMS, recorder, law.judge, Offers(files, law, state))
+    runner = Runner(PLATFORMS, recorder, law.judge, OfferedFrom(files, law, state))
     law.changed = runner.tell
     runner.warned, runner.readings.edition_of = law.warnings, law.edition
     runner.assess = runner.readings.assess = law.risk

@@ -14,8 +14,9 @@ from typing import TypeAlias
 from crabhook.model.card import Because, Brought
 from crabhook.model.event import Event
 from crabhook.model.risk import Risk
-from crabhook.policy.calls.parts import Call, FilePart, Part, Use
+from crabhook.policy.calls.parts import FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
+from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.paths import Anchor, Bases, expand_home, is_within, place

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from posixpath import basename
 
-from crabhook.policy.calls.parts import Call, CommandPart, command_tools
+from crabhook.policy.calls.parts import CommandPart, command_tools
+from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher
 from crabhook.policy.rule import Rule

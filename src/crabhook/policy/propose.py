@@ -12,7 +12,6 @@ from posixpath import dirname
 
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import (
-    Call,
     CommandPart,
     FetchPart,
     FilePart,
@@ -23,6 +22,7 @@ from crabhook.policy.calls.parts import (
     Use,
 )
 from crabhook.policy.calls.read import ANYTHING, read_call
+from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.matcher import parse_matcher

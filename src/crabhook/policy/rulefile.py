@@ -26,7 +26,6 @@ from typing import Any
 
 from crabhook.model.risk import Level
 from crabhook.policy.matcher import Matcher, parse_matcher
-from crabhook.policy.protected import ENTRY_NAMES
 from crabhook.policy.rule import (
     RiskRule,
     Rule,
@@ -155,6 +154,10 @@ class _Reader:
             names = _texts(value) if value else ()
         except ValueError as error:
             raise self._wrong(line, f"unprotect {error}") from None
+        if not names:
+            return frozenset()
+        from crabhook.policy.protected import ENTRY_NAMES  # noqa: PLC0415 - few files name one
+
         for name in names:
             if name not in ENTRY_NAMES:
                 known = ", ".join(ENTRY_NAMES)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from crabhook.model.event import Event
-from crabhook.policy.calls.parts import Call, Part
+from crabhook.policy.calls.parts import Part
 from crabhook.policy.calls.read import read_call
+from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import Bases, is_within

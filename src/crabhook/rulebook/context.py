@@ -17,16 +17,18 @@ from pathlib import Path
 from stat import S_ISLNK
 from threading import Lock
 from time import monotonic
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook.bounded import Bounded
 from crabhook.model.event import Event
 from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Wanted
-from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH, is_within
-from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
+
+if TYPE_CHECKING:
+    from crabhook.policy.evaluate import Policy
+    from crabhook.policy.protected import Protected
 
 WITHIN = 2.0  # seconds that one look may take
 MOST_NAMES = 400_000  # that it passes
@@ -232,7 +234,7 @@ _PATHS_KEPT = 65536  # names of files whose links were followed
 class InForce:
     """The rules of a project, and what a ruling about calls there needs to know."""
 
-    policy: Policy
+    policy: "Policy"
     context: Context
 
     def ruling(self, event: Event) -> Ruling:
@@ -270,6 +272,6 @@ class Today:
         return self._known[project]
 
     @property
-    def protected(self) -> Protected:
+    def protected(self) -> "Protected":
         """What always reaches a person, without what the user took off the list."""
         return self._files.protected.without(self._files.user_rules().unprotect)

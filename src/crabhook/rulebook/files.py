@@ -9,14 +9,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
-from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import normal
-from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleFileError, RuleSet, Trust
-from crabhook.policy.rulefile import read_rules
+
+if TYPE_CHECKING:
+    from crabhook.policy.evaluate import Policy
+    from crabhook.policy.protected import Protected
 
 PROJECT_FILE = ".crabhook/rules.toml"
 LARGEST = 1 << 20  # bytes of a rule file: ten thousand rules
@@ -57,7 +59,7 @@ def project_rules(folder: str, content: bytes, trusted: Iterable[Trusted]) -> Ru
         text = content.decode()
     except UnicodeDecodeError as error:
         raise RuleFileError(name, 1, f"it is not UTF-8 (byte {error.start})") from error
-    return read_rules(text, name, folder, trust)
+    return _read_rules(text, name, folder, trust)
 
 
 def read_trusted(text: str, name: str) -> tuple[Trusted, ...]:
@@ -139,17 +141,30 @@ class RuleFiles:
             return RuleSet(folder=str(project), trust=Trust.NONE)
         return project_rules(str(project), read_project_file(project), theirs)
 
-    def policy(self, project: Path) -> Policy:
+    def policy(self, project: Path) -> "Policy":
         """Return the law as it stands for agents in the project."""
+        from crabhook.policy.evaluate import Policy  # noqa: PLC0415 - as `_read_rules`
+
         return Policy([self.user_rules(), self.project_rules(project)], self.protected)
 
     @property
-    def protected(self) -> Protected:
+    def protected(self) -> "Protected":
         """What always reaches a person, crabhook's own places among it."""
+        from crabhook.policy.protected import Protected  # noqa: PLC0415 - as `_read_rules`
+
         return Protected((str(self.folder), *self.own_places))
 
 
-_read_once = lru_cache(maxsize=4)(read_rules)  # thousands of rules take a second
+@lru_cache(maxsize=4)  # thousands of rules take a second
+def _read_once(text: str, name: str) -> RuleSet:
+    return _read_rules(text, name) if text else RuleSet()
+
+
+def _read_rules(text: str, name: str, folder: str = "", trust: Trust = Trust.FULL) -> RuleSet:
+    # What reads rules reads shell lines too; a server without rules listens before it is there.
+    from crabhook.policy.rulefile import read_rules  # noqa: PLC0415 - see above
+
+    return read_rules(text, name, folder, trust)
 
 
 def read_text(path: Path) -> str:

@@ -7,6 +7,7 @@ a descriptor of our own (`reopened`) changes nobody else's.
 
 import asyncio
 import os
+import select
 import sys
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -82,6 +83,13 @@ async def _ready(descriptor: int, watch: _Watch, unwatch: _Watch) -> None:
         unwatch(descriptor)
 
 
+def _has_room(descriptor: int) -> bool:
+    """Whether writing would not block now: what is written first is there before all else."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return bool(poll.poll(0))
+
+
 class LineWriter:
     """Writes text to a file descriptor at once, each time with a line's end.
 
@@ -107,10 +115,12 @@ class LineWriter:
         way = self._target if self._way is None else self._way
         rest = memoryview(f"{text}\n".encode(self._encoding, "backslashreplace"))
         while rest:
-            if self._waits:  # a file always has room
+            if self._waits and not _has_room(way):  # a file always has
                 await _ready(way, loop.add_writer, loop.remove_writer)
             with suppress(BlockingIOError):  # a terminal that has room has not always enough
                 rest = rest[os.write(way, rest[:_CHUNK]) :]
+            if self._waits:  # others have their turn, however fast it is read
+                await asyncio.sleep(0)
 
     def close(self) -> None:
         """Let go of the terminal."""

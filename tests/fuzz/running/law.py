@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from crabhook.model.event import Event
-from crabhook.policy.calls.parts import Call
 from crabhook.policy.calls.read import read_call
+from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import ENTRY_NAMES
 from tests.fuzz.running.cage import Ran

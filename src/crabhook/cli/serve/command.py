@@ -34,7 +34,7 @@ from crabhook.server.address import (
 )
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.law import Law
-from crabhook.server.core.offers import Offers
+from crabhook.server.core.readings import OfferedFrom
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
@@ -135,14 +135,14 @@ async def _serve(settings: Settings) -> None:
     files = rule_files()
     others = OtherHooks(os.environ)
     law = Law(files, others.at)
-    offers = Offers(files, law, config.state_folder())
+    rules = OfferedFrom(files, law, config.state_folder())
     metrics: Metrics | None = None
     if settings.http is not None:  # where they can be read; nobody else waits for the import
         from crabhook.server.metrics import collector  # noqa: PLC0415 - see above
 
         metrics = collector.Metrics()
     judge = metrics.timed(law.judge) if metrics else law.judge
-    runner = Runner(PLATFORMS, recorder, judge, offers, _bounds(settings))
+    runner = Runner(PLATFORMS, recorder, judge, rules, _bounds(settings))
     law.changed = runner.tell
     runner.warned, runner.readings.edition_of = law.warnings, law.edition
     runner.assess = runner.readings.assess = law.risk

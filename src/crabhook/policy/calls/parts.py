@@ -1,4 +1,4 @@
-"""What a call comes to: tools by their names, and parts that rules speak about.
+"""What rules speak about: tools by their names, and the parts of a call.
 
 The tools' names are Claude Code's; what other platforms call the same is read
 as its Claude name, so that one rule serves them all.
@@ -7,15 +7,16 @@ as its Claude name, so that one rule serves them all.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook.model.jsontext import Value
 from crabhook.policy.paths import Place
-from crabhook.policy.shell.mentions import Mentions
-from crabhook.policy.shell.script import Command
-from crabhook.policy.shell.unfold import Reading
 from crabhook.tables import names, tables
 from crabhook.vocabulary import vocabulary
+
+if TYPE_CHECKING:  # no rule needs a reader of shell lines before there is a line
+    from crabhook.policy.shell.script import Command
+    from crabhook.policy.shell.unfold import Reading
 
 
 class Kind(StrEnum):
@@ -67,9 +68,6 @@ def kind_of(name: str) -> Kind:
     return KINDS.get(canonical(name), Kind.OTHER)
 
 
-NO_MENTIONS = Mentions()
-
-
 class Use(StrEnum):
     """What is done to a file; NAMED: a command is given its name, for good or ill."""
 
@@ -87,8 +85,8 @@ class CommandPart:
     """
 
     text: str
-    command: Command
-    readings: tuple[Reading, ...]
+    command: "Command"
+    readings: tuple["Reading", ...]
     lines: frozenset[str]
     tools: frozenset[str]
 
@@ -158,25 +156,3 @@ class ToolPart:
 
 
 Part: TypeAlias = CommandPart | FilePart | FetchPart | NamePart | ToolPart
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call as rules see it.
-
-    `required`: all that an allow must cover.  `suspected`: what counts
-    against the call alone.  `troubles`: why no rule may allow it.
-    `mentions`: the names in it that may be programs', unseen.
-    """
-
-    tool: str
-    kind: Kind
-    required: tuple[Part, ...]
-    suspected: tuple[Part, ...]
-    troubles: tuple[str, ...] = ()
-    mentions: Mentions = NO_MENTIONS
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """Everything, what is sure before what is suspected."""
-        return (*self.required, *self.suspected)

@@ -11,7 +11,6 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.policy.calls.parts import (
     PATH_KEYS,
-    Call,
     Deep,
     FetchPart,
     FilePart,
@@ -24,7 +23,7 @@ from crabhook.policy.calls.parts import (
     kind_of,
     mcp_name,
 )
-from crabhook.policy.calls.shell_call import read_patch, shell_call
+from crabhook.policy.calls.shell_call import Call, read_patch, shell_call
 from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import expand_home, place
 from crabhook.policy.shell.programs import may_read_deep

@@ -1,4 +1,4 @@
-"""A shell line as a call: its commands and redirects, and the files they name.
+"""A call as rules see it; a shell line as one, with the files that its commands name.
 
 A patch of Codex's is read here too, since Codex takes one out of a shell line.  A header
 counts wherever it stands: a file too many is only one question more.
@@ -17,10 +17,10 @@ from crabhook.policy.calls.mentioned_files import (
     named_files,
     told_files,
 )
-from crabhook.policy.calls.parts import Call, CommandPart, FilePart, Kind, Part, ToolPart, Use
+from crabhook.policy.calls.parts import CommandPart, FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.context import Context
 from crabhook.policy.paths import LONGEST_PATH, expand_home, is_within, normal, place
-from crabhook.policy.shell.mentions import mentions
+from crabhook.policy.shell.mentions import Mentions, mentions
 from crabhook.policy.shell.programs import MOVES, VERSION_CONTROL
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Word
@@ -29,6 +29,31 @@ from crabhook.policy.shell.wrappers import unwrapped
 
 _MAX_FOLDERS = 8
 _APPLY_PATCH = frozenset({"apply_patch", "applypatch"})
+
+
+NO_MENTIONS = Mentions()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call as rules see it.
+
+    `required`: all that an allow must cover.  `suspected`: what counts
+    against the call alone.  `troubles`: why no rule may allow it.
+    `mentions`: the names in it that may be programs', unseen.
+    """
+
+    tool: str
+    kind: Kind
+    required: tuple[Part, ...]
+    suspected: tuple[Part, ...]
+    troubles: tuple[str, ...] = ()
+    mentions: Mentions = NO_MENTIONS
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Everything, what is sure before what is suspected."""
+        return (*self.required, *self.suspected)
 
 
 def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: Context) -> Call:

@@ -13,17 +13,10 @@ from posixpath import basename
 from crabhook.model.event import Event
 from crabhook.model.risk import NO_RISK, Effect, Level, Risk, Where
 from crabhook.policy.calls.mentioned_files import Folders, named_files
-from crabhook.policy.calls.parts import (
-    Call,
-    CommandPart,
-    FetchPart,
-    FilePart,
-    Use,
-    mcp_name,
-)
+from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, Use, mcp_name
 from crabhook.policy.calls.parts import Kind as Sort
 from crabhook.policy.calls.read import CommandLine, command_line, read_call
-from crabhook.policy.calls.shell_call import folders_of, known_variables, removal_trouble
+from crabhook.policy.calls.shell_call import Call, folders_of, known_variables, removal_trouble
 from crabhook.policy.context import Context
 from crabhook.policy.effects.commands import Known, Reader
 from crabhook.policy.effects.objects import DOUBT, Scene, Subject, cut, host, place_words

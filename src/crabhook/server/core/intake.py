@@ -19,7 +19,6 @@ from crabhook.model.event import Event
 from crabhook.model.risk import UNTOLD
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
-from crabhook.policy.calls.read import changed_paths, may_go_deep
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING
 from crabhook.server.core.pending_call import PendingCall, RefusedError
@@ -64,6 +63,9 @@ class Intake:
 
     async def enter(self, asked: Request) -> PendingCall:
         """Take a request in; its place may already hold the reply.  Raises RefusedError."""
+        # With what reads shell lines; the law brings it as soon as the port listens.
+        from crabhook.policy.calls.read import changed_paths, may_go_deep  # noqa: PLC0415 - so
+
         held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
         long = asked.size > LONG or may_go_deep(asked.event)
         ruling, risk = None, UNTOLD

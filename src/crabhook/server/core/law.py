@@ -18,14 +18,13 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from crabhook.bounded import Bounded
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.policy.context import Context
-from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.rule import RuleSet, RuleVerdict, Ruling, Trust
 from crabhook.rulebook.context import (
@@ -36,6 +35,9 @@ from crabhook.rulebook.context import (
     project_of,
 )
 from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
+
+if TYPE_CHECKING:
+    from crabhook.policy.evaluate import Policy
 
 _LOG = logging.getLogger(__name__)
 
@@ -100,7 +102,7 @@ class _There:
     """The rules for one project, as of the last look; `trouble` is with the project's file."""
 
     project: Path
-    policy: Policy
+    policy: "Policy"
     theirs: RuleSet
     own: _Own
     stamp: object
@@ -151,7 +153,7 @@ class Law:
 
     def look(self) -> None:
         """Read the owner's files now: what is wrong with them is said before the first call."""
-        self._keep("/", self._look("/"))
+        self._keep_own(self._look_at_own())
 
     async def watch(self) -> None:
         """Look at all files every second, so that a change is told without a call."""
@@ -238,8 +240,14 @@ class Law:
                 self._hanging.add(looking)
         if known := self._by_folder.get(folder):
             return known
-        nothing, policy = RuleSet(), Policy([self._own.rules], self._files.protected)
+        nothing, policy = RuleSet(), self._policy(self._own.rules)
         return _There(Path(folder), policy, nothing, self._own, None, "", -inf, no_warning)
+
+    def _policy(self, *rules: RuleSet) -> "Policy":
+        # The readers of shell lines come with it: `watch` brings them, once the port listens.
+        from crabhook.policy.evaluate import Policy  # noqa: PLC0415 - see above
+
+        return Policy(rules, self._files.protected)
 
     def _end_look(self, folder: str, done: "asyncio.Future[_There]") -> None:
         self._hanging.discard(done)
@@ -260,7 +268,7 @@ class Law:
                 theirs = self._files.rules_of(project, own.trusted)
             except CrabhookError as error:
                 trouble = f"RULES YOU TRUSTED COUNT FOR NOTHING, your own hold: {error}"
-        policy = Policy([own.rules, theirs], self._files.protected)
+        policy = self._policy(own.rules, theirs)
         return _There(project, policy, theirs, own, stamp, trouble, looked, warn)
 
     def _look_at_own(self) -> _Own:
@@ -277,10 +285,8 @@ class Law:
 
     def _keep(self, folder: str, there: _There) -> _There:
         """Remember what was found, and say what is new of troubles."""
-        before, own = self._by_project.get(there.project), self._own
-        if there.own is not own:
-            self._own = there.own
-            self._tell_of_own(own)
+        before = self._by_project.get(there.project)
+        self._keep_own(there.own)
         if there.trouble and (before is None or there.trouble != before.trouble):
             self.changed(there.trouble)
         elif before and before.stamp != there.stamp:
@@ -289,9 +295,12 @@ class Law:
         self._by_project[there.project] = self._by_folder[folder] = there
         return there
 
-    def _tell_of_own(self, before: _Own) -> None:
-        """Say what is new with the owner's files, save for a change that was told of already."""
-        own, told, self._told = self._own, self._told, False
+    def _keep_own(self, own: _Own) -> None:
+        """Remember the owner's files, and say what is new, save for what was told of already."""
+        if own is self._own:
+            return
+        before, self._own = self._own, own
+        told, self._told = self._told, False
         if own.trouble:
             if own.trouble != before.trouble:
                 self.changed(own.trouble)
@@ -311,7 +320,7 @@ def _folder(event: Event) -> str:
     return event.cwd
 
 
-def _judged(policy: Policy, event: Event, around: Context) -> Ruling | None:
+def _judged(policy: "Policy", event: Event, around: Context) -> Ruling | None:
     try:
         return policy.judge(replace(event, cwd=_folder(event)), around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
@@ -319,7 +328,7 @@ def _judged(policy: Policy, event: Event, around: Context) -> Ruling | None:
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
 
 
-def _assessed(policy: Policy, event: Event, around: Context) -> Risk:
+def _assessed(policy: "Policy", event: Event, around: Context) -> Risk:
     try:
         return policy.risk(replace(event, cwd=_folder(event)), around)
     except Exception:  # noqa: BLE001 - a fault in looking is no reason to show no card

@@ -7,6 +7,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from crabhook.bounded import Bounded
 from crabhook.broker.broker import Broker
@@ -21,10 +24,13 @@ from crabhook.model.jsontext import Value
 from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.model.wording import until
 from crabhook.policy.rule import RuleVerdict, Ruling, in_words
+from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.history import PastReader, Remembered, TellEntry, TellPage
-from crabhook.server.core.law import Assess, Judge, untold
-from crabhook.server.core.offers import Offers
+from crabhook.server.core.law import Assess, Judge, Law, untold
 from crabhook.server.transcripts import LastWords
+
+if TYPE_CHECKING:
+    from crabhook.server.core.offers import Offers
 
 _LOG = logging.getLogger(__name__)
 _NO_RULES = "no rules are kept here"
@@ -32,6 +38,14 @@ _NOT_ASKED = Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be aske
 
 CHANGES_KEPT = 64  # of cards, each as it was last to be changed
 ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
+
+
+class OfferedFrom(NamedTuple):
+    """What rules are offered from: the rule files, the law, and the folder of the record."""
+
+    files: RuleFiles
+    law: Law
+    record: Path
 
 
 class Readings:
@@ -45,16 +59,24 @@ class Readings:
     def __init__(
         self,
         judge: Judge,
-        offers: Offers | None,
+        rules: OfferedFrom | None,
         past: PastReader | Remembered,
         tell: Callable[[Rulings], object],
     ) -> None:
-        self._judge, self._offers, self._reconsidered = judge, offers, tell
+        self._judge, self._rules, self._reconsidered = judge, rules, tell
         self._past = past
         self._words = LastWords()
         self._tasks: set[asyncio.Task[None]] = set()
         self.edition_of: Callable[[Event], Hashable] = lambda _event: None
         self.assess: Assess = untold
+
+    @cached_property
+    def _offers(self) -> "Offers | None":
+        if self._rules is None:
+            return None
+        from crabhook.server.core.offers import Offers  # noqa: PLC0415 - no hook waits for offers
+
+        return Offers(*self._rules)
 
     def stop(self) -> None:
         """Read no more."""
@@ -63,10 +85,10 @@ class Readings:
 
     def offers(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
         """Try the rules that could allow a call from now on."""
-        if self._offers is None:
+        if (offers := self._offers) is None:
             tell(Offering(why=_NO_RULES))
         else:
-            self._offers.ask(about, event, tell)
+            offers.ask(about, event, tell)
 
     def history(self, before: int, tell: TellPage) -> None:
         """Read a page of what ended before an entry, or the newest."""
@@ -117,9 +139,9 @@ class Readings:
 
         Raises CrabhookError, and then nothing is written.
         """
-        if self._offers is None:
+        if (offers := self._offers) is None:
             raise DecisionError(_NO_RULES)
-        kept = self._offers.keep(taken, about)
+        kept = offers.keep(taken, about)
         return f"{in_words(kept)} · {until(kept.expires)}"
 
     def judge_again(self, cards: Sequence[Card]) -> None:

@@ -40,9 +40,8 @@ from crabhook.server.core.history import PastReader, Remembered
 from crabhook.server.core.journal_mapper import JournalMapper
 from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
-from crabhook.server.core.offers import Offers
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.core.readings import Readings
+from crabhook.server.core.readings import OfferedFrom, Readings
 from crabhook.server.core.snapshot import restored
 from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
@@ -71,15 +70,15 @@ class Runner(Core):
         platforms: Mapping[str, Platform],
         recorder: Recorder | None = None,
         judge: Judge = no_rules,
-        offers: Offers | None = None,
+        rules: OfferedFrom | None = None,
         bounds: Limits = LIMITS,
     ) -> None:
         super().__init__(platforms, bounds)
         self._platforms = platforms
         self.judge = judge
         self._remembered = Remembered()  # what a record would tell, where none is kept
-        past = PastReader(offers.record, offers.files) if recorder and offers else self._remembered
-        self.readings = Readings(judge, offers, past, self._reconsidered)
+        past = PastReader(rules.record, rules.files) if recorder and rules else self._remembered
+        self.readings = Readings(judge, rules, past, self._reconsidered)
         self.recorder = recorder
         self._bookkeeper = JournalMapper(wall, self.broker.secret_of)
         self._summaries = Summaries(platforms, self._record_summary)

@@ -23,8 +23,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import history as module
 from crabhook.server.core.law import Law
-from crabhook.server.core.offers import Offers
 from crabhook.server.core.pending_call import PendingCall
+from crabhook.server.core.readings import OfferedFrom
 from crabhook.server.core.runner import Runner
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
@@ -44,7 +44,7 @@ class House:
         self.law = Law(self.files)
         self.law.look()
         self.recorder = Recorder(lambda: open_writer(folder)) if recorded else None
-        offers = Offers(self.files, self.law, folder)
+        offers = OfferedFrom(self.files, self.law, folder)
         self.runner = Runner(PLATFORMS, self.recorder, self.law.judge, offers)
 
     async def ask(self, ticket: str, command: str) -> PendingCall:
@@ -182,7 +182,7 @@ async def test_a_record_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     house.close()
     (tmp_path / "record.db").write_bytes(b"no database" * 1000)
     runner = Runner(
-        PLATFORMS, house.recorder, house.law.judge, Offers(house.files, house.law, tmp_path)
+        PLATFORMS, house.recorder, house.law.judge, OfferedFrom(house.files, house.law, tmp_path)
     )
     house.runner = runner
     assert "cannot be read" in (await house.page()).why

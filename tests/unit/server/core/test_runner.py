@@ -29,8 +29,8 @@ from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
-from crabhook.server.core.offers import Offers
 from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.readings import OfferedFrom
 from crabhook.server.core.runner import Runner
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
@@ -335,7 +335,7 @@ class Rules:
         self.law = Law(self.files)
         self.record = folder
         self.recorder = Recorder(lambda: open_writer(folder))
-        offers = Offers(self.files, self.law, self.record)
+        offers = OfferedFrom(self.files, self.law, self.record)
         self.runner = Runner(PLATFORMS, self.recorder, self.law.judge, offers)
 
     async def offered(self, number: int) -> Offering:
