@@ -9,7 +9,7 @@ and …/tmp/PROJECT/SESSION/plans/NAME; a plan elsewhere is shown by its name al
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -22,11 +22,17 @@ from crabhook.policy.paths import LONGEST_PATH
 
 PIECE = 1 << 18  # bytes looked at, at either end
 LONGEST = 4000  # characters of one saying
-LAST = 2000  # characters of the last words
+LAST = 2000  # characters of the last words, and of the last prompt
 SUMMED = 1 << 20  # bytes looked at for a summary, before the last piece
 TOOLS, NAME = 50, 100  # tools that are counted, and letters of the name of each
 MOST = 30_000  # characters of the last sayings together
 _SPEAKERS = ("user", "assistant")
+# What begins so was written by the agent's program, though it stands there as its user's words.
+_NOT_TYPED = (
+    *("<system-reminder", "<command-", "<local-command-", "<bash-", "<task-notification"),
+    *("[Request interrupted", "Caveat: The messages below"),
+)
+_NO_PROMPT = ("isSidechain", "isCompactSummary")  # a subagent's task; a summary of what was said
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,20 @@ def last_words(path: str) -> str:
     return ""
 
 
+def last_prompt(path: str) -> str:
+    """Return what a session's user asked for last; empty where nothing can be."""
+    try:
+        with open_own(path) as (file, found):
+            read = os.pread(file.fileno(), SUMMED, max(0, found.st_size - SUMMED))
+    except OSError:
+        return ""
+    for one in _sayings(reversed(read.split(b"\n")), _NO_PROMPT):
+        typed = [text for text in one.texts if not text.lstrip().startswith(_NOT_TYPED)]
+        if one.who == "user" and (said := "\n".join(typed).strip()):
+            return said[:LAST]
+    return ""
+
+
 def _ends(path: str) -> tuple[list[bytes], list[bytes]]:
     """Return the lines in the first and in the last piece of the file; some may be cut."""
     try:
@@ -130,13 +150,18 @@ def _ends(path: str) -> tuple[list[bytes], list[bytes]]:
     return head.split(b"\n"), tail.split(b"\n")
 
 
-def _sayings(lines: list[bytes]) -> Iterator[Saying]:
-    """Return who said what; a line that was cut, or is something else, is passed over."""
+def _sayings(lines: Iterable[bytes], not_if: Sequence[str] = ()) -> Iterator[Saying]:
+    """Return who said what; a line that was cut, or is something else, is passed over.
+
+    So is a line in which one of the fields `not_if` is true.
+    """
     for line in lines:
         with suppress(PayloadError):
             said = parse_object(line)
             message, who = said.get("message"), said.get("type")
-            if isinstance(message, dict) and who in _SPEAKERS and said.get("isMeta") is not True:
+            if any(said.get(name) is True for name in ("isMeta", *not_if)):
+                continue
+            if isinstance(message, dict) and who in _SPEAKERS:
                 yield Saying(str(who), *_words(message.get("content")))
 
 

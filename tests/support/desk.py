@@ -132,6 +132,7 @@ class PlayedReadings:
         self.past = core.past
         self.offered_for: dict[str, Event] = {}
         self.said: Later[str] = Later("")
+        self.prompts: dict[int, str] = {}
         self.offered: Later[Offering] = Later(Offering(why="nothing is offered here"))
         self.rules: list[tuple[int, Offer]] = []
 
@@ -145,8 +146,9 @@ class PlayedReadings:
     def entry(self, number: int, tell: Callable[[Past | None], object]) -> None:
         self.past.entry(number, tell)
 
-    def words(self, card: Card, tell: Callable[[str], object]) -> None:
-        self.said.ask(card.number, tell)
+    def words(self, card: Card, tell: Callable[[str, str], object]) -> None:
+        number = card.number
+        self.said.ask(number, lambda words: tell(words, self.prompts.get(number, "")))
 
     def rulings(
         self,

@@ -39,7 +39,8 @@ def carried(news: News) -> News:
     there: News | None
     if isinstance(news, Snapshot):
         first, *rest = map(_sent, events_of(news, WHOLE))
-        there = snapshot_of(first.state, [one for event in rest if (one := news_in(event))])
+        told = snapshot_of(first.state, [one for event in rest if (one := news_in(event))])
+        there = replace(told, me=news.me)  # which Hello tells
     elif isinstance(news, Settled):
         there = Settled(news.command, outcome_in(_sent(response_of("Decide", news.outcome, 1))))
     elif ask := _ASKS.get(type(news)):

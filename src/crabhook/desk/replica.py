@@ -24,7 +24,7 @@ from crabhook.desk.updates import (
     TroublesChanged,
     Update,
 )
-from crabhook.model.actor import Actor
+from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision
 from crabhook.model.order import Standing
@@ -64,7 +64,8 @@ class Replica:
         self._looking: Bounded[int, tuple[Actor, ...]] = Bounded(READ_KEPT)
         self._holdable: tuple[str, ...] = ()
         self._offers: Bounded[tuple[int, int], Offering] = Bounded(READ_KEPT)
-        self._words: Bounded[int, str] = Bounded(READ_KEPT)
+        self._around: Bounded[int, ContextReady] = Bounded(READ_KEPT)
+        self._me: Actor | None = None
         self._objections: Bounded[int, ObjectionsReady] = Bounded(READ_KEPT)
         self._pages: Bounded[int, HistoryRead] = Bounded(PAGES_KEPT)
         self._entries: Bounded[int, Past | None] = Bounded(PAGES_KEPT)
@@ -135,8 +136,8 @@ class Replica:
         match news:
             case OffersReady(card, offering, entry):
                 self._offers[card, entry] = offering
-            case ContextReady(card, words):
-                self._words[card] = words
+            case ContextReady(card):
+                self._around[card] = news
             case ObjectionsReady(card):
                 self._objections[card] = news
             case HistoryRead(before):
@@ -152,6 +153,7 @@ class Replica:
         self._feed = deque(all_of_it.feed, FEED_KEPT)
         self._orders, self._sessions = all_of_it.orders, all_of_it.sessions
         self._troubles, self._holdable = all_of_it.troubles, all_of_it.holdable
+        self._me = all_of_it.me
         self._live.clear()
         self._looking.clear()
         for claimed in all_of_it.claims:
@@ -198,6 +200,22 @@ class Replica:
         self._desk.submit(command)
 
     # Reading it.
+
+    def snapshot(self) -> Snapshot:
+        """Return all that was told, for a screen that is told it now."""
+        return Snapshot(
+            self.now(),
+            tuple(self.waiting()),
+            tuple(self.ended()),
+            tuple(self.feed()),
+            self._orders,
+            self._sessions,
+            self._troubles,
+            self._holdable,
+            tuple(self.live()),
+            self.claims(),
+            self._me,
+        )
 
     def now(self) -> float:
         """Return the time on the desk's clock, seconds."""
@@ -271,7 +289,21 @@ class Replica:
 
     def words(self, number: int) -> str | None:
         """Return what a card's agent last said; None while that was not read: `AskContext`."""
-        return self._words.get(number)
+        around = self._around.get(number)
+        return None if around is None else around.words
+
+    def prompt(self, number: int) -> str:
+        """Return what a card's user asked for last, as `words` is known; empty for nothing."""
+        around = self._around.get(number)
+        return "" if around is None else around.prompt
+
+    def decided_by_another(self, card: Card) -> Operator | None:
+        """Return who decided a card, where that was an operator at another desk than this."""
+        by, me = card.decided.by if card.decided else None, self._me
+        if not isinstance(by, Operator) or me is None:
+            return None
+        mine = isinstance(me, Operator) and (by.id, by.desk) == (me.id, me.desk)
+        return None if mine else by
 
     def objections(self, number: int, decision: Decision) -> tuple[str, ...] | None:
         """Return what the rules say against a decision; None where that is not known.

@@ -32,7 +32,8 @@ class Snapshot:
 
     `now` is the time on the desk's clock, seconds; all other times are on the same clock.
     `holdable` are the names of the events that can be held on request, by a standing order.
-    `live` are the sessions heard of last, of those that `sessions` counts.
+    `live` are the sessions heard of last, of those that `sessions` counts.  `me` sits at the
+    desk that is told; None where that is not known.
     """
 
     now: float
@@ -45,6 +46,7 @@ class Snapshot:
     holdable: tuple[str, ...] = ()
     live: tuple[SessionView, ...] = ()
     claims: tuple[Claimed, ...] = ()
+    me: Actor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +136,14 @@ class OffersReady:
 
 @dataclass(frozen=True, slots=True)
 class ContextReady:
-    """What a card's agent last said, from its transcript; empty where none is known."""
+    """What a card's agent last said, and what its user asked for last, from its transcript.
+
+    Each is empty where none is known, and holds an agent's letters.
+    """
 
     card: int
     words: str
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

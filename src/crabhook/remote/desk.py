@@ -13,9 +13,10 @@ from google.protobuf.message import DecodeError
 from crabhook.bounded import Bounded
 from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, NotAllowed, Refused
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import LinkChanged, News, Settled, Snapshot, Update
+from crabhook.desk.updates import LinkChanged, News, Settled, Update
+from crabhook.model.actor import Operator
 from crabhook.model.card import Card
-from crabhook.remote.codec import WireError, to_value
+from crabhook.remote.codec import WireError, text_read, to_value
 from crabhook.remote.messages import (
     NEVER,
     Cursor,
@@ -75,6 +76,7 @@ class RemoteDesk:
         self._streams: list[Callable[[News], None]] = []
         self._store, self._at, self._view = after
         self._begun: tuple[pb.State, float, list[News]] | None = None  # a snapshot in the making
+        self._me = Operator("", "", "")
         self.lost = "it was not connected yet"
         self.may_not = False
         self.attached = asyncio.Event()  # while it is connected
@@ -105,7 +107,7 @@ class RemoteDesk:
 
         self._streams.append(stream)
         if self._told_first:
-            stream(self._snapshot())
+            stream(self._all.snapshot())
             if self.lost:
                 stream(LinkChanged(self.lost))
         return stop
@@ -138,21 +140,6 @@ class RemoteDesk:
     def busy(self) -> bool:
         """Whether the answer to a command is awaited."""
         return bool(self._tasks)
-
-    def _snapshot(self) -> Snapshot:
-        known = self._all
-        return Snapshot(
-            known.now(),
-            tuple(known.waiting()),
-            tuple(known.ended()),
-            tuple(known.feed()),
-            tuple(known.orders()),
-            known.sessions(),
-            tuple(known.troubles()),
-            tuple(known.holdable()),
-            tuple(known.live()),
-            known.claims(),
-        )
 
     def _tell(self, news: News) -> None:
         for stream in tuple(self._streams):
@@ -256,6 +243,7 @@ class RemoteDesk:
                     self._find()
                     self._tell(LinkChanged("", hello.now))
                 self._store, self._view = hello.store_id, hello.view_tag
+                self._me = Operator(hello.operator, "", text_read(hello.device))
             case "gap":
                 self._begun = None
             case "state":
@@ -274,7 +262,8 @@ class RemoteDesk:
         all_of_it = snapshot_of(state, told)
         self._begun, self._at, self._told_first = None, seq, True
         self._find()
-        self._tell(replace(all_of_it, now=all_of_it.now + self._clock() - at))
+        now = all_of_it.now + self._clock() - at
+        self._tell(replace(all_of_it, now=now, me=self._me))
 
     def _take(self, news: News | None, seq: int) -> None:
         if self._begun is not None:

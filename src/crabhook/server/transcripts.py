@@ -8,43 +8,70 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
+from typing import TypeAlias
 
 from crabhook.bounded import Bounded
 from crabhook.model.card import Card, Request
-from crabhook.model.event import Scope
+from crabhook.model.event import Event, Scope
 from crabhook.platforms.interface import Platform
-from crabhook.transcript import Summary, last_words, plan_file, read_plan, summary, transcript_of
+from crabhook.transcript import (
+    Summary,
+    last_prompt,
+    last_words,
+    plan_file,
+    read_plan,
+    summary,
+    transcript_of,
+)
 
 WORDS_KEPT = 256  # cards whose words are remembered
 
 
+TellWords: TypeAlias = Callable[[str, str], object]
+"""Is told the last words of a card's agent, and what its session's user asked for last."""
+
+
 class LastWords:
-    """What the agents of the cards shown lately said last; each file is read once a card."""
+    """What was said last around the cards shown lately; each file is read once a card."""
 
     def __init__(self) -> None:
-        self._words: Bounded[int, str] = Bounded(WORDS_KEPT)
-        self._reading: dict[int, list[Callable[[str], object]]] = {}
+        self._said: Bounded[int, tuple[str, str]] = Bounded(WORDS_KEPT)
+        self._reading: dict[int, list[TellWords]] = {}
         self._host = os.uname().nodename
 
-    def ask(self, card: Card, tell: Callable[[str], object]) -> None:
-        """Tell the words of the card's agent, or its plan, at once or when they are read."""
-        number, plan = card.number, plan_file(card.event)
-        path, read = (plan, read_plan) if plan else (transcript_of(card.event), last_words)
+    def ask(self, card: Card, tell: TellWords) -> None:
+        """Tell the words of the card's agent, or its plan, and its user's last prompt.
+
+        They are told at once or when they are read.
+        """
+        number, event = card.number, card.event
         here = card.requests[0].origin.host == self._host
-        if number in self._words or not (here and path):
-            tell(self._words.get(number, ""))
+        if number in self._said or not (here and _paths(event)):
+            tell(*self._said.get(number, ("", "")))
         elif asked := self._reading.get(number):
             asked.append(tell)
         else:
             self._reading[number] = [tell]
-            reading = asyncio.get_running_loop().run_in_executor(None, read, path)
+            reading = asyncio.get_running_loop().run_in_executor(None, _said_around, event)
             reading.add_done_callback(lambda done: self._note(number, done))
 
-    def _note(self, number: int, done: "asyncio.Future[str]") -> None:
+    def _note(self, number: int, done: "asyncio.Future[tuple[str, str]]") -> None:
         failed = done.cancelled() or done.exception() is not None
-        words = self._words[number] = "" if failed else done.result()
+        said = self._said[number] = ("", "") if failed else done.result()
         for tell in self._reading.pop(number):
-            tell(words)
+            tell(*said)
+
+
+def _paths(event: Event) -> bool:
+    """Whether an event names a file in which something was said."""
+    return any(map(event.text, ("transcript_path", "agent_transcript_path")))
+
+
+def _said_around(event: Event) -> tuple[str, str]:
+    """Read the last words of an event's agent, or its plan, and its session's last prompt."""
+    plan, session = plan_file(event), event.text("transcript_path")
+    words = read_plan(plan) if plan else last_words(transcript_of(event))
+    return words, last_prompt(session) if session else ""
 
 
 MOST_AT_ONCE = 32  # transcripts that wait to be read; past that a session goes without

@@ -3335,19 +3335,23 @@ class ContextReady(_message.Message):
 
     CARD_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
+    PROMPT_FIELD_NUMBER: _builtins.int
     card: _builtins.int
     """The card's number."""
     words: _builtins.bytes
     """What its agent last said."""
+    prompt: _builtins.bytes
+    """What its user asked for last."""
     def __init__(
         self,
         *,
         card: _builtins.int = ...,
         words: _builtins.bytes = ...,
+        prompt: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "prompt", b"prompt", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -76,7 +76,7 @@ class LocalDesk:
         def stream(news: News) -> None:
             nonlocal number
             number += 1
-            listener(Update(number, _to_others(news, self._by)))
+            listener(Update(number, _to_one(news, self._by)))
 
         def stop() -> None:
             leave()
@@ -238,8 +238,8 @@ class LocalDesk:
         self._readings.entry(command.entry, tell)
 
     def _ask_context(self, command: AskContext, settle: Settle) -> None:
-        def tell(words: str) -> None:
-            self._ready(settle, ContextReady(command.card, words))
+        def tell(words: str, prompt: str) -> None:
+            self._ready(settle, ContextReady(command.card, words, prompt))
 
         self._readings.words(self._known(command.card), tell)
 
@@ -259,14 +259,14 @@ class LocalDesk:
         self._changes.ask(number, decision, tell)
 
 
-def _to_others(news: News, who: Actor) -> News:
+def _to_one(news: News, who: Actor) -> News:
     """Return a piece of news as somebody is told it: what they look at is no news to them."""
     match news:
         case Claimed(card, by):
             return Claimed(card, tuple(one for one in by if one != who))
-        case Snapshot(claims=(_, *_)):
+        case Snapshot():
             claims = tuple(Claimed(c.card, tuple(b for b in c.by if b != who)) for c in news.claims)
-            return replace(news, claims=claims)
+            return replace(news, claims=claims, me=who)
     return news
 
 

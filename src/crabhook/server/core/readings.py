@@ -27,7 +27,7 @@ from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.history import PastReader, Remembered, TellEntry, TellPage
 from crabhook.server.core.law import Assess, Judge, Law, untold
-from crabhook.server.transcripts import LastWords
+from crabhook.server.transcripts import LastWords, TellWords
 
 if TYPE_CHECKING:
     from crabhook.server.core.offers import Offers
@@ -98,8 +98,8 @@ class Readings:
         """Read one entry of the history whole; None where it is no longer kept."""
         self._past.entry(number, tell)
 
-    def words(self, card: Card, tell: Callable[[str], object]) -> None:
-        """Read what a card's agent last said."""
+    def words(self, card: Card, tell: TellWords) -> None:
+        """Read what a card's agent last said, and what its user asked for last."""
         self._words.ask(card, tell)
 
     def rulings(

@@ -138,16 +138,16 @@ class CardContexts:
         """Return what is known around a card; its agent's last words may follow in a moment."""
         if found := self._found.get(card.number):
             return found
-        # what the event tells itself is not read of a transcript
-        told = card.event.fields.get("last_assistant_message") is not None
-        if not told and card.number not in self._asked:
+        if card.number not in self._asked:
             self._asked.add(card.number)
             self._desk.submit(AskContext(card.number))
-        words = "" if told else self._desk.words(card.number)
+        words = self._desk.words(card.number)
+        if words and card.event.fields.get("last_assistant_message") is not None:
+            words = ""  # the event tells them itself
         whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
         allowed, denied = map(partial(self._tally.alike, card.event), _COUNTED)
         before = such_calls(allowed, denied, "today") or decided_before(card, self._desk.ended())
-        found = CardContext(words or "", before, whose, last_prompt(card.event, self._desk))
+        found = CardContext(words or "", before, whose, last_prompt(card, self._desk))
         if words is not None:
             self._found[card.number] = found
         return found

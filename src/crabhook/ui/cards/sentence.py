@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from crabhook.desk.replica import Replica
+from crabhook.model.actor import HERE
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Verdict
 from crabhook.model.errors import QuestionError
@@ -20,6 +21,7 @@ from crabhook.model.question import read_questions
 from crabhook.model.risk import NO_RISK, Level, Risk
 from crabhook.tables import tables
 from crabhook.ui.cards.summary import brief, is_plan, is_question, summary, tool_label
+from crabhook.ui.text.clock import ago
 from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary
 
@@ -161,6 +163,18 @@ def decided_before(card: Card, ended: Iterable[Card]) -> str:
     return such_calls(alike[Verdict.ALLOW], alike[Verdict.DENY], "lately")
 
 
+def by_another(card: Card, desk: Replica, spell: _Spell = safe, *, when: bool = True) -> str:
+    """Return which operator at another desk decided a card: "by Ann at laptop, 2 s ago".
+
+    It is empty where nobody did, or it was decided here.  `when`: how long ago as well.
+    """
+    if (by := desk.decided_by_another(card)) is None:
+        return ""
+    where = "the server's terminal" if by.desk == HERE else brief(by.desk, spell)
+    said = f"by {brief(by.name, spell) or 'an operator'}" + (f" at {where}" if where else "")
+    return f"{said}, {ago(desk.now() - card.ended_at)} ago" if when else said
+
+
 def such_calls(allowed: int, denied: int, when: str) -> str:
     """Say how many calls like one were allowed and denied; nothing where there was none."""
     calls = "such call" if allowed + denied == 1 else "such calls"
@@ -168,9 +182,11 @@ def such_calls(allowed: int, denied: int, when: str) -> str:
     return told if allowed + denied else ""
 
 
-def last_prompt(event: Event, desk: Replica) -> str:
-    """Return what the user of an event's session asked for last, where a hook told us."""
-    whose = event.platform, event.session
+def last_prompt(card: Card, desk: Replica) -> str:
+    """Return what the user of a card's session asked for last, as its transcript or a hook says."""
+    if read := desk.prompt(card.number):
+        return read
+    whose = card.event.platform, card.event.session
     heard = (one.event for one in reversed(desk.feed()))
     told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)
     return next(filter(None, told), "")

@@ -7,6 +7,7 @@ from crabhook.model.actor import Operator
 from crabhook.model.card import Card, State
 from crabhook.model.risk import Level
 from crabhook.ui.cards.context import alarm_lines, below_rows
+from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.filters import VIEWS, Mode
@@ -230,6 +231,7 @@ class Painter:
             armed=armed,
             held=screen.answers.held(number),
             marked=number in screen.marks,
+            by=by_another(card, screen.desk, self._spell),
         )
 
     def _titled(self, columns: int, clock: Clock) -> tuple[Line, Line]:

@@ -22,6 +22,7 @@ from crabhook.model.jsontext import Value, pretty, text_at
 from crabhook.model.order import CAP
 from crabhook.ui.cards.sentence import (
     Sentence,
+    by_another,
     decided_before,
     has_risk,
     last_prompt,
@@ -100,7 +101,7 @@ class ForAPerson(Format):
         """Return as much about a card as the person wants, or `whole`; `bare` with its secrets."""
         whole = whole or bare
         if card.number not in self._asked and (whole or self.detail is Detail.FULL):
-            self._ask_words(card.number)
+            self._ask_words(card)
         known, told = [*self._known(card)], [*self._around(card, now)]
         body = [*_body(card, WHOLE_CHARACTERS if whole else FIRST_CHARACTERS)]
         if self.detail is Detail.BRIEF and not whole:
@@ -120,15 +121,23 @@ class ForAPerson(Format):
         self._unprinted[card.number] = left_out
         return [header, *lines, *self._ending(card)]
 
-    def _ask_words(self, number: int) -> None:
-        """Have the last words of a card's agent read; what comes after the card is said apart."""
+    def _ask_words(self, asked: Card) -> None:
+        """Have the last words around a card read; what comes after the card is said apart."""
+        number, told = asked.number, last_prompt(asked, self._desk)
         late: list[bool] = []
 
         def then(_: Outcome) -> None:
             card, words = self._desk.card(number), self._desk.words(number)
-            if late and words and card is not None and card.state is State.WAITING:
-                row = Row(f"#{number} last words: ", " ".join(words.split()))
-                self.say(row.cut(_LONGEST_FACT).line)
+            if not late or card is None or card.state is not State.WAITING:
+                return
+            prompt = last_prompt(card, self._desk)
+            said = (
+                ("its user asked", prompt if prompt != told else ""),
+                ("last words", words or ""),
+            )
+            rows = (Row(f"#{number} {who}: ", " ".join(text.split())) for who, text in said if text)
+            if lines := [row.cut(_LONGEST_FACT).line for row in rows]:
+                self.say("\n".join(lines))
 
         self._asked[number] = None
         self._desk.submit(AskContext(number), then)
@@ -156,7 +165,8 @@ class ForAPerson(Format):
 
     def outcome(self, card: Card) -> str:
         """Return how a card ended, and what was allowed where that was changed."""
-        line = outcome_line(card).replace(card.outcome, outcome(card), 1)
+        told = " ".join(filter(None, (outcome(card), by_another(card, self._desk, covered))))
+        line = outcome_line(card).replace(card.outcome, told, 1)
         allowed = as_allowed(card)
         if allowed is card.event or is_question(allowed):
             return line
@@ -196,7 +206,7 @@ class ForAPerson(Format):
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
         if before := decided_before(card, self._desk.ended()):
             yield Row("  before: ", before)
-        if prompt := last_prompt(event, self._desk):
+        if prompt := last_prompt(card, self._desk):
             yield Row("  its user asked: ", " ".join(prompt.split()))
         if words := self._desk.words(card.number):
             yield Row("  last words: ", " ".join(words.split()))
@@ -208,7 +218,8 @@ class ForAPerson(Format):
     def _ending(self, card: Card) -> Iterable[str]:
         """Return what can be written about a card, each list of words once, or how it ended."""
         if card.state is not State.WAITING:
-            return [f"  ended: {outcome(card)}"]
+            by = by_another(card, self._desk, covered)
+            return [" ".join(filter(None, ("  ended:", outcome(card), by)))]
         kind = tuple(one.split()[1] for one in fitting(card))
         if kind in self._listed:
             return []

@@ -179,3 +179,12 @@ def test_what_was_decided_of_its_like_today_is_counted_though_no_card_of_it_is_k
     for verdict in (Verdict.ALLOW, Verdict.ALLOW, Verdict.DENY, Verdict.PASS):
         tally.count_earlier(event, Decided(Decision(verdict), OWNER))
     assert around.of(sitting.card).before == "3 such calls today: 2 allowed, 1 denied"
+
+
+def test_the_prompt_of_the_transcript_stands_on_the_card_and_safe_though_no_hook_told_it() -> None:
+    sitting = Sitting(rows=40)
+    sitting.desk.read.prompts[1] = "Build\n#2 ALLOWED \x1b[2J\u202eit " + "anew " * 400
+    sitting.ask()
+    (row,) = (one for one in card_rows(sitting) if one.startswith("its user asked: "))
+    assert row.startswith('its user asked: "Build #2 ALLOWED ␛[2J⟨U+202E⟩it anew')
+    assert row.endswith("…")

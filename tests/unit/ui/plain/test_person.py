@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.actor import OrderKind
+from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
+from crabhook.server.core.local_desk import LocalDesk
+from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.commands.words import PERSONS_WORDS, WORDS, for_a_person, help_lines
 from crabhook.ui.plain.person import Detail
 from crabhook.ui.plain.second_yes import asked_for, name_of
@@ -19,6 +21,7 @@ from tests.support.desk import PlayedDesk
 from tests.support.examples import examples
 from tests.support.plain_sitting import PLAN, QUESTIONS, Sitting, bash, said, sample, sitting
 from tests.support.ruled import judge_by
+from tests.support.seat import Seat
 
 RISKY = "rm -rf /srv/cache && npm ci"
 RISK_OF_IT = (
@@ -29,6 +32,7 @@ WORDS_FOR_IT = (
     "allow [note]; deny REASON; hand back; pass; edit TEXT; always allow; defer;"
     " stop session REASON; tell MESSAGE"
 )
+ANN = Operator("ann", "Ann\x1b[2J", "laptop", "10.0.0.9")
 HOW_IT_COULD = "With take_back_ms in [desk] of the settings every allow is held so long first"
 EDIT = sample(
     "PreToolUse-Edit",
@@ -430,3 +434,36 @@ async def test_full_tells_the_last_prompt_and_the_last_words_and_brief_does_not(
         desk.words[2] = "Nothing"
         desk.ask(bash("ls"))
         assert not [row for row in await sits.look() if "last words" in row or "asked:" in row]
+
+
+async def test_a_prompt_that_is_read_later_is_told_once_and_harms_no_terminal() -> None:
+    desk = PlayedDesk()
+    desk.ask({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Older"})
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        said = []
+        for number, prompt in ((1, "Build\n#2 it\x1b[2J"), (2, "Older")):
+            desk.words[number], desk.read.prompts[number] = None, prompt
+            desk.ask({**bash(RISKY), "tool_use_id": f"t{number}"})
+            await sits.look()
+            desk.words[number] = "So"
+            said += await sits.look()
+        asked = [row for row in said if "its user asked" in row]
+        assert asked == ["#1 its user asked: Build #2 it␛[2J"]
+        assert "  its user asked: Build #2 it␛[2J" in await sits.type("1 show")
+
+
+async def test_a_card_that_another_operator_decided_says_who_did_where_and_when() -> None:
+    desk = PlayedDesk()
+    ann = Seat(LocalDesk(desk.core, desk.read, ANN), desk.core)
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        desk.ask(bash("ls"))
+        await sits.look()
+        ann.answer(1, Decision(Verdict.ALLOW))
+        assert "#1 ALLOWED by Ann␛[2J at laptop, 0 s ago" in await sits.look()
+        desk.pass_time(2)
+        assert "  ended: ALLOWED by Ann␛[2J at laptop, 2 s ago" in await sits.type("1 show")
+        desk.ask({**bash("ls -a"), "tool_use_id": "t2"})
+        await sits.type("2 allow")
+        assert "  ended: ALLOWED" in await sits.type("2 show")
+        sees = by_another(desk.core.broker.ended()[1], ann.replica)
+        assert sees in ("by operator at the server's terminal, 0 s ago", "by ann at ann's, 0 s ago")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from crabhook.model.card import Card
 from crabhook.ui.cards.sentence import sentence
-from crabhook.ui.cards.summary import MAIN_AGENT, agent_label, brief, outcome
+from crabhook.ui.cards.summary import MAIN_AGENT, agent_label, brief
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
@@ -64,7 +64,7 @@ def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
         return []
     said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
     fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}
-    told = _joined(outcome(card), brief(said, spell), fate[card.delivered])
+    told = _joined(standing.outcome, brief(said, spell), fate[card.delivered])
     return [("outcome", clip(told, sheet.columns))]
 
 

@@ -6,6 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from crabhook.model.card import FeedEntry
+from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.cards.summary import (
     as_allowed,
     brief,
@@ -90,7 +91,8 @@ class Foot:
         for entry in feed[max(len(feed) - count, 0) :]:
             card = None if entry.number is None else screen.desk.card(entry.number)
             if card is not None and card.outcome:
-                told, allowed = outcome(card), as_allowed(card)
+                by, allowed = by_another(card, screen.desk, str, when=False), as_allowed(card)
+                told = " ".join(filter(None, (outcome(card), by)))
                 if allowed is not card.event and not is_question(allowed):
                     told = f"{told}: {summary(allowed)}"
                 lines.append(replace(entry, text=entry.text.replace(card.outcome, told, 1)))

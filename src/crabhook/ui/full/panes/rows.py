@@ -32,7 +32,8 @@ HELD_BAR = 6  # cells
 class CardRow:
     """A card with what its row shows besides: how it stands with the operator.
 
-    `armed`: keys may decide it.  `marked`: it is to be decided with others.
+    `armed`: keys may decide it.  `marked`: it is to be decided with others.  `by`: who decided
+    it at another desk, and when.
     """
 
     card: Card
@@ -40,6 +41,12 @@ class CardRow:
     armed: bool = False
     held: HeldAnswer | None = None
     marked: bool = False
+    by: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """How the card ended, and by whom where that was not decided here."""
+        return " ".join(filter(None, (outcome(self.card), self.by)))
 
     @property
     def aside(self) -> bool:
@@ -85,6 +92,7 @@ class CardRow:
 
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows
+_SUBJECT = 34  # columns of a row that its number, project and subject keep before how it ended
 _ROOMY = 60  # columns of a panel from which its title tells how long its card has waited
 SOON, URGENT = 120.0, 30.0  # seconds left from which a clock is yellow, and red
 RISKS = (("", ""), ("caution", "▲"), ("danger", "▲▲"))  # of each level of risk: its look and mark
@@ -191,7 +199,7 @@ def _state(standing: CardRow, clock: Clock, columns: int) -> Line:
     """Return what stands at the end of a row: how it ended, or the time that goes by."""
     card, (*_, with_age, with_left) = standing.card, _widths(columns)
     if standing.ended:
-        return [("outcome", outcome(card))]
+        return [("outcome", clip(standing.outcome, max(columns - _SUBJECT, columns // 2)))]
     if standing.held is not None:
         return standing.sending(clock)
     if standing.aside:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from crabhook.model.actor import Operator
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.summary import said, to_be_said
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.text.clock import Clock
+from tests.support.seat import Seat
 from tests.support.sitting import QUESTIONS, Sitting
 
 
@@ -74,3 +79,29 @@ def test_a_marked_card_wears_a_tick_and_one_put_aside_is_dim() -> None:
     assert CardRow(card).style == "dim"
     assert CardRow(card, selected=True).style == "selected"
     assert not CardRow(replace(card, state=State.EXPIRED)).aside
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
+def test_what_another_operator_decided_says_so_on_its_row_its_card_and_in_what_went_by(
+    columns: int, rows: int
+) -> None:
+    sitting = Sitting(columns=columns, rows=rows)
+    number, name = sitting.ask(), "request-1"
+    by = Operator("ann", "Ann\u202e", "laptop", "10.0.0.9")
+    Seat(LocalDesk(sitting.desk.core, sitting.desk.read, by), sitting.desk.core).answer(
+        number, Decision(Verdict.DENY, reason="not now")
+    )
+    sitting.desk.deliver(name)
+    sitting.desk.pass_time(2)
+    told = "by Ann⟨U+202E⟩ at laptop"
+    row, card, feed = (line for line in sitting.rows_of_text() if told in line)
+    assert f"DENIED {told}, 2 s ago" in row
+    assert f"DENIED {told}, 2 s ago · not now · delivered" in card
+    assert f"DENIED {told} · delivered" in feed
+
+
+def test_what_was_decided_here_is_said_as_before() -> None:
+    sitting = Sitting()
+    sitting.desk.answer(sitting.ask(), Decision(Verdict.DENY, reason="no"))
+    assert "DENIED" in sitting.text()
+    assert "DENIED by" not in sitting.text()
