@@ -288,6 +288,15 @@ class Policy:
         rooted = [one.pattern for one in found if one.anchor is Anchor.ROOT]
         return wanted_by((one.pattern for one in found if one.anchor is not Anchor.ROOT), rooted)
 
+    @cached_property
+    def _looked_for(self) -> Wanted | None:
+        """What a risk looks into folders for: as rulings do, so that one look is enough for both.
+
+        None where secrets were taken off the list: these are a risk all the same.
+        """
+        listed = self.protected.secret.patterns
+        return self.wanted if self._all_protected.secret.patterns == listed else None
+
     def judge(self, event: Event, context: Context) -> Ruling | None:
         """Return what the rules say of the event, or None where they leave it open."""
         ruling = self.examine(event, context)
@@ -299,7 +308,7 @@ class Policy:
         from crabhook.policy.effects.own import with_own  # noqa: PLC0415
         from crabhook.policy.effects.risk import effects_of  # noqa: PLC0415
 
-        found = effects_of(event, context, self._all_protected)
+        found = effects_of(event, context, self._all_protected, self._looked_for)
         call = read_call(event, context) if self._risks else None
         return found if call is None else with_own(found, call, event, self._risks, context)
 

@@ -70,8 +70,8 @@ def _deep(
     values = [word for word in argv if word[:1] == "-"]
     options = [piece for word in values for piece in (word[2:], *_CUT.split(word)[1:]) if piece]
     follows = programs.follows_links(program, argv)
-    if searched := _searched(program, argv):
-        paths, globs = searched
+    if told := searched(program, argv):
+        paths, globs = told
         here = () if paths else (".",)
         return Deep(globs, follows), frozenset((*paths, *here)), here
     named = program == "find" and argv[1:2] and argv[1][:1] not in ("-", "(", "!")
@@ -80,7 +80,7 @@ def _deep(
     return Deep((), follows), frozenset((*words, *options, *here)), here
 
 
-def _searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]] | None:
+def searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]] | None:
     """Return the paths and the globs that a search is held to, or None where that is not sure.
 
     An option that is not known may take the next word, or bring a glob too.

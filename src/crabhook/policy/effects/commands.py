@@ -2,139 +2,47 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from posixpath import basename
 
 from crabhook.model.risk import Where
+from crabhook.policy.calls.mentioned_files import STREAMS, Folders, searched
+from crabhook.policy.effects.line import SHOWERS, Known, find_roots
 from crabhook.policy.effects.objects import (
     BROUGHT,
     DOUBT,
     Scene,
+    Search,
     Subject,
     branches,
     host,
     hosts,
 )
-from crabhook.policy.effects.table import CallWords, Interpreter, table
-from crabhook.policy.shell.hidden import Argv, inner, reads_script
+from crabhook.policy.effects.table import (
+    AS,
+    ONLY_NAMES,
+    READS_ALL,
+    SEARCHES,
+    CallWords,
+    Interpreter,
+    chosen_words,
+    table,
+)
+from crabhook.policy.shell.hidden import SHELLS, Argv, Inner, inner, reads_script
 from crabhook.policy.shell.read import read_script
-from crabhook.policy.shell.script import Command, Flow, Script, Word
-from crabhook.policy.shell.unfold import spellings
+from crabhook.policy.shell.script import Command, Flow, Word
 
 FILES = frozenset({"paths", "first", "rest", "last", "before", "find"})
 _TELLS = {("--help",), ("--version",)}
-MAX_SPELLED = 8
 MOST_NESTED = 3
-_VARIABLE = re.compile(r"\$\{?(\w+)")
-_FUNCTION = re.compile(r"(?:^|[\s;&|{(])(?:function\s+)?([\w.:-]+)\s*\(\s*\)")
+MOST_AWAY = 200  # commands of one line that run elsewhere
+_SHELL_WORDS = frozenset(" \t\n;&|<>()$`'\"")
 _SYSTEM = re.compile(r"/(?:usr/|usr/local/|opt/homebrew/|opt/local/)?s?bin/[^/]+")
 _REMOTE_COPY = re.compile(r"[^/\s]+:.*")
 _EVALUATE = frozenset({"eval", "source", "."})
 _COPIERS = frozenset({"scp", "rsync", "sftp"})
-_PIPED = re.compile(r"\|&?\s*(?:xargs|parallel)\b(?!.*--?a)")
-_BRING = frozenset({"xargs", "parallel"})
-_DROP = {"grep": 1, "egrep": 1, "fgrep": 1, "head": 0, "tail": 0, "sort": 0, "uniq": 0, "find": 99}
-_FIND_ACTS = {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-x", "-X", "--exec"}
 _NO_COMMAND = re.compile(r"-.*|.*=.*|\W*")
-
-
-class Known:
-    """What one line tells of its own words: variables it sets, functions, names brought by `find`.
-
-    `elsewhere`: what is hidden in the line may run on another machine.
-    """
-
-    def __init__(self, text: str, script: Script, outside: Iterable[str]) -> None:
-        fixed = {one.name: True for command in script.commands for one in command.assignments}
-        for command in script.commands:
-            for one in command.assignments:
-                fixed[one.name] &= one.value.fixed and not one.array
-        self._told = {name for name, sure in fixed.items() if sure} | set(outside)
-        self._told -= {name for name, sure in fixed.items() if not sure}
-        self.functions = frozenset(_FUNCTION.findall(text)) if "(" in text else frozenset()
-        named = [(c, [word.text for word in c.words]) for c in script.commands if c.words]
-        self.elsewhere = any(basename(texts[0]) in ("ssh", "mosh") for _, texts in named)
-        self._bringers = [texts for _, texts in named if basename(texts[0]) in _BRING]
-        self.stand_ins = frozenset({"{}"} | set(_stand_ins(texts for _, texts in named)))
-        finds = [texts for _, texts in named if basename(texts[0]) in ("find", "fd")]
-        self.find_acts = any(_FIND_ACTS.intersection(texts) for texts in finds)
-        self.find_removes = {("rm", *texts[1:2]) for texts in finds if "-delete" in texts}
-        piped = len(self._bringers) == len(_PIPED.findall(text))
-        reads = script.given or any(one.flow is not Flow.WRITE for one in script.redirects)
-        fed = [texts for c, texts in named if c.fed or basename(texts[0]) == "find"]
-        self.found = _found(fed) if piped and not reads else ()
-
-    def argvs(self, command: Command) -> Iterator[Argv]:
-        """Yield the words that a command may come to, those in doubt marked by DOUBT."""
-        choices = [tuple(self._texts(word)) for word in command.words]
-        most = max(len(one) for one in choices)
-        tail = (BROUGHT,) if self._is_brought(command) else ()
-        for at in range(min(most, MAX_SPELLED)):
-            chosen = (one[min(at, len(one) - 1)] for one in choices)
-            yield (*(text for texts in chosen for text in texts), *tail)
-        if not command.words[0].fixed:
-            yield from map(tuple, islice(spellings(command), MAX_SPELLED))
-
-    def _texts(self, word: Word) -> Iterator[tuple[str, ...]]:
-        """Yield the words that one word may become."""
-        if word.fixed:
-            yield (word.text,)
-        elif word.parts and not set(word.raw) & set("$`"):
-            yield word.parts
-        elif word.raw.startswith(("<(", ">(")):
-            yield (f"{DOUBT}{word.raw}",)
-        elif not set(word.raw) & set("$`"):
-            yield (f"{DOUBT}{word.raw}",) if word.is_afar else (word.text,)
-        else:
-            names = _VARIABLE.findall(word.raw)
-            sure = names and self._told.issuperset(names) and not re.search(r"\$\(|`", word.raw)
-            several = len(names) > 1 and len(word.values) != 2 ** len(names)
-            if not sure or several:
-                yield (f"{DOUBT}{word.raw}",)
-            else:
-                values = word.values[:-1] if len(names) == 1 else word.values[:1]
-                yield from ((one,) for one in values or word.values)
-
-    def _is_brought(self, command: Command) -> bool:
-        """Whether names that nobody knows yet come behind the words of a hidden command."""
-        texts = [word.text for word in command.words]
-        return command.hidden and any(
-            one[-len(texts) :] == texts and len(one) > len(texts) for one in self._bringers
-        )
-
-
-def _stand_ins(named: Iterable[Sequence[str]]) -> Iterator[str]:
-    for texts in named:
-        if basename(texts[0]) in _BRING:
-            for at, word in enumerate(texts):
-                if word.startswith(("-I", "-i")) and len(word) > 2:
-                    yield word[2:]
-                elif word == "-I" and texts[at + 1 : at + 2] and texts[at + 1]:
-                    yield texts[at + 1]
-
-
-def _found(fed: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the folders in which all names are that commands hand on; none if not known."""
-    roots: dict[str, None] = {}
-    for texts in fed:
-        name = basename(texts[0])
-        words = [word for word in texts[1:] if not word.startswith("-")]
-        if len(words) > _DROP.get(name, -1):
-            return ()
-        if name == "find":
-            roots |= dict.fromkeys(find_roots(texts[1:]))
-    return tuple(roots)
-
-
-def find_roots(words: Sequence[str]) -> list[str]:
-    """Return the folders that `find` looks in."""
-    roots = []
-    for word in words:
-        if word[:1] in ("-", "(", "!") and word not in ("-H", "-L", "-P"):
-            break
-        roots += [word] if word[:1] != "-" else []
-    return roots or ["."]
 
 
 class Reader:
@@ -152,19 +60,25 @@ class Reader:
         self.ran: set[str] = set()
         self.fetched: dict[str, None] = {}
         self.saved: set[str] = set()
+        self.searches: dict[Search, None] = {}
+        self.away: dict[Argv, str] = {}  # what runs elsewhere, with where that is
+        self.own_words: dict[tuple[Word, ...], int] = {}  # of commands that bring such
+        self._at, self._command = "", Command(())
 
     def tell(self, name: str, subject: Subject | str = "") -> None:
         """Keep an effect, and what it is on."""
         one = Subject(subject) if isinstance(subject, str) else subject
+        one = replace(one, at=self._at) if self._at else one
         is_disk = one.device and name in ("writes", "empties", "deletes", "moves")
         self.told.append(("disk" if is_disk else name, one))
 
-    def read(self, command: Command, *, sure: bool) -> None:
+    def read(self, command: Command, *, sure: bool, depth: int = 0) -> None:
         """Take what a command does; `sure`: its name is told if it is unknown."""
         before = len(self.told)
+        self._command = self._command if self._at else command
         for number, argv in enumerate(dict.fromkeys(self._known.argvs(command))):
             if argv:
-                self._read(argv, sure=sure and not number, hidden=command.hidden)
+                self._read(argv, sure=sure and not number, hidden=command.hidden, depth=depth)
         if command.fed:
             for name, subject in self.told[before:]:
                 self.decoded |= name == "decodes"
@@ -172,7 +86,7 @@ class Reader:
                     self.fetched[subject.text] = None
 
     def _read(self, argv: Argv, *, sure: bool, hidden: bool, depth: int = 0) -> None:
-        first, facts = argv[0], table()
+        first = argv[0]
         if first.startswith(DOUBT):
             self.given = True
             self.tell("untold", first[1:])
@@ -180,22 +94,59 @@ class Reader:
             program, own = basename(first), "/" in first and not _SYSTEM.fullmatch(first)
             if own:
                 self._runs_file(first)
-            if name := facts.name_of(program):
-                self.given |= name in _EVALUATE and any(DOUBT in word for word in argv[1:])
-                if interpreter := facts.interpreters.get(name):
-                    self._interpret(interpreter, argv, depth)
-                self._by_forms(name, argv[1:], depth)
-                if any(DOUBT in word for word in argv[1:]) and depth < MOST_NESTED:
-                    self._behind(name, argv, depth + 1)
+            if name := table().name_of(program):
+                self._read_known(name, argv, depth)
             elif sure and not own and program not in self._known.functions:
                 self.unknown |= {} if _NO_COMMAND.fullmatch(program) else {program: None}
+        if self._at and depth < MOST_NESTED and len(self.away) < MOST_AWAY:
+            self._read_behind(argv, depth)
+
+    def _read_known(self, name: str, argv: Argv, depth: int) -> None:
+        doubtful = any(DOUBT in word for word in argv[1:])
+        self.given |= name in _EVALUATE and doubtful
+        if interpreter := table().interpreters.get(name):
+            self._interpret(interpreter, argv, depth)
+        self._by_forms(name, argv[1:], depth)
+        if doubtful and depth < MOST_NESTED:
+            self._behind(name, argv, depth + 1)
+
+    def _read_behind(self, argv: Argv, depth: int) -> None:
+        """Read what a command elsewhere runs in its turn: of the line's own others tell it."""
+        self.away[tuple(argv)] = self._at
+        behind = Inner() if basename(argv[0]) in table().carriers else inner(argv)
+        for rest in behind.commands:
+            self._read(rest, sure=False, hidden=True, depth=depth + 1)
+        for text in behind.scripts:
+            self._read_script(text, depth + 1)
+
+    def _read_script(self, text: str, depth: int) -> None:
+        """Read a text that a shell elsewhere is given."""
+        script = read_script(text.replace(DOUBT, ""), {})
+        for trouble in script.troubles[:1]:
+            self.tell("untold", trouble)
+        for command in script.commands:
+            if command.words:
+                self.read(command, sure=True, depth=depth)
+        for one in script.redirects:
+            if one.flow is not Flow.READ and one.target.text not in STREAMS:
+                self.tell("writes", Subject(one.target.text))
+
+    @contextmanager
+    def _elsewhere(self, where: str) -> Iterator[None]:
+        """Read what runs in another place, where no file of this machine is meant."""
+        before = self._at, self._scene
+        self._at = f"{where} {self._at}".strip()
+        self._scene = Scene(self._scene.context, Folders((), sure=False))
+        try:
+            yield
+        finally:
+            self._at, self._scene = before
 
     def _behind(self, name: str, argv: Argv, depth: int) -> None:
         """Read the commands that words in doubt stand in: elsewhere these are read without them."""
         for rest in inner(argv).commands:
             self._read(rest, sure=False, hidden=True, depth=depth)
-        interpreter = table().interpreters.get(name)
-        if name == "eval" or (interpreter and interpreter.shell):
+        if name == "eval" or name in SHELLS:
             for word in argv[1:]:
                 text = word[1:].strip('"') if word.startswith(DOUBT) else ""
                 for command in read_script(text, {}).commands:
@@ -213,12 +164,66 @@ class Reader:
         doubtful = [one for one in call.operands[:1] if one.startswith(DOUBT)]
         if doubtful and any(form.verbs for form in forms):
             self.tell("untold", f"{name} {doubtful[0][1:]}")
+        told = {effect for form, _ in fitting for effect, _ in form.effects}
         for form, skip in fitting:
             for effect, designation in form.effects if form.weight >= asks_nothing else ():
-                if effect != "as":
-                    self._on(effect, designation, call, skip, name)
-                elif (place := call.places[skip : skip + 1]) and depth < MOST_NESTED:
-                    self._read(words[place[0] :], sure=False, hidden=True, depth=depth + 1)
+                if effect in (READS_ALL, SEARCHES):
+                    if ONLY_NAMES not in told:
+                        self._searches(effect, designation, call, call.operands[skip:], name)
+                elif effect in facts.places:
+                    self._runs_at(effect, designation, call, skip, depth)
+                elif effect == AS:
+                    if len(call.places) > skip and depth < MOST_NESTED:
+                        rest = words[call.places[skip] :]
+                        self._read(rest, sure=False, hidden=True, depth=depth + 1)
+                elif effect != ONLY_NAMES:
+                    common = effect == "runs-downloaded" and table().is_common(call, skip)
+                    self._on("runs-package" if common else effect, designation, call, skip, name)
+
+    def _runs_at(
+        self, place: str, designation: str, call: CallWords, skip: int, depth: int
+    ) -> None:
+        """Read what the rest of the words, or an option's, run in the place where they run it."""
+        named, rest = call.operands[skip : skip + 1], call.places[skip : skip + 1]
+        own = rest[0] + (designation == "first") if rest else len(call.words)
+        words = () if designation[:1] == "-" else list(call.words[own:])
+        texts = list(call.values(designation)) if designation[:1] == "-" else []
+        if words and words[0][:1] == "-" and "--" in words:  # before which are options of its own
+            words = words[words.index("--") + 1 :]
+        if not (words or texts) or depth >= MOST_NESTED:
+            return
+        if words and not self._at and len(self._command.words) == len(call.words) + 1:
+            self.own_words[self._command.words] = own + 1
+        name = named[0].removeprefix(DOUBT) if named and designation else ""
+        name = host(name).text if place == "on-host" else name
+        with self._elsewhere(table().places[place].format(name or "another machine")):
+            if place == "on-host" and any(set(one) & _SHELL_WORDS for one in words):
+                texts.append(" ".join(words))
+            elif words:
+                self._read(tuple(words), sure=True, hidden=True, depth=depth + 1)
+            for one in texts:
+                self._read_script(one, depth + 1)
+
+    def _searches(
+        self, effect: str, designation: str, call: CallWords, operands: Sequence[str], name: str
+    ) -> None:
+        """Keep that folders are read with what is in them, for a look into them."""
+        sort, _, default = designation.partition("|")
+        patterned = sort == "rest" and call.brings_pattern(name)
+        chosen = chosen_words("paths" if patterned else sort, operands)
+        paths = searched(name, (name, *call.words))
+        if not chosen and effect == SEARCHES and self._command.words in self._known.fed:
+            return  # what it searches is what it is given
+        self._search(chosen or [default], paths[1] if paths else (), sure=effect == READS_ALL)
+
+    def _search(self, words: Iterable[str], globs: tuple[str, ...], *, sure: bool) -> None:
+        for word in words if not self._at else ():
+            brought = self._scene.is_stand_in(word)
+            for one in (self._known.found or (".",)) if brought else (word,):
+                certain = sure and not (brought and (self._known.tracked or not self._known.found))
+                taken = globs or (self._known.found_globs if brought else ())
+                for place in self._scene.places(one):
+                    self.searches[Search(place.named, taken, certain)] = None
 
     def _on(self, effect: str, designation: str, call: CallWords, skip: int, name: str) -> None:
         """Tell an effect with each thing that it is on."""
@@ -266,14 +271,11 @@ class Reader:
     def _on_files(
         self, effect: str, designation: str, call: CallWords, operands: Sequence[str], name: str
     ) -> None:
-        chosen = {
-            "paths": operands,
-            "first": operands[:1],
-            "rest": operands[1:],
-            "last": operands[-1:] if len(operands) > 1 or BROUGHT in operands else [],
-            "before": operands[:-1],
-            "find": find_roots(call.words) if designation == "find" else [],
-        }[designation]
+        chosen = (
+            find_roots(call.words) if designation == "find" else chosen_words(designation, operands)
+        )
+        if effect == "reads" and name in SHOWERS:
+            self._search(filter(self._scene.is_stand_in, chosen), (), sure=True)
         if designation == "find":
             for subject in self._scene.files(chosen):
                 self.tell(effect, replace(subject, text=f"what is found in {subject.text}"))
@@ -313,7 +315,7 @@ class Reader:
             runs = words[module + 1 :]
             if table().name_of(runs[0]) and depth < MOST_NESTED:
                 self._read(runs, sure=False, hidden=True, depth=depth + 1)
-            else:
+            elif runs[0] not in table().modules:
                 server = runs[0] in ("http.server", "smtpd", "pydoc")
                 self.tell(
                     "long-running" if server else "runs-project", "" if server else f"-m {runs[0]}"

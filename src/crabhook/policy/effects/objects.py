@@ -27,11 +27,30 @@ _LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an effect is on.  `where`: a file's place; of a host, whether it is this machine."""
+    """What an effect is on.  `where`: a file's place; of a host, whether it is this machine.
+
+    `at`: where the command runs that does it, in words; nothing where the line itself runs.
+    """
 
     text: str
     where: Where = Where.UNKNOWN
     device: bool = False
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """That a folder is read with what is in it.
+
+    `globs`: what is read of it, as `context.alternatives` gives it; none means everything.
+    `sure`: a file that fits is read, where others leave out hidden and ignored ones.
+    `chosen`: the wildcards, from the root on, by which a shell chooses files there.
+    """
+
+    folder: str
+    globs: tuple[str, ...] = ()
+    sure: bool = True
+    chosen: str = ""
 
 
 def cut(text: str, longest: int = LONGEST) -> str:
@@ -67,7 +86,7 @@ class Scene:
             if number == MOST_FILES:
                 yield Subject("more than is looked at")
                 return
-            if word == BROUGHT or any(one in word for one in self._stand_ins):
+            if self.is_stand_in(word):
                 told = [self.file(one) for one in self._found]
                 brought = [
                     Subject(f"what is found in {one.text}", one.where) for one in told if one
@@ -75,6 +94,10 @@ class Scene:
                 yield from brought or [Subject(BROUGHT[1:])]
             elif not word.startswith((f"{DOUBT}<(", f"{DOUBT}>(")) and (subject := self.file(word)):
                 yield subject
+
+    def is_stand_in(self, word: str) -> bool:
+        """Whether a word stands for names that another command brings."""
+        return word == BROUGHT or any(one in word for one in self._stand_ins)
 
     def file(self, word: str) -> Subject | None:
         """Return what a word is the name of: in the worst of the places where it may be."""

@@ -7,7 +7,7 @@ from crabhook.model.event import Event
 from crabhook.model.risk import Effect, Level, Risk
 from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.context import Context
-from crabhook.policy.effects.risk import shortened
+from crabhook.policy.effects.found import shortened
 from crabhook.policy.paths import Bases, is_within
 from crabhook.policy.rule import RiskRule, RuleSet
 

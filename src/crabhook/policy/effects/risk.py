@@ -7,42 +7,50 @@ the effect `untold`, and what is not in the table is named in `Risk.unknown`.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from posixpath import basename
 
 from crabhook.model.event import Event
-from crabhook.model.risk import NO_RISK, Effect, Level, Risk, Where
+from crabhook.model.risk import NO_RISK, Risk
 from crabhook.policy.calls.mentioned_files import Folders, named_files
 from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, Use, mcp_name
 from crabhook.policy.calls.parts import Kind as Sort
 from crabhook.policy.calls.read import CommandLine, command_line, read_call
 from crabhook.policy.calls.shell_call import Call, folders_of, known_variables, removal_trouble
-from crabhook.policy.context import Context
-from crabhook.policy.effects.commands import Known, Reader
-from crabhook.policy.effects.objects import DOUBT, Scene, Subject, cut, host, place_words
-from crabhook.policy.effects.table import Kind, table
-from crabhook.policy.paths import Bases, normal
+from crabhook.policy.context import Context, Wanted
+from crabhook.policy.effects.commands import Reader
+from crabhook.policy.effects.found import Found, chosen_by_wildcards, secrets_wanted
+from crabhook.policy.effects.line import Known
+from crabhook.policy.effects.objects import DOUBT, Scene, Search, Subject, host
+from crabhook.policy.effects.table import table
+from crabhook.policy.paths import normal
 from crabhook.policy.protected import Protected
-from crabhook.policy.shell.programs import MOVES, NAMES_ONLY, PRINTERS, READ_NOTHING
+from crabhook.policy.shell.programs import MOVES, PRINTERS
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Script
-from crabhook.policy.shell.unfold import lines, unfold
+from crabhook.policy.shell.unfold import hidden_command, lines, unfold
 
-MOST_EFFECTS = 8  # shown; the rest are counted
-MOST_OBJECTS = 3  # of one effect
-MOST_UNKNOWN = 5
 MOST_UNREAD = 8 * 1024  # letters of a line that is not read, in which words are looked for
 
 
 EVERYTHING_PROTECTED = Protected()
 
 
-def effects_of(event: Event, context: Context, protected: Protected = EVERYTHING_PROTECTED) -> Risk:
-    """Return what the event's call may do.  `protected`: the list, with crabhook's own places."""
+def effects_of(
+    event: Event,
+    context: Context,
+    protected: Protected = EVERYTHING_PROTECTED,
+    wanted: Wanted | None = None,
+) -> Risk:
+    """Return what the event's call may do.
+
+    `protected`: the list, with crabhook's own places.  `wanted`: what folders that the call reads
+    are looked into for, at least the secrets of the list; the rules' own, so that one look does.
+    """
     if event.tool is None:
         return NO_RISK
     context = replace(context, real=cache(context.real))  # the same names are looked up often
-    found = _Found(context, protected, event)
+    found = Found(context, protected, event, wanted or secrets_wanted(protected))
     if line := command_line(event, context):
         _of_line(line, found)
     elif call := read_call(event, context):
@@ -50,102 +58,11 @@ def effects_of(event: Event, context: Context, protected: Protected = EVERYTHING
     return found.risk()
 
 
-_CHANGE_ONLY = READ_NOTHING | {"tee", "touch", "truncate", "mkdir", "unlink", "rmdir"}
-
-
-@lru_cache(maxsize=4)
-def _triggers(protected: Protected) -> frozenset[str]:
-    """Return words of which a command must have one for an entry of the list to speak of it."""
-    patterns = [one for entry in protected.entries for one in entry.commands]
-    found = {one.first_word for one in patterns if one.first_word}
-    for one in patterns:
-        if not one.first_word:
-            found |= {word for part in one.written.parts for word in part.split()}
-    return frozenset(found)
-
-
-class _Found:
-    """The effects of one call while they are gathered."""
-
-    def __init__(self, context: Context, protected: Protected, event: Event) -> None:
-        self.context, self._protected = context, protected
-        self.cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
-        self._bases = Bases(context.home, context.project, self.cwd, context.real)
-        self._told: dict[tuple[str, Where], dict[str, None]] = {}
-        self.unknown: dict[str, None] = {}
-        self.triggers = _triggers(protected)
-
-    def tell(self, name: str, subject: Subject | str = "") -> None:
-        """Keep an effect, and what it is on."""
-        one = Subject(subject) if isinstance(subject, str) else subject
-        if not table().kinds[name].quiet or one.where is Where.OUTSIDE:
-            self._told.setdefault((name, one.where), {})[cut(one.text)] = None
-
-    def concern(self, part: FilePart | CommandPart, shown: str) -> None:
-        """Tell what it is to touch a protected file, or to run a command that changes one."""
-        entry = self._protected.concerned(part, self._bases)
-        if entry is None:
-            return
-        changes = table().protected[entry.name].name
-        program = part.program if isinstance(part, FilePart) else ""
-        if isinstance(part, FilePart) and part.use is not Use.WRITE and entry.secret:
-            if part.use is Use.READ and program in NAMES_ONLY:
-                return
-            if program not in _CHANGE_ONLY:
-                changes = "reads-secrets"
-        self.tell(changes, shown)
-
-    def risk(self) -> Risk:
-        """Return all that was found, as much as a person can read."""
-        kinds = table().kinds
-        covered = frozenset[str]().union(*(kinds[name].instead for name, _ in self._told))
-        others = {
-            text for (name, _), texts in self._told.items() if name != "reads" for text in texts
-        }
-        for (name, _), texts in self._told.items():
-            if name == "reads" and others.issuperset(texts):
-                covered |= {name}
-        told = [
-            _effect(kinds[name], where, tuple(filter(None, texts)))
-            for (name, where), texts in self._told.items()
-            if name not in covered
-        ]
-        return shortened(told, _counted(self.unknown))
-
-
-def shortened(effects: Iterable[Effect], unknown: tuple[str, ...]) -> Risk:
-    """Return the risk of these effects, the worst first, as many as a person can read."""
-    ordered = sorted(effects, key=lambda one: -one.level)
-    level = max((one.level for one in ordered), default=Level.NONE)
-    if more := ordered[MOST_EFFECTS:]:
-        counted = Effect("more", more[0].level, f"and {len(more)} more")
-        ordered = [*ordered[:MOST_EFFECTS], counted]
-    return Risk(level, tuple(ordered), unknown)
-
-
-def _effect(kind: Kind, where: Where, objects: tuple[str, ...]) -> Effect:
-    shown = objects[:1] if kind.name == "untold" else objects
-    place = place_words(where) if kind.file and objects else ""
-    words = kind.told(_listed(shown)) + place
-    return Effect(kind.name, kind.levels[where], words, objects, where if kind.file else None)
-
-
-def _listed(objects: tuple[str, ...]) -> str:
-    rest = len(objects) - MOST_OBJECTS
-    return ", ".join(objects[:MOST_OBJECTS]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _counted(unknown: Iterable[str]) -> tuple[str, ...]:
-    named = tuple(cut(one) for one in unknown)
-    rest = len(named) - MOST_UNKNOWN
-    return (*named[:MOST_UNKNOWN], f"and {rest} more") if rest > 0 else named
-
-
 _OPTION = re.compile(r"-[\w-]*")
 _CHAINED = re.compile(r"\s*cd\s+[^\s;&|()<>`$]+(?:\s*&&(?:[^;&|\n`(]|>&|&>|\|(?!\|))+)+", re.ASCII)
 
 
-def _of_line(line: CommandLine, found: _Found) -> None:
+def _of_line(line: CommandLine, found: Found) -> None:
     """Gather what a shell line does."""
     cwd, context = normal(line.cwd), found.context
     known = known_variables(cwd, context)
@@ -172,8 +89,11 @@ def _of_line(line: CommandLine, found: _Found) -> None:
         }
     _of_what_is_run(near, far, deep, found)
     _of_redirects(deep.redirects, scene, found)
-    _of_protected(commands, told, folders, found)
-    if removal_trouble(map(_as_written, commands), folders.all, context):
+    _of_protected(commands, told, near, folders, found)
+    chosen = chosen_by_wildcards(commands, folders, found) if set(line.text) & set("*?[") else ()
+    found.look((*near.searches, *far.searches, *chosen), scene)
+    here = [_as_written(one) for one in commands if _words(one) not in near.away or not one.hidden]
+    if removal_trouble(here, folders.all, context):
         found.tell("deletes-all")
 
 
@@ -196,9 +116,15 @@ def _read_all(
     for command in commands:
         if not command.hidden:
             near.read(command, sure=True)
-        elif tuple(word.text for word in command.words) not in told.find_removes:
+        elif _words(command) in near.away:  # which has told it, with where it runs
+            continue
+        elif _words(command) not in told.find_removes:
             heard = any(command.source in one for one in script.given)
             far.read(command, sure=not (script.troubles or command.words in tails or heard))
+
+
+def _words(command: Command) -> tuple[str, ...]:
+    return tuple(word.text for word in command.words)
 
 
 def _narrowed(text: str, folders: Folders, commands: Iterable[Command]) -> Folders:
@@ -209,7 +135,7 @@ def _narrowed(text: str, folders: Folders, commands: Iterable[Command]) -> Folde
     return folders
 
 
-def _of_what_is_run(near: Reader, far: Reader, script: Script, found: _Found) -> None:
+def _of_what_is_run(near: Reader, far: Reader, script: Script, found: Found) -> None:
     """Tell what the parts of a line do together: run what others of its commands bring."""
     fetched = [*near.fetched, *far.fetched]
     if near.given or far.given:
@@ -228,7 +154,7 @@ def _of_what_is_run(near: Reader, far: Reader, script: Script, found: _Found) ->
 _USES: Mapping[Flow, Use] = {Flow.READ: Use.READ, Flow.WRITE: Use.WRITE, Flow.BOTH: Use.WRITE}
 
 
-def _of_redirects(redirects: Iterable[Redirect], scene: Scene, found: _Found) -> None:
+def _of_redirects(redirects: Iterable[Redirect], scene: Scene, found: Found) -> None:
     """Tell of the files behind redirects."""
     for redirect in redirects:
         target, use = redirect.target, _USES[redirect.flow]
@@ -251,23 +177,32 @@ def _of_redirects(redirects: Iterable[Redirect], scene: Scene, found: _Found) ->
 
 
 def _of_protected(
-    commands: Sequence[Command], told: Known, folders: Folders, found: _Found
+    commands: Sequence[Command], told: Known, near: Reader, folders: Folders, found: Found
 ) -> None:
     """Tell of protected files that commands name, and of commands that change what is protected."""
+    here = []
     for command in commands:
-        if not found.triggers.isdisjoint(basename(word.text) for word in command.words):
+        if command.hidden and _words(command) in near.away:
+            continue
+        own = near.own_words.get(command.words)
+        here.append(replace(command, words=command.words[:own]) if own else command)
+        if not found.triggers.isdisjoint(basename(word.text) for word in here[-1].words):
             texts = frozenset(lines(command))
             run = CommandPart(command.source, command, (), texts, frozenset())
             found.concern(run, command.source)
     whole = {word.text for one in commands for word in one.words}
-    for part in named_files(commands, folders.all, found.context):
+    away = [(hidden_command(words), at) for words, at in near.away.items()]
+    for part, at in (
+        *((one, "") for one in named_files(here, folders.all, found.context)),
+        *((one, at) for words, at in away for one in named_files([words], ("/",), found.context)),
+    ):
         looks = part.program in ("find", "fd") and not told.find_acts
         idle = looks or part.program in PRINTERS or _OPTION.fullmatch(part.text)
         if not idle and (not part.glob or part.text in whole):  # a piece of a word may be no glob
-            found.concern(part, part.text)
+            found.concern(part, part.text, at)
 
 
-def _of_tool(call: Call, event: Event, found: _Found) -> None:
+def _of_tool(call: Call, event: Event, found: Found) -> None:
     """Gather what a tool that is no command does."""
     scene = Scene(found.context, Folders((found.cwd,), sure=True))
     files = [part for part in call.parts if isinstance(part, FilePart)]
@@ -279,6 +214,9 @@ def _of_tool(call: Call, event: Event, found: _Found) -> None:
             name = "deletes" if deletes else "writes" if writes else "reads"
             found.tell(name, subject)
         found.concern(part, subject.text)
+    if call.tool == "ReadMany" or (call.tool == "Grep" and _shows_lines(event)):
+        read = [(at.named, part.deep.globs) for part in files if part.deep for at in part.places]
+        found.look((Search(folder, globs, sure=False) for folder, globs in read), scene)
     for one in call.parts:
         if isinstance(one, FetchPart):
             found.tell("network", host(one.host) if one.host else one.text)
@@ -291,13 +229,21 @@ def _of_tool(call: Call, event: Event, found: _Found) -> None:
         found.tell("untold", call.troubles[0])
 
 
+def _shows_lines(event: Event) -> bool:
+    """Whether a search tells the lines that it finds, not only the files."""
+    inputs = event.tool.input if event.tool and isinstance(event.tool.input, dict) else {}
+    if event.tool and event.tool.name == "Grep":
+        return inputs.get("output_mode") == "content"
+    return not inputs.get("names_only")
+
+
 _DELETES = re.compile(
     r"(?:^|[_\W])(?:delete|remove|drop|destroy|purge|erase|wipe|truncate)(?:s|d)?(?=$|[_\W]|[A-Z])"
 )
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def _of_other_tool(name: str, event: Event, found: _Found) -> None:
+def _of_other_tool(name: str, event: Event, found: Found) -> None:
     """Tell of a tool by its name: the agent's own, or a server's, of which nothing is known."""
     own = table().tools.get(name)
     for effect, _ in own or ():

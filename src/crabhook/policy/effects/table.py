@@ -3,14 +3,18 @@
 Bad data raises TableError; a test reads the files, so that none is ever shipped.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from crabhook.model.risk import Level, Where
 from crabhook.tables import names, tables
+
+_VERSION = re.compile(r"(?:@|==)(?:latest|[\d.]+)$")
+_FROM_ELSEWHERE = ("--from", "--package", "--index-url", "--registry", "--spec")
 
 
 class TableError(ValueError):
@@ -85,9 +89,14 @@ class Interpreter:
     shell: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
-    """All of it, by programs' names.  `protected`: what it is to change a protected file."""
+    """All of it, by programs' names.  `protected`: what it is to change a protected file.
+
+    `places`: by the name of a form's effect, the words for where its command runs.  `common`:
+    packages that everybody runs.  `modules`: Python's own that only show or check.  `looks`:
+    globs for lines that show what others like them would change.
+    """
 
     kinds: Mapping[str, Kind]
     forms: Mapping[str, Sequence[Form]]
@@ -95,6 +104,16 @@ class Table:
     valued: Mapping[str, frozenset[str]]
     protected: Mapping[str, Kind]
     tools: Mapping[str, tuple[tuple[str, str], ...]]
+    places: Mapping[str, str]
+    common: frozenset[str]
+    modules: frozenset[str]
+    looks: tuple[str, ...]
+
+    @cached_property
+    def carriers(self) -> frozenset[str]:
+        """The programs that run what their words say in another place."""
+        named = ((name, one) for name, forms in self.forms.items() for one in forms)
+        return frozenset(n for n, form in named if any(e in self.places for e, _ in form.effects))
 
     def name_of(self, program: str) -> str:
         """Return the name under which a program is known, also `python3.12`; else nothing."""
@@ -102,6 +121,12 @@ class Table:
             if name in self.forms or name in self.interpreters:
                 return name
         return ""
+
+    def is_common(self, call: "CallWords", skip: int) -> bool:
+        """Whether a call fetches a package that everybody runs, by its plain name."""
+        fetched = call.operands[skip : skip + 1]
+        plain = _VERSION.sub("", fetched[0]) if fetched else ""
+        return plain in self.common and not any(map(call.has, _FROM_ELSEWHERE))
 
 
 @dataclass(frozen=True)
@@ -154,6 +179,10 @@ class CallWords:
                     return False
         return False
 
+    def brings_pattern(self, program: str) -> bool:
+        """Whether an option brings what a search looks for, so that no word does."""
+        return program in _PATTERNED and any(map(self.has, _PATTERN_OPTIONS))
+
     def holds(self, glob: str) -> bool:
         """Whether some word fits a glob; capitals do not count."""
         return any(
@@ -176,10 +205,27 @@ class CallWords:
                     yield from [rest] if rest else self.words[at + 1 : at + 2]
 
 
+def chosen_words(designation: str, operands: Sequence[str]) -> Sequence[str]:
+    """Return the operands that a designation of the table means."""
+    chosen: Mapping[str, Sequence[str]] = {
+        "paths": operands,
+        "first": operands[:1],
+        "rest": operands[1:],
+        "last": operands[-1:] if len(operands) > 1 or "\x1f" in operands[:1] else [],
+        "before": operands[:-1],
+    }
+    return chosen[designation]
+
+
 DESIGNATIONS = frozenset(
     {"", "paths", "first", "rest", "last", "before", "host", "to", "remote", "names", "form"}
-    | {"find", "alone"}
+    | {"find", "alone", "rest|.", "paths|."}
 )
+_PATTERNED = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ugrep"})
+_PATTERN_OPTIONS = ("-e", "-f", "--regexp", "--file")
+# Not effects, but what a form tells of a call beside them; programs.toml says what each is.
+READS_ALL, SEARCHES, ONLY_NAMES, AS = "reads-all", "searches", "only-names", "as"
+_ASIDE = frozenset({READS_ALL, SEARCHES, ONLY_NAMES, AS})
 
 
 @cache
@@ -192,7 +238,8 @@ def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
     """Return the table in the two files' data.  Raises TableError for what is wrong in it."""
     try:
         kinds = {name: _kind(name, one) for name, one in of_kinds.items()}
-        forms = _forms(data["forms"], kinds)
+        places = dict(data["places"])
+        forms = _forms(data["forms"], {*kinds, *places, *_ASIDE})
         for name in names(data["harmless"]["programs"]):
             forms.setdefault(name, [])
         return Table(
@@ -206,6 +253,10 @@ def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
             {name: names(options) for name, options in data["valued"].items()},
             {name: kinds[kind] for name, kind in data["protected"].items()},
             {name: _effects(text, kinds, name) for name, text in data["tools"].items()},
+            places,
+            names(data["harmless"]["packages"]),
+            names(data["harmless"]["modules"]),
+            tuple(data["harmless"]["lines"]),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise TableError(f"the table of effects is wrong: {error!r}") from error
@@ -226,7 +277,7 @@ def _kind(name: str, one: Mapping[str, Any]) -> Kind:
     return Kind(name, words, bare, levels, one.get("file", False), one.get("quiet", False), instead)
 
 
-def _forms(listed: Mapping[str, str], kinds: Mapping[str, Kind]) -> dict[str, list[Form]]:
+def _forms(listed: Mapping[str, str], kinds: Collection[str]) -> dict[str, list[Form]]:
     found: dict[str, list[Form]] = {}
     for key, text in listed.items():
         programs, *tokens = key.split()
@@ -241,12 +292,12 @@ def _forms(listed: Mapping[str, str], kinds: Mapping[str, Kind]) -> dict[str, li
     return found
 
 
-def _effects(text: str, kinds: Mapping[str, Kind], where: str) -> tuple[tuple[str, str], ...]:
+def _effects(text: str, kinds: Collection[str], where: str) -> tuple[tuple[str, str], ...]:
     found = []
     for one in filter(None, map(str.strip, text.split(","))):
         name, _, designation = one.partition(" ")
         known = designation in DESIGNATIONS or designation[:1] == "-" or designation[-1:] == "="
-        if (name != "as" and name not in kinds) or not known:
+        if name not in kinds or not known:
             raise TableError(f"{where!r} has {one!r}")
         found.append((name, designation))
     return tuple(found)

@@ -195,7 +195,7 @@ class Law:
             return UNTOLD
         around = context_here(there.project, self._looks)
         if self._assessed and not long:
-            return _assessed(there.policy, event, around)
+            return _assessed(there.policy, event, replace(around, below=self._looks.known))
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(None, _assessed, there.policy, event, around)
         self._assessed = True

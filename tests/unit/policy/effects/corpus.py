@@ -8,7 +8,7 @@ from pathlib import Path
 from crabhook.model.event import Event
 from crabhook.model.risk import Risk
 from crabhook.policy.effects.risk import effects_of
-from tests.unit.policy.law import PICTURES, bash, call, context
+from tests.unit.policy.law import PICTURES, PROJECT, bash, call, context
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "risk"
 UNKNOWN = ": not known here"
@@ -20,17 +20,20 @@ class Expected:
     level: int
     effects: tuple[str, ...]  # a kind, ~ and a piece of its words
     unknown: tuple[str, ...]
+    files: tuple[str, ...] = ()  # that are in the folders, by their names from the project on
 
 
 def lines() -> Iterator[tuple[str, Expected]]:
     for row in (SAMPLES / "lines.txt").read_text().splitlines():
         if row and not row.startswith("#"):
             head, _, line = row.partition(" :: ")
-            level, said = head.split()
+            level, said, *files = head.split()
             told = () if said == "-" else tuple(said.split(","))
             effects = tuple(one for one in told if one[0] != "?")
             unknown = tuple(one[1:] + UNKNOWN for one in told if one[0] == "?")
-            yield line, Expected(bash(line.translate(PICTURES)), int(level), effects, unknown)
+            there = tuple(one.removeprefix("+") for one in files)
+            event = bash(line.translate(PICTURES))
+            yield " ".join((line, *files)), Expected(event, int(level), effects, unknown, there)
 
 
 def tools() -> Iterator[tuple[str, Expected]]:
@@ -38,11 +41,12 @@ def tools() -> Iterator[tuple[str, Expected]]:
         one = json.loads(row)
         event = call(one["tool"], platform=one.get("platform", "claude"), **one["input"])
         expected = (one["level"], tuple(one.get("effects", ())), tuple(one.get("unknown", ())))
-        yield row, Expected(event, *expected)
+        yield row, Expected(event, *expected, tuple(one.get("files", ())))
 
 
 def told(expected: Expected) -> Risk:
-    return effects_of(expected.event, context())
+    files = [one if one.startswith("/") else f"{PROJECT}/{one}" for one in expected.files]
+    return effects_of(expected.event, context(files=files))
 
 
 def differs(expected: Expected, found: Risk) -> str:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from crabhook.model.risk import Level
 from crabhook.policy import never_remember
+from crabhook.policy.effects.found import MOST_EFFECTS, MOST_OBJECTS, MOST_UNKNOWN
 from crabhook.policy.effects.objects import LONGEST
-from crabhook.policy.effects.risk import MOST_EFFECTS, MOST_OBJECTS, MOST_UNKNOWN, effects_of
+from crabhook.policy.effects.risk import effects_of
 from tests.support.examples import examples
 from tests.unit.policy.effects.corpus import lines
 from tests.unit.policy.law import bash, context

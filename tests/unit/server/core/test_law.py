@@ -331,6 +331,24 @@ async def test_a_folder_is_looked_into_ahead_and_never_where_others_wait(tmp_pat
     assert await said(other, grep, long=True) == "ask-operator"
 
 
+async def test_the_risk_of_a_search_is_told_by_a_look_that_is_never_taken_where_others_wait(
+    tmp_path: Path,
+) -> None:
+    files, project = RuleFiles(tmp_path / "rules"), tmp_path / "project"
+    project.mkdir()
+    (project / ".env").touch()
+    grep = event(project, "grep -r token .")
+    law = Law(files)
+    await law.judge(grep, long=False)
+    await law.risk(grep, long=True)  # the first reads the table, and looks as well
+    law._looks._known.clear()
+    seen = [
+        [one.kind for one in (await law.risk(grep, long=long)).effects]
+        for long in (False, True, False)
+    ]
+    assert seen == [["unlooked"], ["reads-secrets"], ["reads-secrets"]]
+
+
 async def test_a_search_by_an_agent_on_another_machine_is_asked_about(tmp_path: Path) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, '[[rule]]\nverdict = "allow"\nmatch = "Read(//**)"\n')

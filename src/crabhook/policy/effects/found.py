@@ -1,0 +1,192 @@
+"""The effects of one call while they are gathered, and which secrets it reads with a folder."""
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from itertools import takewhile
+
+from crabhook.model.event import Event
+from crabhook.model.risk import Effect, Level, Risk, Where
+from crabhook.policy.calls.mentioned_files import Folders, named_files
+from crabhook.policy.calls.parts import CommandPart, FilePart, Use
+from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by
+from crabhook.policy.effects.line import SHOWERS
+from crabhook.policy.effects.objects import Scene, Search, Subject, cut, place_words
+from crabhook.policy.effects.table import Kind, table
+from crabhook.policy.paths import Anchor, Bases, place
+from crabhook.policy.protected import Protected
+from crabhook.policy.shell.programs import NAMES_ONLY, READ_NOTHING
+from crabhook.policy.shell.script import Command
+
+MOST_EFFECTS = 8  # shown; the rest are counted
+MOST_OBJECTS = 3  # of one effect
+MOST_UNKNOWN = 5
+MOST_FOLDERS = 8  # of one call that are looked into
+MOST_SECRETS = 20  # of one folder that are named or counted
+
+
+@lru_cache(maxsize=4)
+def secrets_wanted(protected: Protected) -> Wanted:
+    """Return what finds each file of the list that may not be read unasked."""
+    found = protected.secret.patterns
+    rooted = [one.pattern for one in found if one.anchor is Anchor.ROOT]
+    return wanted_by((one.pattern for one in found if one.anchor is not Anchor.ROOT), rooted)
+
+
+def secrets_read(
+    searches: Iterable[Search], scene: Scene, wanted: Wanted, protected: Protected, bases: Bases
+) -> Iterator[tuple[str, Subject]]:
+    """Yield an effect for each secret in the folders, or for a folder that nobody could look into.
+
+    A folder that holds secrets by what it is, as the home folder does, is not looked into.
+    """
+    for number, one in enumerate(searches):
+        folder = scene.file(one.folder) or Subject(one.folder)
+        places = (place(one.folder, "/", scene.context),)
+        whole = FilePart(one.folder, Use.READ, places, program="" if one.chosen else "grep")
+        entry = protected.concerned(whole, bases)
+        if entry is not None and not all(protected.may_be_shown(at, bases) for at in places):
+            yield "reads-secrets", Subject(folder.text)
+            continue
+        if number >= MOST_FOLDERS:
+            yield "unlooked", folder
+            continue
+        below = scene.context.below(one.folder, wanted)
+        named = [name for name in below.found if _takes(one, name)][:MOST_SECRETS]
+        held = [name for name in named if _is_secret(name, scene.context, protected, bases)]
+        for name in held:
+            yield (
+                "reads-secrets" if one.sure else "may-read-secrets",
+                Subject((scene.file(name) or Subject(name)).text),
+            )
+        if not (held or below.whole or one.chosen):
+            yield "unlooked", folder
+
+
+def _takes(search: Search, name: str) -> bool:
+    if search.chosen:
+        return fits_shell_glob(search.chosen, name)
+    return not search.globs or selects(search.globs, name)
+
+
+def _is_secret(name: str, context: Context, protected: Protected, bases: Bases) -> bool:
+    where = place(name, "/", context)
+    entry = protected.concerned(FilePart(name, Use.READ, (where,)), bases)
+    return entry is not None and entry.secret and not protected.may_be_shown(where, bases)
+
+
+def _only_looks(line: str) -> bool:
+    """Whether a line shows what others like it would change."""
+    return any(fnmatchcase(line, one) for one in table().looks)
+
+
+_CHANGE_ONLY = READ_NOTHING | {"tee", "touch", "truncate", "mkdir", "unlink", "rmdir"}
+
+
+@lru_cache(maxsize=4)
+def _triggers(protected: Protected) -> frozenset[str]:
+    """Return words of which a command must have one for an entry of the list to speak of it."""
+    patterns = [one for entry in protected.entries for one in entry.commands]
+    found = {one.first_word for one in patterns if one.first_word}
+    for one in patterns:
+        if not one.first_word:
+            found |= {word for part in one.written.parts for word in part.split()}
+    return frozenset(found)
+
+
+class Found:
+    """The effects of one call while they are gathered."""
+
+    def __init__(
+        self, context: Context, protected: Protected, event: Event, wanted: Wanted
+    ) -> None:
+        self.context, self._protected, self.wanted = context, protected, wanted
+        self.cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
+        self._bases = Bases(context.home, context.project, self.cwd, context.real)
+        self._told: dict[tuple[str, Where, str], dict[str, None]] = {}
+        self.unknown: dict[str, None] = {}
+        self.triggers = _triggers(protected)
+
+    def tell(self, name: str, subject: Subject | str = "") -> None:
+        """Keep an effect, and what it is on."""
+        one = Subject(subject) if isinstance(subject, str) else subject
+        if not table().kinds[name].quiet or one.where is Where.OUTSIDE:
+            self._told.setdefault((name, one.where, one.at), {})[cut(one.text)] = None
+
+    def look(self, searches: Iterable[Search], scene: Scene) -> None:
+        """Tell which secrets are read with folders."""
+        listed = secrets_read(searches, scene, self.wanted, self._protected, self._bases)
+        for name, subject in listed:
+            self.tell(name, subject)
+
+    def concern(self, part: FilePart | CommandPart, shown: str, at: str = "") -> None:
+        """Tell what it is to touch a protected file, or to run a command that changes one."""
+        entry = self._protected.concerned(part, self._bases)
+        if entry is None or (isinstance(part, CommandPart) and _only_looks(part.text)):
+            return
+        changes = table().protected[entry.name].name
+        program = part.program if isinstance(part, FilePart) else ""
+        if isinstance(part, FilePart) and part.use is not Use.WRITE and entry.secret:
+            if part.use is Use.READ and program in NAMES_ONLY:
+                return
+            if program not in _CHANGE_ONLY:
+                changes = "reads-secrets"
+        self.tell(changes, Subject(shown, at=at))
+
+    def risk(self) -> Risk:
+        """Return all that was found, as much as a person can read."""
+        kinds = table().kinds
+        covered = {(one, at) for name, _, at in self._told for one in kinds[name].instead}
+        others = {
+            text for (name, *_), texts in self._told.items() if name != "reads" for text in texts
+        }
+        for (name, _, at), texts in self._told.items():
+            if name == "reads" and others.issuperset(texts):
+                covered |= {(name, at)}
+        told = [
+            _effect(kinds[name], where, at, tuple(filter(None, texts)))
+            for (name, where, at), texts in self._told.items()
+            if (name, at) not in covered
+        ]
+        return shortened(told, _counted(self.unknown))
+
+
+def shortened(effects: Iterable[Effect], unknown: tuple[str, ...]) -> Risk:
+    """Return the risk of these effects, the worst first, as many as a person can read."""
+    ordered = sorted(effects, key=lambda one: -one.level)
+    level = max((one.level for one in ordered), default=Level.NONE)
+    if more := ordered[MOST_EFFECTS:]:
+        counted = Effect("more", more[0].level, f"and {len(more)} more")
+        ordered = [*ordered[:MOST_EFFECTS], counted]
+    return Risk(level, tuple(ordered), unknown)
+
+
+def _effect(kind: Kind, where: Where, at: str, objects: tuple[str, ...]) -> Effect:
+    shown = objects[:1] if kind.name == "untold" else objects
+    place = f" ({cut(at)})" if at else place_words(where) if kind.file and objects else ""
+    words = kind.told(_listed(shown)) + place
+    return Effect(kind.name, kind.levels[where], words, objects, where if kind.file else None)
+
+
+def _listed(objects: tuple[str, ...]) -> str:
+    rest = len(objects) - MOST_OBJECTS
+    return ", ".join(objects[:MOST_OBJECTS]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _counted(unknown: Iterable[str]) -> tuple[str, ...]:
+    named = tuple(cut(one) for one in unknown)
+    rest = len(named) - MOST_UNKNOWN
+    return (*named[:MOST_UNKNOWN], f"and {rest} more") if rest > 0 else named
+
+
+def chosen_by_wildcards(
+    commands: Iterable[Command], folders: Folders, found: Found
+) -> Iterator[Search]:
+    """Yield the folders in which a shell's wildcards choose files whose text a command shows."""
+    for part in named_files(commands, folders.all, found.context):
+        if part.glob and part.program in SHOWERS and part.text[-1:] != "/":
+            for one in part.places:
+                if found.wanted.may_be_in(one.named):
+                    parts = one.named.split("/")
+                    fixed = takewhile(lambda name: not set(name) & set("*?["), parts)
+                    yield Search("/".join(fixed) or "/", chosen=one.named)
