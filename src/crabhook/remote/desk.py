@@ -16,6 +16,7 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged, News, Settled, Update
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card
+from crabhook.model.errors import CrabhookError
 from crabhook.remote.codec import WireError, text_read, to_value
 from crabhook.remote.messages import (
     NEVER,
@@ -73,6 +74,7 @@ class RemoteDesk:
         self._stub: Any = OperatorServiceStub(channel)
         self._clock = clock
         self._all = Replica(self, clock)  # what a screen is told first that comes later
+        self.now, self.hello = self._all.now, pb.Hello()  # on the server's clock; from the server
         self._streams: list[Callable[[News], None]] = []
         self._store, self._at, self._view = after
         self._begun: tuple[pb.State, float, list[News]] | None = None  # a snapshot in the making
@@ -127,11 +129,6 @@ class RemoteDesk:
             await asyncio.wait(self._tasks, timeout=within)
 
     @property
-    def at(self) -> int:
-        """The number of the last news that were heard."""
-        return self._at
-
-    @property
     def cursor(self) -> Cursor:
         """Where another desk of this person's can go on from."""
         return Cursor(self._store, self._at, self._view)
@@ -158,7 +155,7 @@ class RemoteDesk:
             read = read_in(response, command) if isinstance(command, Ask) else None
             while self._store == store and self._at < response.seq:
                 await self._moved.wait()
-        except WireError as error:
+        except CrabhookError as error:  # what cannot be read, or was not signed
             outcome = Refused(str(error))
         except grpc.aio.AioRpcError as error:
             denied = error.code() is grpc.StatusCode.PERMISSION_DENIED
@@ -242,7 +239,7 @@ class RemoteDesk:
                 if hello.resumed and hello.store_id == self._store:
                     self._find()
                     self._tell(LinkChanged("", hello.now))
-                self._store, self._view = hello.store_id, hello.view_tag
+                self._store, self._view, self.hello = hello.store_id, hello.view_tag, hello
                 self._me = Operator(hello.operator, "", text_read(hello.device))
             case "gap":
                 self._begun = None

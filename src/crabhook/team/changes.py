@@ -1,12 +1,12 @@
 """What is changed in a team: each takes the team as it is and returns it changed."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from secrets import token_hex
 
 from crabhook.model.errors import CrabhookError
-from crabhook.team.membership import KINDS, Device, Machine, Member, Role, Scope, Team
+from crabhook.team.membership import KINDS, Device, Machine, Member, Role, Scope, SshKey, Team
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 
@@ -83,6 +83,34 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
     return replace(team, members=tuple(members))
 
 
+def with_key(team: Team, name: str, key: SshKey) -> Team:
+    """Have a person show presence by an SSH key too; raises ChangeError for nobody."""
+    return _with_keys(team, name, lambda keys: (*(o for o in keys if o.key != key.key), key))
+
+
+def without_key(team: Team, name: str, key: str) -> Team:
+    """Have a person's SSH key count no more; raises ChangeError where there is none such."""
+    found = [one.key for member in team.members if _is(member, name) for one in member.keys]
+    if key not in found:
+        raise ChangeError(f"{name} has no such key")
+    return _with_keys(team, name, lambda keys: tuple(one for one in keys if one.key != key))
+
+
+def _with_keys(
+    team: Team, name: str, changed: Callable[[tuple[SshKey, ...]], tuple[SshKey, ...]]
+) -> Team:
+    if not any(_is(one, name) for one in team.members):
+        raise ChangeError(f"there is nobody called {name}")
+    members = (
+        replace(one, keys=changed(one.keys)) if _is(one, name) else one for one in team.members
+    )
+    return replace(team, members=tuple(members))
+
+
+def _is(member: Member, name: str) -> bool:
+    return member.name.casefold() == name.casefold()
+
+
 def with_machine(team: Team, machine: Machine) -> Team:
     """Add a machine; one of the same name has a new token from now on."""
     _check(machine.name)
@@ -111,17 +139,34 @@ def news(before: Team, after: Team) -> Iterator[str]:
                 )
             if device.revoked and not (old and old.revoked):
                 yield f"{device.name} of {member.name} was revoked"
+    yield from _news_of_keys(before, after)
     left = {one.id for one in after.members}
     yield from (f"{one.name} was revoked" for one in before.members if one.id not in left)
     machines = {one.name: one for one in before.machines}
     for machine in after.machines:
-        earlier = machines.get(machine.name)
-        if machine.revoked and (earlier is None or not earlier.revoked):
+        before_it = machines.get(machine.name)
+        if machine.revoked and (before_it is None or not before_it.revoked):
             yield f"the machine {machine.name} was revoked"
-        elif not machine.revoked and machine != earlier:
+        elif not machine.revoked and machine != before_it:
             yield f"the machine {machine.name} has come into the team"
     if before.names != after.names:
         yield f"the server is now known as {', '.join(after.names)}"
+
+
+def _news_of_keys(before: Team, after: Team) -> Iterator[str]:
+    earlier = {one.id: one.keys for one in before.members}
+    for member in after.members:
+        old = earlier.get(member.id, ())
+        for key in member.keys:
+            if key not in old:
+                yield f"an SSH key of {member.name} shows presence from now on: {_short(key)}"
+        for key in old:
+            if key.key not in [one.key for one in member.keys]:
+                yield f"an SSH key of {member.name} shows presence no more: {_short(key)}"
+
+
+def _short(key: SshKey) -> str:
+    return f"{key.key.partition(' ')[0]} {key.comment}".strip()
 
 
 def _but(machines: Iterable[Machine], name: str) -> tuple[Machine, ...]:

@@ -15,6 +15,7 @@ from crabhook.team.certificates import Key, new_key, plain, request_of, unsealed
 from crabhook.team.folder import TeamError, private, told
 from crabhook.team.joining import Joined
 from crabhook.team.membership import fingerprint_of
+from crabhook.team.presence import Sign
 from crabhook.team.team_file import Seal
 
 
@@ -30,11 +31,15 @@ class DeskFacts:
 
 
 class Credentials(NamedTuple):
-    """What TLS wants of a client: the authority to trust, a key, its certificate; all PEM."""
+    """What TLS wants of a client: the authority to trust, a key, its certificate; all PEM.
+
+    `sign` is the person's SSH key, where each command is to be signed by one.
+    """
 
     authority: bytes
     key: bytes
     certificate: bytes
+    sign: Sign | None = None
 
 
 class DeskFolder(NamedTuple):
@@ -74,6 +79,17 @@ class DeskFolder(NamedTuple):
         """Return what only closes gates, with no passphrase; None where there is none."""
         file = self.path / "closing.key"
         return self._with(private(file), "closing.pem") if file.exists() else None
+
+    def signing_key(self) -> Path | None:
+        """Return the file of the SSH key that signs in place of the passphrase; None for none."""
+        file = self.path / "ssh-key"
+        return Path(private(file).decode("utf-8", "replace").strip()) if file.exists() else None
+
+    def sign_with(self, key: Path | None) -> None:
+        """Have a key sign from now on, or none; raises TeamError."""
+        file = self.path / "ssh-key"
+        with told(file, "written"):
+            write_own(file, f"{key}\n".encode()) if key else file.unlink(missing_ok=True)
 
     def _with(self, key: bytes, certificate: str) -> Credentials:
         authority = private(self.path / "authority.pem")

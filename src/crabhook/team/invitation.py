@@ -97,7 +97,7 @@ def kept(secret: bytes) -> bytes:
 
 def proof(known: bytes, *fields: bytes) -> bytes:
     """Return the proof that somebody who has the secret has said these fields; see `kept`."""
-    return hmac.digest(known, _joined(fields), "sha256")
+    return hmac.digest(known, framed(*fields), "sha256")
 
 
 def proves(known: bytes, shown: bytes, *fields: bytes) -> bool:
@@ -107,9 +107,10 @@ def proves(known: bytes, shown: bytes, *fields: bytes) -> bool:
 
 def six_words(pin: bytes, nonce: bytes, *fields: bytes) -> str:
     """Return the words that both ends show, of the keys and of what neither end chose alone."""
-    found = hashlib.sha256(_joined((b"crabhook-words-v1", pin, nonce, *fields))).digest()
+    found = hashlib.sha256(framed(b"crabhook-words-v1", pin, nonce, *fields)).digest()
     return " ".join(_WORDS[byte] for byte in found[:6])
 
 
-def _joined(fields: tuple[bytes, ...]) -> bytes:
+def framed(*fields: bytes) -> bytes:
+    """Return fields one after the other, so that no two rows of fields have the same bytes."""
     return b"".join(len(one).to_bytes(4, "big") + one for one in fields)

@@ -7,7 +7,7 @@ at every call, since a connection that is open goes on after its certificate was
 import binascii
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -134,6 +134,20 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
+class SshKey:
+    """A person's SSH key by which they show presence: `key` as in a .pub file, without comment.
+
+    `confirmed`: an admin vouches that it never signs without a person, which nobody can prove of
+    a key that is not in hardware.
+    """
+
+    key: str
+    comment: str = ""
+    since: int = 0
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """A person in the team."""
 
@@ -142,6 +156,7 @@ class Member:
     role: Role
     scope: Scope = Scope()
     devices: tuple[Device, ...] = ()
+    keys: tuple[SshKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +230,7 @@ class Team:
         if seat.closing and verb not in CLOSING:
             return Refused(
                 f"this key of {seat.name}'s may look and close, as by deny, hold and stop: "
-                f"to {verb}, open the desk with its passphrase"
+                f"to {verb}, open the desk with its passphrase, or sign with a trusted key"
             )
         if seat.scope.everything or (facts is None and verb in _VIEWS):
             return None
@@ -224,10 +239,20 @@ class Team:
         return Refused(f"{seat.name} is limited to {seat.scope}, and this is beyond it")
 
     def allows(
-        self, certificate: bytes | str, now: float, verb: Verb, facts: Facts | None = None
+        self,
+        certificate: bytes | str,
+        now: float,
+        verb: Verb,
+        facts: Facts | None = None,
+        opened: Callable[[Seat], Identified] | None = None,
     ) -> Identified:
-        """Return who may do this by that certificate, or why they may not."""
+        """Return who may do this by that certificate, or why they may not.
+
+        `opened` returns the seat with what else was shown, or why that is not good.
+        """
         seat = self.identify(certificate, now)
+        if opened is not None and isinstance(seat, Seat):
+            seat = opened(seat)
         return seat if isinstance(seat, Refused) else self.may(seat, verb, facts) or seat
 
     def machine_of(self, token: str) -> str | None:

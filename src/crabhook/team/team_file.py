@@ -39,6 +39,7 @@ from crabhook.team.membership import (
     Refused,
     Role,
     Scope,
+    SshKey,
     Team,
     fingerprint_of,
 )
@@ -161,7 +162,8 @@ def _member(said: Mapping[str, Any]) -> Member:
     if unknown := set(scope.kinds) - set(KINDS):
         raise ValueError(f"no such kinds of card: {', '.join(sorted(unknown))}")
     devices = tuple(Device(**one) for one in said["devices"])
-    return Member(str(said["id"]), str(said["name"]), Role(said["role"]), scope, devices)
+    keys = tuple(SshKey(**one) for one in said.get("keys", ()))
+    return Member(str(said["id"]), str(said["name"]), Role(said["role"]), scope, devices, keys)
 
 
 @dataclass(frozen=True, slots=True)

@@ -547,6 +547,7 @@ class Hello(_message.Message):
     RESUMED_FIELD_NUMBER: _builtins.int
     FEATURES_FIELD_NUMBER: _builtins.int
     DEVICE_FIELD_NUMBER: _builtins.int
+    CHALLENGE_FIELD_NUMBER: _builtins.int
     store_id: _builtins.bytes
     """Names the row of news that the numbers are of."""
     view_tag: _builtins.bytes
@@ -563,6 +564,8 @@ class Hello(_message.Message):
     """Whether the news go on from the place that the desk named."""
     device: _builtins.bytes
     """The name of the device whose certificate was shown."""
+    challenge: _builtins.bytes
+    """What a SignedPresence is made over; other after each start of the server."""
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What this server can do beyond the first version of this service; a desk ignores what it does
@@ -581,14 +584,48 @@ class Hello(_message.Message):
         resumed: _builtins.bool = ...,
         features: _abc.Iterable[_builtins.str] | None = ...,
         device: _builtins.bytes = ...,
+        challenge: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device", b"device", "features", b"features", "now", b"now", "operator", b"operator", "resumed", b"resumed", "role", b"role", "seq", b"seq", "store_id", b"store_id", "view_tag", b"view_tag"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["challenge", b"challenge", "device", b"device", "features", b"features", "now", b"now", "operator", b"operator", "resumed", b"resumed", "role", b"role", "seq", b"seq", "store_id", b"store_id", "view_tag", b"view_tag"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Hello: _TypeAlias = Hello  # noqa: Y015
+
+@_typing.final
+class SignedPresence(_message.Message):
+    """SignedPresence shows that a person is at a desk, for the one call that it comes with.
+
+    What is signed are fields one after the other, each after its length as four bytes, the highest
+    first: "crabhook-presence-v1", the team's id, the operator's id, the challenge, the call's name, the
+    SHA-256 of the request as it is sent, and `at` in milliseconds as eight bytes.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AT_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
+    at: _builtins.float
+    """When it was asked for, on the server's clock; it counts for two minutes."""
+    signature: _builtins.bytes
+    """The signature as `ssh-keygen -Y sign -n presence@crabhook` makes it, without its armour; at most
+    4096 bytes.
+    """
+    def __init__(
+        self,
+        *,
+        at: _builtins.float = ...,
+        signature: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "signature", b"signature"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SignedPresence: _TypeAlias = SignedPresence  # noqa: Y015
 
 @_typing.final
 class State(_message.Message):

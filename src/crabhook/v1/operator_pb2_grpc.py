@@ -36,6 +36,10 @@ class OperatorServiceStub:
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
+
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
+    SignedPresence, made by an SSH key of that person's.
     """
 
     def __init__(self, channel):
@@ -142,6 +146,10 @@ class OperatorServiceServicer:
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
+
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
+    SignedPresence, made by an SSH key of that person's.
     """
 
     def Watch(self, request, context):
@@ -374,6 +382,10 @@ class OperatorService:
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
+
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
+    SignedPresence, made by an SSH key of that person's.
     """
 
     @staticmethod

@@ -53,6 +53,10 @@ class OperatorServiceStub:
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
+
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
+    SignedPresence, made by an SSH key of that person's.
     """
 
     @_typing.overload
@@ -112,6 +116,10 @@ class OperatorServiceAsyncStub(OperatorServiceStub):
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
+
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
+    SignedPresence, made by an SSH key of that person's.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -167,6 +175,10 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
+
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
+    SignedPresence, made by an SSH key of that person's.
     """
 
     @_abc_1.abstractmethod

@@ -123,7 +123,8 @@ def test_what_lets_the_operator_be_away_reaches_a_person(line: str) -> None:
 WORDS = (
     "team init", "operators invite mallory --role admin", "operators revoke ann", "machines invite m",
     "desk join crab1abc@h:1", "desk", "up", "down", "serve", "approve 1", "answer 1 1=2", "pass 1", "ask 1",
-    "edit 1",
+    "edit 1", "note s text", "away", "release all", "operators trust-key ann k.pub --confirmed",
+    "operators distrust-key ann k.pub", "desk use-key k.pub", "team names h", "machines revoke m",
 )  # fmt: skip
 
 
@@ -133,6 +134,15 @@ WORDS = (
         *(f"crabhook {words}" for words in WORDS),
         *(f"python3 -m crabhook {words}" for words in WORDS),
         "script -qc 'crabhook operators invite mallory' /dev/null",
+        "setsid -w crabhook approve 1",
+        "DISPLAY=:0 SSH_ASKPASS=./mine crabhook approve 1",
+        "env -u X SSH_ASKPASS_REQUIRE=force crabhook approve 1",
+        "timeout 9 nohup crabhook approve 1 --yes",
+        "bash -c 'yes | crabhook approve 1'",
+        "echo secret | crabhook answer 1 1=2",
+        "ssh-keygen -Y sign -n presence@crabhook -f ~/k.pub",
+        "echo /tmp/mine > ~/.config/crabhook/desks/ab12/ssh-key",
+        "cat ~/.config/crabhook/desks/ab12/closing.key",
         "cat ~/.local/state/crabhook/team/authority.key",
         "cp mine ~/.local/state/crabhook/team/team",
         "cat ~/.config/crabhook/desks/ab12/device.key",

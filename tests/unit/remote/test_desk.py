@@ -138,7 +138,7 @@ async def test_a_desk_that_is_left_while_news_come_is_left() -> None:
             desk = RemoteDesk(channel, time.monotonic)
             running = asyncio.ensure_future(desk.run())
             async with asyncio.timeout(SOON):
-                while desk.at < 20:  # noqa: ASYNC110 - until news come one upon another
+                while desk.cursor[1] < 20:  # noqa: ASYNC110 - until news come one upon another
                     await asyncio.sleep(0)
             for _ in range(turns % 12):
                 await asyncio.sleep(0)

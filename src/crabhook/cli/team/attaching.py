@@ -4,7 +4,7 @@ import argparse
 import asyncio
 from contextlib import asynccontextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crabhook import config
 from crabhook.cli.commands import NO_SERVER, NOT_ALLOWED
@@ -78,7 +78,14 @@ async def connected(
     from crabhook.remote.messages import NEVER  # noqa: PLC0415 - likewise
 
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
-    async with grpc.aio.secure_channel(server, shown, options=OPTIONS) as channel:
+    on_the_way: list[Any] = []
+    if keys.sign is not None:
+        from crabhook.cli.team.signing import Signing  # noqa: PLC0415 - few have such a key
+
+        on_the_way.append(Signing(keys, keys.sign, lambda: desk))
+    async with grpc.aio.secure_channel(
+        server, shown, options=OPTIONS, interceptors=on_the_way
+    ) as channel:
         desk = RemoteDesk(channel, monotonic, after or NEVER)
         running = asyncio.ensure_future(desk.run())
         try:

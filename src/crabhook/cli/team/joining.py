@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from crabhook import config
 from crabhook.cli.commands import ALONE, actions
-from crabhook.cli.team.attaching import attach
+from crabhook.cli.team.attaching import attach, chosen_team
 from crabhook.cli.terminal import say
+from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import write_own
 from crabhook.team.invitation import Invitation, Joins
 from crabhook.team.joining import JoinError, Joining, join, new_token
@@ -71,4 +72,24 @@ def _join_desk(arguments: argparse.Namespace) -> None:
     say(f"This device's keys are in {kept.path}.")
 
 
-desk = actions("desk", {ALONE: attach, "join": _join_desk}, {})
+def _use_key(arguments: argparse.Namespace) -> None:
+    """Have an SSH key sign here in place of the passphrase, or none."""
+    from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
+
+    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    if arguments.key is None:
+        if not arguments.none:
+            raise CrabhookError("name the key's file, or say --none")
+        folder.sign_with(None)
+        say("The passphrase is asked for again.")
+        return
+    if folder.closing() is None:
+        raise CrabhookError(
+            "a signature comes with this device's closing key, which it has not: join anew"
+        )
+    folder.sign_with(arguments.key)
+    say(f"{arguments.key} signs what is decided by commands here, once an admin trusts it:")
+    say(f"  crabhook operators trust-key {folder.facts().operator} KEY.pub")
+
+
+desk = actions("desk", {ALONE: attach, "join": _join_desk, "use-key": _use_key}, {})

@@ -20,6 +20,7 @@ from crabhook.cli.commands import actions
 from crabhook.cli.team.asking import new_passphrase, with_passphrase
 from crabhook.cli.terminal import UnseenError, ask, say, say_json
 from crabhook.model.card import number_of
+from crabhook.ownfile import read_own
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, sealed, until
 from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, keep_keys
@@ -34,9 +35,11 @@ from crabhook.team.membership import (
     Refused,
     Role,
     Scope,
+    SshKey,
     Team,
     fingerprint_of,
 )
+from crabhook.team.sshsig import PublicKey
 from crabhook.team.team_file import authority_of, change, found, serve_as, team_in
 from crabhook.ui.text.safe import safe
 
@@ -238,6 +241,44 @@ def _list_operators(arguments: argparse.Namespace) -> None:
             state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
             day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
             say(f"    {device.name} ({device.id}), {state} {day}")
+        for one in member.keys:
+            key = PublicKey.parse(one.key)
+            how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"
+            say(f"    signs by {key.fingerprint} {one.comment}, {how}")
+
+
+def _trust_key(arguments: argparse.Namespace) -> None:
+    line = _line_of(arguments.key)
+    key, words = PublicKey.parse(line), line.split(None, 2)
+    if not (key.in_hardware or arguments.confirmed):
+        raise changes.ChangeError(
+            f"nobody can see whether {key.kind} signs without a person: take a key in hardware "
+            "(sk-…), or say with --confirmed that it is in an ssh-agent alone, by ssh-add -c"
+        )
+    comment = words[2].strip() if len(words) > 2 else ""
+    known = SshKey(str(key), comment[:64], int(time.time()), not key.in_hardware)
+    _changed(partial(changes.with_key, name=arguments.name, key=known))
+    say(f"{arguments.name} may show presence by {key.fingerprint} from now on.")
+    say("Next, on their device: crabhook desk use-key FILE")
+
+
+def _distrust_key(arguments: argparse.Namespace) -> None:
+    key = PublicKey.parse(_line_of(arguments.key))
+    _changed(partial(changes.without_key, name=arguments.name, key=str(key)))
+    say(f"{key.fingerprint} shows nobody's presence any more.")
+
+
+def _line_of(given: str) -> str:
+    """Return a public key that is written out, or in a file; raises CrabhookError."""
+    if len(given.split()) > 1:
+        return given
+    try:
+        return (
+            read_own(Path(given).expanduser().absolute(), 1 << 14, anybodys=True).decode().strip()
+        )
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise changes.ChangeError(f"the public key {given} cannot be read: {why}") from None
 
 
 def _list_machines(arguments: argparse.Namespace) -> None:
@@ -251,11 +292,15 @@ def _list_machines(arguments: argparse.Namespace) -> None:
         say(f"{one.name}  {'revoked' if one.revoked else 'since'} {day}")
 
 
-def _revoke(with_change: Callable[[Team], Team], what: str) -> None:
+def _changed(with_change: Callable[[Team], Team]) -> None:
     folder = team_folder()
     with_change(team_in(folder))  # what cannot be done needs no passphrase to be told
     authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
     change(folder, authority, with_change)
+
+
+def _revoke(with_change: Callable[[Team], Team], what: str) -> None:
+    _changed(with_change)
     say(f"{what} is revoked: a server that runs refuses it from its next call on.")
 
 
@@ -275,7 +320,13 @@ _VALUES = {"roles": [role.value for role in Role], "PORT": PORT, "folder": Path}
 team = actions("team", {"init": _init, "names": _names}, _VALUES)
 operators = actions(
     "operators",
-    {"list": _list_operators, "invite": _invite_operator, "revoke": _revoke_operator},
+    {
+        "list": _list_operators,
+        "invite": _invite_operator,
+        "revoke": _revoke_operator,
+        "trust-key": _trust_key,
+        "distrust-key": _distrust_key,
+    },
     _VALUES,
 )
 machines = actions(

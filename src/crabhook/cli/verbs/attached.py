@@ -19,9 +19,13 @@ class UnheardError(CrabhookError):
 
 
 class Attached:
-    """A desk whose first snapshot has come; `changed` is set whenever it tells more."""
+    """A desk whose first snapshot has come; `changed` is set whenever it tells more.
 
-    def __init__(self, desk: Desk) -> None:
+    `patience` is for how many seconds longer a command may take, as where a key is touched first.
+    """
+
+    def __init__(self, desk: Desk, patience: float = 0.0) -> None:
+        self._patience = patience
         self.replica = Replica(desk, monotonic)
         self.changed = asyncio.Event()
         self._begun = asyncio.Event()
@@ -50,7 +54,7 @@ class Attached:
 
         self.replica.submit(command, then)
         try:
-            async with asyncio.timeout(TOLD_WITHIN):
+            async with asyncio.timeout(TOLD_WITHIN + self._patience):
                 return await settled
         except TimeoutError:
             told = f"the server did not say what became of it within {TOLD_WITHIN:g} s"
@@ -58,9 +62,9 @@ class Attached:
 
 
 @asynccontextmanager
-async def attached(desk: Desk) -> AsyncIterator[Attached]:
+async def attached(desk: Desk, patience: float = 0.0) -> AsyncIterator[Attached]:
     """Give a desk that has told all there is; raises UnheardError."""
-    here = Attached(desk)
+    here = Attached(desk, patience)
     try:
         await here.begin()
         yield here

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from crabhook import config
 from crabhook.bounded import Bounded
 from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
-from crabhook.cli.team.asking import with_passphrase
 from crabhook.cli.team.attaching import chosen_team, connected
+from crabhook.cli.team.signing import opening_keys
 from crabhook.cli.terminal import ask, say, say_json
 from crabhook.cli.verbs.attached import Attached, attached
 from crabhook.cli.verbs.deciding import (
@@ -33,6 +33,7 @@ from crabhook.model.card import Card, FeedEntry
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.messages import Cursor
 from crabhook.team.desk_keys import Credentials, DeskFolder, desk_folders
+from crabhook.team.presence import WITHIN
 from crabhook.ui.commands.orders import read_agent
 from crabhook.ui.commands.words import WORDS
 from crabhook.ui.text.safe import safe
@@ -50,17 +51,12 @@ def folder_of(arguments: argparse.Namespace) -> DeskFolder:
     return chosen_team(list(desk_folders(config.config_folder())), arguments.team)
 
 
-def opened_by(folder: DeskFolder, why: str) -> Credentials:
-    """Return what opens gates, once a person has typed the passphrase; raises CrabhookError."""
-    prompt = f"Passphrase of {folder.facts().device}: "
-    return with_passphrase(f"{why}.  {prompt}" if why else prompt, folder.opened)
-
-
 async def at_desk_of(
     folder: DeskFolder, keys: Credentials, act: Callable[[Attached], Awaitable[int]]
 ) -> int:
     """Attach with these keys, and act; return the exit code.  Raises CrabhookError."""
-    async with connected(folder.facts().server, keys) as desk, attached(desk) as here:
+    patience = WITHIN if keys.sign else 0.0
+    async with connected(folder.facts().server, keys) as desk, attached(desk, patience) as here:
         return await act(here)
 
 
@@ -69,13 +65,13 @@ async def at_desk_of(
 
 def _looking(act: Act, arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
-    keys = folder.closing() or opened_by(folder, "")
+    keys = folder.closing() or opening_keys(folder)
     return asyncio.run(at_desk_of(folder, keys, partial(_acting, act, arguments)))
 
 
 def _steering(act: Act, arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
-    keys = opened_by(folder, "A note goes to the model")
+    keys = opening_keys(folder, "A note goes to the model")
     return asyncio.run(at_desk_of(folder, keys, partial(_acting, act, arguments)))
 
 
@@ -165,7 +161,7 @@ def _ended(outcome: Outcome) -> int:
 
 def _watching(arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
-    keys = folder.closing() or opened_by(folder, "")
+    keys = folder.closing() or opening_keys(folder)
     return asyncio.run(_watch(folder.facts().server, keys, arguments.after))
 
 
@@ -220,7 +216,7 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
     wish = Wish(verb, tuple(getattr(arguments, "numbers", ()) or (arguments.number,)))
     rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
     wish = Wish(verb, wish.numbers, rest, arguments.seen)
-    keys = folder.closing() or opened_by(folder, "")
+    keys = folder.closing() or opening_keys(folder)
     looked = _Looked()
     asyncio.run(at_desk_of(folder, keys, partial(looked.look, wish)))
     if not looked.fit:
@@ -230,7 +226,9 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
             say(words)
         sys.stdout.flush()
     if verb in OPENING:
-        keys = opened_by(folder, f"This may let {'them' if len(looked.fit) > 1 else 'it'} happen")
+        keys = opening_keys(
+            folder, f"This may let {'them' if len(looked.fit) > 1 else 'it'} happen"
+        )
     elif len(looked.fit) > 1 and not arguments.yes and not _meant(verb, len(looked.fit)):
         raise CrabhookError("nothing was decided")
     told = list(looked.unfit)

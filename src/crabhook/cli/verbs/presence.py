@@ -1,6 +1,7 @@
 """`crabhook away`, `here`, `hold-all` and `release`: standing orders, given in a shell.
 
-What closes gates is done with the key that lies open; what opens them takes the passphrase.
+What closes gates is done with the key that lies open; what opens them takes the passphrase, or a
+key that signs.
 """
 
 import argparse
@@ -11,9 +12,10 @@ from functools import partial
 from typing import TypeAlias
 
 from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
+from crabhook.cli.team.signing import opening_keys
 from crabhook.cli.terminal import say
 from crabhook.cli.verbs.attached import Attached
-from crabhook.cli.verbs.commands import at_desk_of, folder_of, opened_by
+from crabhook.cli.verbs.commands import at_desk_of, folder_of
 from crabhook.cli.verbs.deciding import CODES
 from crabhook.desk.commands import Done, EndOrders, GiveOrder, Outcome
 from crabhook.model.actor import Ended, OrderKind
@@ -29,14 +31,14 @@ Act: TypeAlias = Callable[[argparse.Namespace, Attached], Awaitable[int]]
 def _closing(act: Act, arguments: argparse.Namespace) -> int:
     """Do what closes gates: with the key that lies open, where there is one."""
     folder = folder_of(arguments)
-    keys = folder.closing() or opened_by(folder, "")
+    keys = folder.closing() or opening_keys(folder)
     return asyncio.run(at_desk_of(folder, keys, partial(act, arguments)))
 
 
 def _opening(why: str, act: Act, arguments: argparse.Namespace) -> int:
     """Do what opens gates: a person types the passphrase."""
     folder = folder_of(arguments)
-    keys = opened_by(folder, why)
+    keys = opening_keys(folder, why)
     return asyncio.run(at_desk_of(folder, keys, partial(act, arguments)))
 
 

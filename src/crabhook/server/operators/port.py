@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from time import monotonic, time
+from time import monotonic
 from typing import Any, Protocol, TypeVar
 from urllib.parse import unquote
 
@@ -49,6 +49,7 @@ from crabhook.server.operators.rights import (
     verb_of,
     view_tag,
 )
+from crabhook.server.operators.seats import Seats, Sent, as_sent
 from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
 from crabhook.v1 import operator_pb2 as pb
@@ -86,7 +87,8 @@ class OperatorPort:
     """
 
     def __init__(self, served: Served, team: Callable[[], Team | Refused]) -> None:
-        self._served, self._team = served, team
+        self._served = served
+        self._seats = Seats(team, served.now)
         self._row = NewsRow(served)
         self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
         self._watches = Counter[str]()
@@ -110,7 +112,7 @@ class OperatorPort:
         calls = {
             rpc: grpc.unary_unary_rpc_method_handler(
                 partial(self._call, rpc),
-                getattr(pb, f"{rpc}Request").FromString,
+                partial(as_sent, getattr(pb, f"{rpc}Request")),
                 getattr(pb, f"{rpc}Response").SerializeToString,
             )
             for rpc in CALLS
@@ -120,19 +122,15 @@ class OperatorPort:
 
     # Who it is.
 
-    async def _seat(self, context: Context, verb: Verb, facts: Facts | None = None) -> Seat:
+    async def _seat(
+        self, context: Context, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
+    ) -> Seat:
         """Return who calls, if they may; else end the call."""
-        seat = self._looked_up(context, verb, facts)
+        seat = self._seats.of(context, verb, facts, sent)
         if isinstance(seat, Refused):
             self._served.witness.stranger()
             await context.abort(_Code.PERMISSION_DENIED, _said(seat.why))
         return seat
-
-    def _looked_up(self, context: Context, verb: Verb, facts: Facts | None) -> Seat | Refused:
-        team, shown = self._team(), context.auth_context().get("x509_pem_cert", ())
-        if isinstance(team, Refused):
-            return team
-        return team.allows(next(iter(shown), b""), time(), verb, facts)
 
     def _desk(self, seat: Seat, context: Context) -> LocalDesk:
         """Return the desk at which a person sits: what was read for it is kept for a while."""
@@ -192,6 +190,7 @@ class OperatorPort:
             now=self._served.now(),
             resumed=resumed,
             device=seat.device_name.encode("utf-8", "surrogatepass"),
+            challenge=self._seats.challenge,
         )
 
     async def _all(self, seat: Seat, limit: int) -> AsyncIterator[pb.WatchEvent]:
@@ -225,7 +224,7 @@ class OperatorPort:
         row, said = self._row, monotonic()
         while not row.closed:
             more = row.more
-            if self._looked_up(context, Verb.WATCH, None) != seat:
+            if self._seats.of(context, Verb.WATCH) != seat:
                 await context.abort(_Code.PERMISSION_DENIED, "what this device may see has changed")
             batch = row.after(at)
             if batch is None:
@@ -261,8 +260,9 @@ class OperatorPort:
 
     # What is done.
 
-    async def _call(self, rpc: str, request: Any, context: Context) -> Any:  # noqa: ANN401 - a message
+    async def _call(self, rpc: str, told: tuple[bytes, Any], context: Context) -> Any:  # noqa: ANN401 - messages
         """Carry out what a call asks for, once, and tell what became of it."""
+        request = told[1]
         try:
             command = command_in(rpc, request)
         except WireError as error:
@@ -274,7 +274,8 @@ class OperatorPort:
         card = self._served.broker.card(getattr(command, "card", 0))
         verb = verb_of(command, self._served.broker.orders())
         live = partial(self._served.broker.live, self._served.now())
-        seat = await self._seat(context, verb, about_of(command, verb, card, live))
+        about = about_of(command, verb, card, live)
+        seat = await self._seat(context, verb, about, Sent(rpc, told[0]))
         desk = self._desk(seat, context)
         if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
             seen = self._row.seen(command.card, command.seen)
