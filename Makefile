@@ -103,5 +103,5 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/developed: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up (once): crabhook and the tools to work on it, into $(VENV)" >&2
-	@python -m pip install --quiet --editable '.[serve]' --group dev
+	@python -m pip install --quiet --editable '.[serve,cluster]' --group dev
 	@touch $@ $(VENV)/installed

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
-from crabhook.store.record import Entry
+from crabhook.store.record import Entry, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +144,54 @@ def halted(halts: tuple[Halt, ...]) -> Change:
     return Change(halts=halts)
 
 
+def carried(recovered: Recovered) -> Change:
+    """What another record's server would take up, as a change; its entry tells the last card."""
+    last = (Entry(Kind.SERVER, 0.0, card=recovered.last_card),)
+    return Change(last, recovered.waiting, answers=recovered.answers, halts=recovered.halts or None)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How many entries are kept in memory, and how many bytes of them and of answers."""
 
     entries: int = 10_000
     size: int = 16_000_000
+
+
+class Merged:
+    """What changes come to, as things stand after the last of them; of entries, the last card."""
+
+    def __init__(self, changes: Iterable[Change] = ()) -> None:
+        self.waiting = dict[str, Waiting]()
+        self.ended: dict[str, None] = {}
+        self.answers = dict[str, Answer]()
+        self.delivered: dict[str, bool] = {}
+        self.halts: tuple[Halt, ...] | None = None
+        self.last_card = 0
+        for change in changes:
+            self.add(change)
+
+    def add(self, change: Change) -> None:
+        """Let a change follow those before it."""
+        if change.halts is not None:
+            self.halts = change.halts
+        for waiting in change.waiting:
+            self.waiting[waiting.request_id] = waiting
+            self.ended.pop(waiting.request_id, None)
+        for request_id in change.ended:
+            self.waiting.pop(request_id, None)
+            self.ended[request_id] = None
+        for answer in change.answers:
+            self.answers[answer.request_id] = answer
+        for request_id, whole in change.delivered:
+            if request_id in self.answers:
+                answer = self.answers[request_id]
+                self.answers[request_id] = replace(answer, delivered=whole)
+            else:
+                self.delivered[request_id] = whole
+        cards = [entry.card or 0 for entry in change.entries]
+        cards += [waiting.card for waiting in change.waiting]
+        self.last_card = max(self.last_card, *cards, 0)
 
 
 class Backlog:
@@ -161,11 +203,7 @@ class Backlog:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._entries: deque[tuple[Entry, int]] = deque()
-        self._waiting = dict[str, Waiting]()
-        self._ended: dict[str, None] = {}
-        self._answers = dict[str, Answer]()
-        self._delivered: dict[str, bool] = {}
-        self._halts: tuple[Halt, ...] | None = None
+        self._merged = Merged()
         self._size = 0
         self.dropped = 0
         self.since: float | None = None  # wall time of the first change that is missing
@@ -183,18 +221,18 @@ class Backlog:
         for change in changes:
             for entry in change.entries:
                 self._keep(entry)
-            self._apply(change)
+            self._merged.add(change)
         self._forget_answers(now - ANSWER_KEPT_FOR)
 
     def change(self) -> Change:
         """Return all of it as one change."""
         return Change(
             entries=tuple(entry for entry, _ in self._entries),
-            waiting=tuple(self._waiting.values()),
-            ended=tuple(self._ended),
-            answers=tuple(self._answers.values()),
-            delivered=tuple(self._delivered.items()),
-            halts=self._halts,
+            waiting=tuple(self._merged.waiting.values()),
+            ended=tuple(self._merged.ended),
+            answers=tuple(self._merged.answers.values()),
+            delivered=tuple(self._merged.delivered.items()),
+            halts=self._merged.halts,
         )
 
     def _keep(self, entry: Entry) -> None:
@@ -208,26 +246,9 @@ class Backlog:
 
     def _forget_answers(self, before: float) -> None:
         """Forget answers that nobody would come back for; a long trouble must not fill memory."""
-        while self._answers:
-            request_id, oldest = next(iter(self._answers.items()))
+        answers = self._merged.answers
+        while answers:
+            request_id, oldest = next(iter(answers.items()))
             if oldest.decided >= before:
                 return
-            del self._answers[request_id]
-
-    def _apply(self, change: Change) -> None:
-        if change.halts is not None:
-            self._halts = change.halts
-        for waiting in change.waiting:
-            self._waiting[waiting.request_id] = waiting
-            self._ended.pop(waiting.request_id, None)
-        for request_id in change.ended:
-            self._waiting.pop(request_id, None)
-            self._ended[request_id] = None
-        for answer in change.answers:
-            self._answers[answer.request_id] = answer
-        for request_id, whole in change.delivered:
-            if request_id in self._answers:
-                answer = self._answers[request_id]
-                self._answers[request_id] = replace(answer, delivered=whole)
-            else:
-                self._delivered[request_id] = whole
+            del answers[request_id]

@@ -38,6 +38,17 @@ class TakenError(StoreError):
     """Another crabhook writes this record already."""
 
 
+class UnreachableError(StoreError):
+    """The database does not answer; it may again."""
+
+
+class DeposedError(StoreError):
+    """This process no longer writes the record: another does, or nobody can know what is in it.
+
+    What it has not given yet it must not give.  It ends, and a new one begins with what is there.
+    """
+
+
 class ForeignError(StoreError):
     """The database was made by a newer crabhook, or is not a record at all."""
 
@@ -68,12 +79,28 @@ class Journal(Protocol):
     been done, and it may be asked again.
     """
 
+    shared: bool
+    """Whether others may write the record, too; then nothing is given that is not on record.
+
+    A fault that leaves open what is on record is a DeposedError.
+    """
+
     @property
     def key(self) -> bytes:
         """The key of the fingerprints of secrets in this record."""
 
+    @property
+    def trouble(self) -> str:
+        """Why what is committed has to wait, in a line; empty while it does not."""
+
+    def heed(self) -> None:
+        """Raise a DeposedError once this process no longer writes the record."""
+
+    def take_over(self, key: bytes, recovered: Recovered) -> None:
+        """Take what an empty record gets from another beside its records: its key, what waits."""
+
     def head(self) -> Head:
-        """Read the last record's number, hash and time."""
+        """Return the number, hash and time of the record that the next one follows."""
 
     def hash_of(self, seq: int) -> bytes | None:
         """Read the hash of one record; None where it is not there."""

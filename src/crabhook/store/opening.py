@@ -1,6 +1,8 @@
-"""Records opened by where they are: a URL such as `sqlite:///home/ann/.local/state/crabhook`."""
+"""Records opened by where they are: a folder, or a URL.
 
-from collections.abc import Callable, Mapping
+Such as `sqlite:///home/ann/.local/state/crabhook`, or `postgresql://crabhook@db.example/crabhook`.
+"""
+
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -11,30 +13,49 @@ from crabhook.store.writer import Writer
 
 Place = str | Path
 
-_JOURNALS: Mapping[str, Callable[[Path], Journal]] = {"sqlite": SqliteJournal}
-_HISTORIES: Mapping[str, Callable[[Path], History]] = {"sqlite": SqliteHistory}
+_SQLITE, _POSTGRES = "sqlite", ("postgresql", "postgres")
 
 
-def open_writer(place: Place, retention: Retention | None = None) -> Writer:
-    """Open the record at `place` for its one writer.  Raises a StoreError."""
-    scheme, folder = _read(place)
-    return Writer(_JOURNALS[scheme](folder), retention)
+def open_writer(
+    place: Place, retention: Retention | None = None, beside: Path | None = None
+) -> Writer:
+    """Open the record at `place` for its one writer.  Raises a StoreError.
+
+    `beside` is where this machine keeps what it has seen of a record that lies elsewhere.
+    """
+    return Writer(_journal(place, beside), retention)
 
 
-def open_history(place: Place) -> History:
+def _journal(place: Place, beside: Path | None) -> Journal:
+    if is_shared(place):
+        from crabhook.store.postgres.journal import PgJournal  # noqa: PLC0415 - few servers need it
+
+        return PgJournal(str(place), beside)
+    return SqliteJournal(_folder(place))
+
+
+def open_history(place: Place, beside: Path | None = None) -> History:
     """Open a view of the record at `place`.  Raises a StoreError, also where there is none yet."""
-    scheme, folder = _read(place)
-    return _HISTORIES[scheme](folder)
+    if is_shared(place):
+        from crabhook.store.postgres.history import PgHistory  # noqa: PLC0415 - likewise
+
+        return PgHistory(str(place), beside)
+    return SqliteHistory(_folder(place))
 
 
-def _read(place: Place) -> tuple[str, Path]:
-    """Return what kind of storage is at `place`, and where."""
+def is_shared(place: Place) -> bool:
+    """Whether the record at `place` lies in PostgreSQL, where other servers can write it."""
+    return isinstance(place, str) and place.partition("://")[0] in _POSTGRES
+
+
+def _folder(place: Place) -> Path:
+    """Return the folder of an SQLite record."""
     if isinstance(place, Path) or "://" not in place:
-        return "sqlite", Path(place)
+        return Path(place)
     parts = urlsplit(place)
-    if parts.scheme not in _JOURNALS:
-        known = ", ".join(f"{scheme}:///PATH" for scheme in _JOURNALS)
+    if parts.scheme != _SQLITE:
+        known = f"{_SQLITE}:///PATH, {_POSTGRES[0]}://USER@HOST/DATABASE"
         raise StoreError(f"no record can be kept in {parts.scheme}://…; known are: {known}")
     if parts.netloc or not parts.path or parts.query or parts.fragment:
         raise StoreError(f"{parts.scheme}:// takes an absolute path: {parts.scheme}:///PATH")
-    return parts.scheme, Path(unquote(parts.path))
+    return Path(unquote(parts.path))

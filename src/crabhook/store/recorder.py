@@ -14,7 +14,13 @@ from time import monotonic, sleep, time
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Backlog, Change, Limits, Recovered, happened, left
 from crabhook.store.head import Courier
-from crabhook.store.interface import LockedError, StoreError, TakenError, TicketError
+from crabhook.store.interface import (
+    DeposedError,
+    LockedError,
+    StoreError,
+    TakenError,
+    TicketError,
+)
 from crabhook.store.record import Entry, Kind, iso
 from crabhook.store.writer import Writer
 
@@ -69,6 +75,8 @@ class Recorder:
     @property
     def trouble(self) -> str:
         """What is wrong, in a line for the screen; empty while all is well."""
+        if self._waits:
+            return f"NOT RECORDED: {self._waits} (what is decided waits until it is)"
         if self.error is None:
             return self._courier.trouble if self._courier else ""
         count, dropped = len(self._backlog), self._backlog.dropped
@@ -79,21 +87,30 @@ class Recorder:
     def reason(self) -> str:
         """What is wrong, in words that stay the same while it is; empty while all is well."""
         if self.error is None:
-            return self.trouble
+            return self._waits or self.trouble
         return f"{self.error}, and entries are lost" if self._backlog.dropped else f"{self.error}"
 
     @property
     def refusal(self) -> str:
         """Why requests have to be turned away, and allows with them; empty if they need not be."""
-        if self.error is None or self._on_trouble is OnTrouble.DECIDE:
-            return ""
-        return f"what is decided could not be recorded: {self.error}"
+        wrong = self._waits or (self.error if self._on_trouble is OnTrouble.REFUSE else None)
+        return f"what is decided could not be recorded: {wrong}" if wrong else ""
+
+    @property
+    def _waits(self) -> str:
+        """Why what is written waits for the storage, where it does."""
+        return self._store.journal.trouble if self._store else ""
+
+    @property
+    def _shared(self) -> bool:
+        return self._store is not None and self._store.journal.shared
 
     def write(self, *changes: Change) -> bool | Future[bool]:
         """Write changes in one transaction; return False where they wait in memory instead.
 
         A storage that takes a while tells the same by a future; nothing that the changes say may
-        be released before.  Raises TicketError when an id comes with another secret.
+        be released before.  Raises TicketError when an id comes with another secret, and
+        DeposedError, or has it in the future, when what is decided must not be given any more.
         """
         if self._store is not None and self.error is None:
             with self._faults_seen():
@@ -103,7 +120,11 @@ class Recorder:
 
     def _write_to(self, store: Writer, changes: Sequence[Change]) -> bool | Future[bool]:
         pending = store.write(changes)
-        return True if pending is None else ensure_future(self._written_later(pending, changes))
+        if pending is None:
+            return True
+        later = ensure_future(self._written_later(pending, changes))
+        later.add_done_callback(lambda done: done.cancelled() or done.exception())  # if nobody asks
+        return later
 
     async def _written_later(self, pending: Future[None], changes: Sequence[Change]) -> bool:
         with self._faults_seen():
@@ -114,13 +135,15 @@ class Recorder:
 
     @contextmanager
     def _faults_seen(self) -> Iterator[None]:
-        """Note a fault of what is done inside, but for a TicketError, which is its caller's."""
+        """Note a fault of what is done inside, but for those that are its caller's."""
         try:
             yield
-        except TicketError:
+        except (TicketError, DeposedError):
             raise
-        except Exception as error:  # noqa: BLE001 - no fault here may take a decision with it
-            self._failed(error)
+        except Exception as error:
+            if self._shared:
+                raise DeposedError(f"what is decided could not be recorded: {error}") from error
+            self._failed(error)  # no fault here may take a decision with it
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id is known by another secret; no, while that cannot be known."""
@@ -138,8 +161,16 @@ class Recorder:
         return Recovered()
 
     def time_passed(self, now: float) -> None:
-        """Hear what time it is, monotonic seconds, about once a second; do what is due."""
+        """Hear what time it is, monotonic seconds, about once a second; do what is due.
+
+        Raises DeposedError once another server writes the record.
+        """
         self._now = now
+        if self._store is not None:
+            self._store.journal.heed()
+        if self._shared:
+            self._keep_shared_house(now)
+            return
         if self.error is not None and now >= self._retry_at:
             self._try_again()
         if self.error is None and self._store is not None:
@@ -182,6 +213,18 @@ class Recorder:
         if now >= self._prune_at:
             removed = store.prune(self._wall(), at_most=PRUNED)
             self._prune_at = now + (0 if removed == PRUNED else PRUNE_EVERY)
+
+    def _keep_shared_house(self, now: float) -> None:
+        """Do what is due; that it could not be done takes nothing that is decided with it."""
+        if self._store is None or self._store.journal.trouble:
+            return
+        try:
+            self._keep_house(self._store, now)
+        except DeposedError:
+            raise
+        except StoreError as error:
+            _LOG.warning("the record's house was not kept: %s", error)
+            self._prune_at = now + PRUNE_EVERY
 
     def _try_again(self) -> None:
         if self._store is None:

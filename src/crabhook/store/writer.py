@@ -3,7 +3,7 @@
 from asyncio import Future
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from threading import Lock
 from time import time
@@ -37,19 +37,20 @@ MISSING = "the head that was kept apart is gone"
 class Writer:
     """A record that only grows, and beside it, in `journal`, what has to survive a kill.
 
-    `head` is the last record's number, hash and time.  Every method raises a StoreError, and
-    may be called again.  Writing is for one thread; `anchor` may run in another meanwhile.
+    `head` is the last record's number, hash and time, and `kept` those of the last that is known
+    to be written.  Every method raises a StoreError, and may be called again.  Writing is for one
+    thread; `anchor` may run in another meanwhile.
     """
 
     def __init__(self, journal: Journal, retention: Retention | None = None) -> None:
         self.journal = journal
         self._retention = retention or Retention()
-        self.head = GENESIS
+        self.head = self.kept = GENESIS
         self._in_doubt = False  # whether the head has to be read again, after a fault
         self._closed = False
         self._anchoring = Lock()
         try:
-            self.head = journal.head()
+            self.head = self.kept = journal.head()
             self._notice_a_cut(time())
             with suppress(FullError):  # what is there can still be recovered
                 self.anchor()
@@ -79,8 +80,10 @@ class Writer:
         if records:
             self.head = Head(records[-1].seq, records[-1].hash, records[-1].at)
         self._in_doubt = False
-        if pending is not None:
-            pending.add_done_callback(self._hear)
+        if pending is None:
+            self.kept = self.head
+        else:
+            pending.add_done_callback(partial(self._hear, self.head))
         return pending
 
     def anchor(self) -> Head:
@@ -89,7 +92,7 @@ class Writer:
         In this order, so that the head kept apart never leads the record.
         """
         with self._anchoring:
-            head = self.head
+            head = self.kept
             self.journal.anchor(head)
         return head
 
@@ -113,9 +116,12 @@ class Writer:
         finally:
             self.journal.close()
 
-    def _hear(self, pending: Future[None]) -> None:
+    def _hear(self, head: Head, pending: Future[None]) -> None:
         """Hear how a commit ended that took a while; what was chained to a failed one fails too."""
-        self._in_doubt |= pending.cancelled() or pending.exception() is not None
+        if pending.cancelled() or pending.exception() is not None:
+            self._in_doubt = True
+        else:
+            self.kept = head
 
     def _notice_a_cut(self, now: float) -> None:
         """Record it, for good, if the record does not lead to the head that was kept apart."""

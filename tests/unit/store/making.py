@@ -1,12 +1,10 @@
 """Short ways to make what the store is given, and to look at what it keeps."""
 
-from pathlib import Path
 from typing import Any
 
 from crabhook.store.change import Answer, Waiting
-from crabhook.store.opening import open_history
+from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Entry, Head, Kind, Record
-from crabhook.store.sqlite.files import HeadFile
 from crabhook.store.verify import Verified, verify
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
@@ -37,14 +35,14 @@ def answer(request_id: str = "r1", secret: str = "s3", decided: float = NOON) ->
     return Answer(request_id, secret, b'{"decision":"approve"}\n', "", 0, decided)
 
 
-def records(folder: Path) -> list[Record]:
+def records(place: Place) -> list[Record]:
     """Return all that is recorded."""
-    with open_history(folder) as history:
+    with open_history(place) as history:
         return list(history.find())
 
 
-def verified(folder: Path, *elsewhere: Head, thorough: bool = True) -> Verified:
+def verified(place: Place, *elsewhere: Head, thorough: bool = True) -> Verified:
     """Verify the record against its own head and others."""
-    kept = HeadFile(folder / "record.head").read()
-    with open_history(folder) as history:
+    with open_history(place) as history:
+        kept = history.kept_head()
         return verify(history, [*([kept] if kept else []), *elsewhere], thorough=thorough)

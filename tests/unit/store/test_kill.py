@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.store.opening import open_writer
+from crabhook.store.opening import Place, open_writer
 from tests.unit.store.making import records, verified
 
 pytestmark = pytest.mark.process
@@ -20,16 +20,15 @@ ROUNDS = 20
 # Decides requests as fast as it can, and prints each only when the store has said it is written.
 WRITER = """
 import sys
-from pathlib import Path
 from time import time
 sys.path.insert(0, sys.argv[2])
 import crabhook.store.redact  # else the first entry reads its tables, and no kill comes later
 from crabhook.store.change import settled, waits
-from crabhook.store.opening import open_writer
+from crabhook.store.opening import Place, open_writer
 from tests.unit.store.making import answer, decision, entry, waiting
 from crabhook.store.record import Kind
-folder, begin = Path(sys.argv[1]), int(sys.argv[3])
-store = open_writer(folder)
+place, begin = sys.argv[1], int(sys.argv[3])
+store = open_writer(place)
 print("open", flush=True)
 for number in range(begin, begin + 100_000):
     store.write([waits(waiting(f"r{number}", card=number), entry(Kind.ASKED, card=number))])
@@ -43,22 +42,25 @@ for number in range(begin, begin + 100_000):
 
 
 @pytest.mark.timeout(60)
-def test_a_kill_at_any_moment_loses_nothing_that_was_said_to_be_written(folder: Path) -> None:
+@pytest.mark.parametrize(
+    "place", ["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)], indirect=True
+)
+def test_a_kill_at_any_moment_loses_nothing_that_was_said_to_be_written(place: Place) -> None:
     chance = random.Random(4)
     asked, decided, begin = set[int](), set[int](), 1
     for _ in range(ROUNDS):
-        for what, number in killed_after(chance.uniform(0.0, 0.06), folder, begin):
+        for what, number in killed_after(chance.uniform(0.0, 0.06), place, begin):
             (asked if what == "asked" else decided).add(number)
         begin = max(asked | {begin}) + 10
-        check(folder, asked, decided)
+        check(place, asked, decided)
     assert len(decided) > ROUNDS
 
 
-def killed_after(seconds: float, folder: Path, begin: int) -> list[tuple[str, int]]:
+def killed_after(seconds: float, place: Place, begin: int) -> list[tuple[str, int]]:
     """Run a writer, kill it that long after it began to write; return what it said it had done."""
     root = Path(__file__).parents[3]
     with subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(folder), str(root), str(begin)], stdout=subprocess.PIPE
+        [sys.executable, "-c", WRITER, str(place), str(root), str(begin)], stdout=subprocess.PIPE
     ) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"open\n"
@@ -69,14 +71,14 @@ def killed_after(seconds: float, folder: Path, begin: int) -> list[tuple[str, in
     return [(what, int(number)) for what, number in lines]
 
 
-def check(folder: Path, asked: set[int], decided: set[int]) -> None:
+def check(place: Place, asked: set[int], decided: set[int]) -> None:
     """Compare what is on disk with what was said to be."""
-    found = verified(folder)
+    found = verified(place)
     assert found.sound, found.faults
-    store = open_writer(folder)
+    store = open_writer(place)
     there = store.journal.recover(time.time())
     store.close()
-    recorded = {record.card for record in records(folder) if record.kind == "decided"}
+    recorded = {record.card for record in records(place) if record.kind == "decided"}
     answered = {int(one.request_id[1:]) for one in there.answers}
     still = {one.card for one in there.waiting}
     assert recorded == answered

@@ -8,63 +8,63 @@ import pytest
 
 from crabhook.store.change import happened
 from crabhook.store.head import parse, written
-from crabhook.store.opening import open_writer
+from crabhook.store.opening import Place, open_writer
 from crabhook.store.record import DAY, Entry, Head, Kind, Retention, iso
 from crabhook.store.redact import Redactor
 from crabhook.store.writer import Writer, chained
 from tests.unit.store.making import NOON, entry, records, verified
 
 
-def aged(folder: Path, retention: Retention, *, days: int = 10, each: int = 5) -> Writer:
+def aged(place: Place, retention: Retention, *, days: int = 10, each: int = 5) -> Writer:
     """A store with some records of every day up to noon."""
-    store = open_writer(folder, retention)
+    store = open_writer(place, retention)
     for day in range(days):
         at = NOON - (days - 1 - day) * DAY
         store.write([happened(*(entry(at=at, body={"day": day}) for _ in range(each)))])
     return store
 
 
-def test_records_past_their_age_go_and_the_rest_is_verifiable(folder: Path) -> None:
-    store = aged(folder, Retention(days=3.5))
+def test_records_past_their_age_go_and_the_rest_is_verifiable(place: Place) -> None:
+    store = aged(place, Retention(days=3.5))
     assert store.prune(NOON) == 30
     store.close()
-    found = verified(folder)
+    found = verified(place)
     assert found.sound, found.faults
     assert (found.first, found.records, found.head.seq) == (31, 21, 51)
-    checkpoint = records(folder)[-1]
+    checkpoint = records(place)[-1]
     assert checkpoint.kind == "checkpoint"
     assert '"begins":31' in checkpoint.body
 
 
-def test_nothing_goes_before_its_time(folder: Path, store: Writer) -> None:
+def test_nothing_goes_before_its_time(place: Place, store: Writer) -> None:
     store.write([happened(entry(at=NOON))])
     assert store.prune(NOON + 1) == 0
-    assert verified(folder).head.seq == 1
+    assert verified(place).head.seq == 1
 
 
-def test_the_last_record_never_goes(folder: Path) -> None:
-    store = aged(folder, Retention(days=1))
+def test_the_last_record_never_goes(place: Place) -> None:
+    store = aged(place, Retention(days=1))
     while store.prune(NOON + 1000 * DAY, at_most=7):
-        assert verified(folder).sound
-        if len(records(folder)) <= 2:
+        assert verified(place).sound
+        if len(records(place)) <= 2:
             break
     store.close()
-    assert records(folder)
-    assert verified(folder).sound
+    assert records(place)
+    assert verified(place).sound
 
 
-def test_removing_in_steps_is_verifiable_after_each(folder: Path) -> None:
-    store = aged(folder, Retention(days=2.5))
+def test_removing_in_steps_is_verifiable_after_each(place: Place) -> None:
+    store = aged(place, Retention(days=2.5))
     removed = []
     while count := store.prune(NOON, at_most=8):
         removed.append(count)
-        assert verified(folder).sound
+        assert verified(place).sound
     store.close()
     assert removed == [8, 8, 8, 8, 3]
-    reopened = open_writer(folder)
+    reopened = open_writer(place)
     reopened.write([happened(entry())])
     reopened.close()
-    assert verified(folder).sound
+    assert verified(place).sound
 
 
 def test_a_record_that_grows_too_large_loses_its_beginning(folder: Path) -> None:
@@ -129,16 +129,16 @@ def span(until: float, why: str) -> dict[str, object]:
 
 
 def test_a_head_whose_record_retention_has_removed_is_sound_if_the_span_can_be_true(
-    folder: Path,
+    place: Place,
 ) -> None:
-    store = aged(folder, Retention(days=3.5))
-    early = head_of(folder, 12)
+    store = aged(place, Retention(days=3.5))
+    early = head_of(place, 12)
     store.prune(NOON)
     store.close()
-    found = verified(folder, early)
+    found = verified(place, early)
     assert found.sound, found.faults
     assert any("retention has removed" in note.what for note in found.notes)
-    assert not verified(folder, replace(early, at=iso(NOON - DAY))).sound
+    assert not verified(place, replace(early, at=iso(NOON - DAY))).sound
 
 
 @pytest.mark.parametrize("why", ["older than 3.5 days", "more than 1000 bytes"])
@@ -180,17 +180,17 @@ def test_a_head_of_a_record_that_no_checkpoint_tells_of_is_a_fault(folder: Path)
     assert {12, 20} <= {fault.seq for fault in verified(folder, early).faults}
 
 
-def head_of(folder: Path, seq: int) -> Head:
+def head_of(place: Place, seq: int) -> Head:
     """The head as `crabhook audit head` printed it when this was the last record."""
-    record = records(folder)[seq - 1]
+    record = records(place)[seq - 1]
     return parse(written(Head(record.seq, record.hash, record.at)))
 
 
-def test_a_clock_that_was_set_back_makes_no_checkpoint_untrue(folder: Path) -> None:
-    store = open_writer(folder, Retention(days=3.5))
+def test_a_clock_that_was_set_back_makes_no_checkpoint_untrue(place: Place) -> None:
+    store = open_writer(place, Retention(days=3.5))
     for at in (NOON - 5 * DAY, NOON - 9 * DAY, NOON - 6 * DAY, NOON):
         store.write([happened(entry(at=at))])
-    heads = [head_of(folder, seq) for seq in (1, 2, 3)]
+    heads = [head_of(place, seq) for seq in (1, 2, 3)]
     assert store.prune(NOON) == 3
     store.close()
-    assert verified(folder, *heads).sound
+    assert verified(place, *heads).sound

@@ -1,18 +1,16 @@
 """Figures of the record."""
 
-from pathlib import Path
-
 import pytest
 
 from crabhook.store.change import happened
-from crabhook.store.opening import open_history
+from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Kind
 from crabhook.store.stats import Share, stats
 from crabhook.store.writer import Writer
 from tests.unit.store.making import decision, entry
 
 
-def test_decisions_are_counted_by_who_made_them_and_about_what(folder: Path, store: Writer) -> None:
+def test_decisions_are_counted_by_who_made_them_and_about_what(place: Place, store: Writer) -> None:
     by_rule = {"by": "crabhook", "rule": "Bash(ls *)", "waited": 0.0}
     by_order = {"by": "allow everything of this session", "waited": 0.0}
     store.write(
@@ -27,7 +25,7 @@ def test_decisions_are_counted_by_who_made_them_and_about_what(folder: Path, sto
             ),
         ]
     )
-    with open_history(folder) as history:
+    with open_history(place) as history:
         found = stats(history.find())
     assert found.all.by == {"operator": 10, "rules": 2, "nobody": 2}
     assert found.all.verdicts == {"allow": 11, "deny": 1, "pass": 1, "expired": 1}

@@ -23,22 +23,22 @@ from crabhook.store.change import (
     waits,
 )
 from crabhook.store.interface import StoreError, TakenError, TicketError
-from crabhook.store.opening import open_writer
+from crabhook.store.opening import Place, open_writer
 from crabhook.store.record import Head, Kind
 from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 
-def test_what_is_written_is_there_again_in_its_order(folder: Path, store: Writer) -> None:
+def test_what_is_written_is_there_again_in_its_order(place: Place, store: Writer) -> None:
     store.write([happened(entry(body={"n": 1}), entry(body={"n": 2})), happened(decision())])
     store.write([happened(entry(Kind.OPERATOR))])
-    kept = records(folder)
+    kept = records(place)
     assert [record.seq for record in kept] == [1, 2, 3, 4]
     assert [record.kind for record in kept] == ["event", "event", "decided", "operator"]
     assert kept[0].at == "2026-01-09T12:00:00.000000Z"
     assert (kept[2].verdict, kept[2].card, kept[2].tool) == ("allow", 1, "Bash")
     assert store.head == Head(4, kept[3].hash)
-    assert verified(folder).sound
+    assert verified(place).sound
 
 
 def test_secrets_never_reach_the_disk(folder: Path) -> None:
@@ -52,11 +52,13 @@ def test_secrets_never_reach_the_disk(folder: Path) -> None:
     assert password.encode() not in raw
 
 
-def test_everything_is_for_this_user_alone(folder: Path, store: Writer) -> None:
+def test_everything_is_for_this_user_alone(folder: Path) -> None:
+    store = open_writer(folder)
     store.write([happened(entry())])
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     assert {path.name for path in folder.iterdir()} >= {"record.db", "record.key", "record.head"}
+    store.close()
 
 
 def test_an_open_folder_is_closed_to_others(folder: Path) -> None:
@@ -75,22 +77,22 @@ def test_a_request_waits_on_disk_until_it_ends(store: Writer) -> None:
     assert kept.payload == waiting().payload
 
 
-def test_a_decision_its_record_and_its_answers_are_one(folder: Path, store: Writer) -> None:
+def test_a_decision_its_record_and_its_answers_are_one(place: Place, store: Writer) -> None:
     for request_id in ("r1", "r2"):
         store.write([waits(waiting(request_id))])
     store.write([settled([answer("r1"), answer("r2")], decision())])
     found = store.journal.recover(NOON)
     assert found.waiting == ()
     assert found.answers == (answer("r1"), answer("r2"))
-    assert [record.kind for record in records(folder)] == ["decided"]
+    assert [record.kind for record in records(place)] == ["decided"]
 
 
-def test_a_new_server_finds_what_the_last_one_left(folder: Path) -> None:
-    first = open_writer(folder)
+def test_a_new_server_finds_what_the_last_one_left(place: Place) -> None:
+    first = open_writer(place)
     first.write([waits(waiting("r1", card=7), entry(Kind.ASKED, card=7))])
     first.write([settled([answer("r0")], decision(6))])
     first.close()
-    second = open_writer(folder)
+    second = open_writer(place)
     found = second.journal.recover(NOON + 60)
     second.close()
     assert found.waiting == (waiting("r1", card=7),)
@@ -128,7 +130,7 @@ def test_what_is_owed_is_neither_too_old_nor_forgotten_until_its_fate_is_known(
     assert store.journal.forget_answers(years) == 1
 
 
-def test_what_was_decided_is_wiped_when_its_client_has_it(folder: Path, store: Writer) -> None:
+def test_what_was_decided_is_wiped_when_its_client_has_it(place: Place, store: Writer) -> None:
     store.write([settled([replace(answer("r1"), call=CALL)])])
     store.write([delivered("r1", whole=True)])
     (kept,) = store.journal.recover(NOON).answers
@@ -145,7 +147,7 @@ def test_an_answer_that_arrived_is_kept_as_delivered(store: Writer) -> None:
 
 @pytest.mark.parametrize("first", ["waiting", "answered"])
 def test_an_id_belongs_to_the_secret_it_first_came_with(
-    folder: Path, store: Writer, first: str
+    place: Place, store: Writer, first: str
 ) -> None:
     store.write([waits(waiting("r1", secret="mine"))])
     if first == "answered":
@@ -154,7 +156,7 @@ def test_an_id_belongs_to_the_secret_it_first_came_with(
         store.write([waits(waiting("r1", secret="theirs"), entry(Kind.ASKED))])
     with pytest.raises(TicketError):
         store.write([settled([answer("r1", secret="theirs")])])
-    assert records(folder) == []
+    assert records(place) == []
     assert store.journal.is_anothers("r1", "theirs")
     assert not store.journal.is_anothers("r1", "mine")
     assert not store.journal.is_anothers("r2", "mine")
@@ -175,56 +177,56 @@ def test_a_clock_set_back_gives_no_request_more_time(now: float, left_over: floa
     assert one.remaining(NOON + now) == left_over
 
 
-def test_a_batch_is_written_whole_or_not_at_all(folder: Path, store: Writer) -> None:
+def test_a_batch_is_written_whole_or_not_at_all(place: Place, store: Writer) -> None:
     store.write([waits(waiting("r1", secret="mine"))])
     before = store.head
     with pytest.raises(TicketError):
         store.write([happened(entry()), waits(waiting("r1", secret="theirs"))])
     assert store.head == before
-    assert records(folder) == []
+    assert records(place) == []
     store.write([happened(entry())])
-    assert verified(folder).records == 1
+    assert verified(place).records == 1
 
 
-def test_only_one_process_writes_a_record(folder: Path, store: Writer) -> None:
+def test_only_one_process_writes_a_record(place: Place, store: Writer) -> None:
     with pytest.raises(TakenError, match=str(os.getpid())):
-        open_writer(folder)
+        open_writer(place)
     store.close()
-    open_writer(folder).close()
+    open_writer(place).close()
 
 
 @pytest.mark.process
-def test_the_lock_goes_with_its_process(folder: Path) -> None:
-    program = "import sys, time; from pathlib import Path; from crabhook.store.opening import *\n"
-    program += "s = open_writer(Path(sys.argv[1])); print('open', flush=True); time.sleep(60)"
+def test_the_lock_goes_with_its_process(place: Place) -> None:
+    program = "import sys, time; from crabhook.store.opening import *\n"
+    program += "s = open_writer(sys.argv[1]); print('open', flush=True); time.sleep(60)"
     with subprocess.Popen(
-        [sys.executable, "-c", program, str(folder)], stdout=subprocess.PIPE
+        [sys.executable, "-c", program, str(place)], stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"open\n"
         with pytest.raises(TakenError, match=str(holder.pid)):
-            open_writer(folder)
+            open_writer(place)
         holder.kill()
         holder.wait()
-        open_writer(folder).close()
+        open_writer(place).close()
 
 
-def test_a_clock_set_back_changes_no_order_and_is_noted(folder: Path, store: Writer) -> None:
+def test_a_clock_set_back_changes_no_order_and_is_noted(place: Place, store: Writer) -> None:
     store.write([happened(entry(at=NOON)), happened(entry(at=NOON - 3600))])
     store.write([happened(entry(at=NOON - 7200))])
-    found = verified(folder)
+    found = verified(place)
     assert found.sound
-    assert [record.seq for record in records(folder)] == [1, 2, 3]
+    assert [record.seq for record in records(place)] == [1, 2, 3]
     assert [note.seq for note in found.notes] == [2, 3]
 
 
-def test_any_text_an_agent_sends_can_be_recorded(folder: Path, store: Writer) -> None:
+def test_any_text_an_agent_sends_can_be_recorded(place: Place, store: Writer) -> None:
     hostile = "\0 \ud800 \x1b[31m \u202e " + "x" * 100_000
     fields: Any = dict.fromkeys(("session", "cwd", "tool", "agent_type"), hostile)
     body = {"f": float("nan"), hostile: [hostile, {"n": 2**200}]}
     store.write([happened(entry(body=body, **fields))])
-    assert verified(folder).sound
-    assert len(records(folder)[0].cwd) < 50_000
+    assert verified(place).sound
+    assert len(records(place)[0].cwd) < 50_000
 
 
 def test_closing_twice_does_nothing_and_a_closed_store_says_so(store: Writer) -> None:
@@ -234,22 +236,22 @@ def test_closing_twice_does_nothing_and_a_closed_store_says_so(store: Writer) ->
         store.write([happened(entry())])
 
 
-def test_an_empty_change_changes_nothing(folder: Path, store: Writer) -> None:
+def test_an_empty_change_changes_nothing(place: Place, store: Writer) -> None:
     before = store.head
     store.write([Change()])
     store.write([])
     assert store.head == before
-    assert verified(folder).records == 0
+    assert verified(place).records == 0
 
 
-def test_anchoring_in_a_thread_never_lets_the_head_lead(folder: Path, store: Writer) -> None:
+def test_anchoring_in_a_thread_never_lets_the_head_lead(place: Place, store: Writer) -> None:
     done = threading.Event()
     leading = []
 
     def anchor() -> None:
         while not done.is_set():
             kept = store.anchor()
-            if kept.seq > len(records(folder)):
+            if kept.seq > len(records(place)):
                 leading.append(kept)
 
     beside = threading.Thread(target=anchor)
@@ -259,11 +261,11 @@ def test_anchoring_in_a_thread_never_lets_the_head_lead(folder: Path, store: Wri
     done.set()
     beside.join()
     assert not leading
-    assert verified(folder).sound
+    assert verified(place).sound
 
 
-def test_readers_see_the_record_while_it_is_written(folder: Path, store: Writer) -> None:
+def test_readers_see_the_record_while_it_is_written(place: Place, store: Writer) -> None:
     for number in range(20):
         store.write([happened(decision(number))])
-        assert len(records(folder)) == number + 1
-        assert verified(folder).sound
+        assert len(records(place)) == number + 1
+        assert verified(place).sound

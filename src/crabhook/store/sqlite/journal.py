@@ -5,18 +5,18 @@ A power cut may take what came after the last `anchor`: from the end, never from
 A reader sees the record as it was when it was opened, however long it reads.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
-from crabhook.store.change import Recovered
+from crabhook.store.change import Recovered, carried
 from crabhook.store.interface import ALL, Agent, Batch, CorruptError, Query, StoreError
-from crabhook.store.record import COLUMNS, DAY, GENESIS, Cut, Head, Record, Retention, as_hash, iso
+from crabhook.store.record import COLUMNS, GENESIS, Cut, Head, Record, Retention, as_hash
+from crabhook.store.sql import clauses, cut_among, without_decision
 from crabhook.store.sqlite.files import (
     DATABASE,
     HEAD,
@@ -29,6 +29,7 @@ from crabhook.store.sqlite.files import (
     connected,
     load_key,
     private,
+    put,
     speaking_of,
     synced,
     transaction,
@@ -64,8 +65,22 @@ class SqliteJournal:
             opened.callback(self._connection.close)
             self._opened = opened.pop_all()
 
+    shared = False
+    trouble = ""
+
+    def heed(self) -> None:
+        """Nobody else can write the record while this process holds its lock."""
+
+    def take_over(self, key: bytes, recovered: Recovered) -> None:
+        """Take what an empty record gets from another beside its records: its key, what waits."""
+        self.key = key
+        with speaking_of(self.path):
+            put(self.path.with_name(KEY), key)
+        with transaction(self._connection, self.path):
+            apply(self._connection, carried(recovered))
+
     def head(self) -> Head:
-        """Read the last record's number, hash and time."""
+        """Return the number, hash and time of the record that the next one follows."""
         with speaking_of(self.path):
             row = self._connection.execute(_LAST).fetchone()
         return Head(row[0], as_hash(row[1]), str(row[2])) if row else GENESIS
@@ -123,17 +138,7 @@ class SqliteJournal:
         with speaking_of(self.path):
             oldest = self._connection.execute(_OLDEST, (at_most + 1,)).fetchall()
             large = self._used() > retention.size
-        before = iso(max(0.0, now - retention.days * DAY))
-        # From the oldest on, so a younger one (by a clock that was wrong) keeps those after it.
-        aged = next((place for place, (_, at, _) in enumerate(oldest) if at >= before), len(oldest))
-        count = min(at_most if large else aged, len(oldest) - 1)
-        if count <= 0:
-            return None
-        first, last = oldest[0], oldest[count - 1]
-        size, days = f"more than {retention.size} bytes", f"older than {retention.days:g} days"
-        latest = max(str(at) for _, at, _ in oldest[:count])
-        why = size if large else days
-        return Cut(last[0] + 1, last[2], count, first[1], last[1], why, latest)
+        return cut_among(oldest, retention, now, large=large)
 
     def give_back(self) -> None:
         """Give some of the pages that are free to the disk again, when they are many."""
@@ -191,7 +196,8 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
 
     def find(self, query: Query = ALL) -> Iterator[Record]:
         """Return the records that `query` asks for, in order."""
-        text, values = _sql(query)
+        tool = query.tool.replace("[", "[[]").replace("?", "[?]")  # nothing but `*` is special
+        text, values = clauses(query, ("tool GLOB ?", tool))
         for row in self._rows(f"{_SELECT} {text}", values):
             record = Record(*row)
             if not isinstance(record.seq, int):  # the table's own definition is damaged
@@ -211,17 +217,9 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
 
     def unrecorded(self) -> list[str]:
         """Return the ids of answers to hooks that no decision on record gave."""
-        missing = {str(row[0]) for row in self._rows("SELECT request_id FROM answer")}
-        if not missing:
-            return []
+        answered = {str(row[0]) for row in self._rows("SELECT request_id FROM answer")}
         decided = "SELECT request_id, body FROM record WHERE kind = 'decided' ORDER BY seq DESC"
-        for request_id, body in self._rows(decided):
-            missing.discard(request_id)
-            with suppress(ValueError, TypeError, AttributeError):
-                missing.difference_update(map(str, json.loads(body).get("legs", ())))
-            if not missing:
-                break
-        return sorted(missing)
+        return without_decision(answered, self._rows(decided))
 
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with its file and its indexes."""
@@ -245,32 +243,3 @@ def _opened(path: Path) -> sqlite3.Connection:
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     connection.execute(f"PRAGMA busy_timeout = {READ_MS}")
     return connection
-
-
-def _sql(query: Query) -> tuple[str, list[object]]:
-    """Return the query's clauses, and the values for their marks."""
-    wanted = [(clause, value) for clause, asked, value in _conditions(query) if asked]
-    where = f"WHERE {' AND '.join(clause for clause, _ in wanted)} " if wanted else ""
-    values = [one for _, value in wanted for one in value]
-    order = "ORDER BY seq DESC" if query.backwards else "ORDER BY seq"
-    if not query.last:
-        return f"{where}{order}", values
-    latest = f"(SELECT seq FROM record {where}ORDER BY seq DESC LIMIT ?)"  # noqa: S608 - marks
-    return f"WHERE seq IN {latest} {order}", [*values, query.last]
-
-
-def _conditions(query: Query) -> list[tuple[str, bool, list[object]]]:
-    marks = ", ".join("?" * len(query.kinds))
-    session = [query.session, query.session + "\U0010ffff"]
-    tool = query.tool.replace("[", "[[]").replace("?", "[?]")  # nothing but `*` is special
-    return [
-        ("at >= ?", bool(query.since), [query.since]),
-        ("at < ?", bool(query.until), [query.until]),
-        ("tool GLOB ?", bool(query.tool), [tool]),
-        ("session <> '' AND session >= ? AND session < ?", bool(query.session), [*session]),
-        ("verdict <> '' AND verdict = ?", bool(query.verdict), [query.verdict]),
-        (f"kind IN ({marks})", bool(query.kinds), list(query.kinds)),
-        ("card = ?", query.card is not None, [query.card]),
-        ("seq > ?", bool(query.after), [query.after]),
-        ("seq < ?", bool(query.before), [query.before]),
-    ]

@@ -7,14 +7,12 @@ waits and what was just answered is no part of the chain: it is wiped after minu
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from crabhook.broker.pending import same_secret
-from crabhook.store.change import Answer, Change, DecidedCall, Halt, Recovered, Waiting
+from crabhook.store.change import Answer, Change, Halt, Recovered, Waiting
 from crabhook.store.interface import ForeignError, TicketError
+from crabhook.store.sql import answer_in, answer_row, halt_row, waiting_in, waiting_row
 
 APPLICATION = 0x43524142  # "CRAB": how a file says that it is a record of ours
 
@@ -62,8 +60,6 @@ def _tables(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
 
 
-_LARGEST = 2**63 - 1
-
 _WAIT = """
 INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (request_id) DO UPDATE SET
@@ -82,13 +78,10 @@ _REMEMBERED = """
 SELECT * FROM answer WHERE decided >= ? OR (delivered = 0 AND card IS NOT NULL)
 ORDER BY decided, request_id
 """
-_FATES = {None: 0, True: 1, False: 2}
-_FATE_OF = {number: fate for fate, number in _FATES.items()}
 _OWNERS = """
 SELECT secret FROM waiting WHERE request_id = :id
 UNION ALL SELECT secret FROM answer WHERE request_id = :id
 """
-_columns = attrgetter(*Waiting.__dataclass_fields__)
 _LAST_CARD = "UPDATE counter SET value = :card WHERE name = 'card' AND value < :card"
 
 
@@ -105,16 +98,16 @@ def apply(connection: sqlite3.Connection, change: Change) -> None:
         if is_anothers(connection, one.request_id, one.secret):
             raise TicketError(f"the request id {one.request_id} belongs to another secret")
     for waiting in change.waiting:
-        connection.execute(_WAIT, _waiting_row(waiting))
+        connection.execute(_WAIT, waiting_row(waiting))
     for request_id in change.ended:
         connection.execute(_ENDED, (request_id,))
     for answer in change.answers:
-        connection.execute(_ANSWER, _answer_row(answer))
+        connection.execute(_ANSWER, answer_row(answer))
     for request_id, whole in change.delivered:
         connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
     if change.halts is not None:
         connection.execute("DELETE FROM halt")
-        rows = [(_storable(one.session), _storable(one.why)) for one in change.halts]
+        rows = map(halt_row, change.halts)
         connection.executemany("INSERT OR REPLACE INTO halt VALUES (?, ?)", rows)
     cards = [entry.card for entry in change.entries if entry.card is not None]
     cards += [waiting.card for waiting in change.waiting]
@@ -134,39 +127,8 @@ def recovered(connection: sqlite3.Connection, since: float) -> Recovered:
     (card,) = connection.execute("SELECT value FROM counter WHERE name = 'card'").fetchone()
     halts = connection.execute("SELECT session, why FROM halt ORDER BY session").fetchall()
     return Recovered(
-        tuple(map(_waiting, waiting)),
-        tuple(map(_answer, answers)),
+        tuple(map(waiting_in, waiting)),
+        tuple(map(answer_in, answers)),
         int(card),
         tuple(Halt(*row) for row in halts),
     )
-
-
-def _waiting_row(one: Waiting) -> tuple[object, ...]:
-    host, user = _storable(one.host), _storable(one.user)
-    *columns, note = _columns(replace(one, host=host, user=user, pid=min(one.pid, _LARGEST)))
-    return (*columns, note.encode("utf-8", "surrogatepass"))
-
-
-def _answer_row(one: Answer) -> tuple[object, ...]:
-    stderr = one.stderr.encode("utf-8", "surrogatepass")  # as it was: a blob takes anything
-    call = None if one.delivered else one.call
-    told = (call.card, call.platform, call.payload, call.decision) if call else (None,) * 4
-    given = (one.request_id, one.secret, one.stdout, stderr, one.exit_code, one.decided)
-    return (*given, _FATES[one.delivered], *told)
-
-
-def _waiting(row: Sequence[Any]) -> Waiting:
-    *rest, note = row
-    return replace(Waiting(*rest), note=note.decode("utf-8", "surrogatepass"))
-
-
-def _answer(row: Sequence[Any]) -> Answer:
-    request_id, secret, stdout, stderr, exit_code, decided, delivered, *told = row
-    text = stderr.decode("utf-8", "surrogatepass")
-    call = DecidedCall(*told) if told[0] is not None else None
-    fate = _FATE_OF[delivered]
-    return Answer(request_id, secret, stdout, text, exit_code, decided, call, fate)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,20 +1,22 @@
 """Reading and querying the record."""
 
-from pathlib import Path
+import sqlite3
 from typing import Any
 
 import pytest
 
 from crabhook.store.change import happened
-from crabhook.store.interface import Query, StoreError
-from crabhook.store.opening import open_history
+from crabhook.store.interface import Query, ReadOnlyError, StoreError
+from crabhook.store.opening import Place, open_history
+from crabhook.store.postgres.history import PgHistory
 from crabhook.store.record import Kind, iso
+from crabhook.store.sqlite.journal import SqliteHistory
 from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, decision, entry
 
 
 @pytest.fixture
-def filled(folder: Path, store: Writer) -> Path:
+def filled(place: Place, store: Writer) -> Place:
     store.write(
         [
             happened(
@@ -26,7 +28,7 @@ def filled(folder: Path, store: Writer) -> Path:
             )
         ]
     )
-    return folder
+    return place
 
 
 @pytest.mark.parametrize(
@@ -52,13 +54,13 @@ def filled(folder: Path, store: Writer) -> Path:
     ],
 )
 def test_a_query_finds_what_it_asks_for(
-    filled: Path, query: dict[str, Any], seqs: list[int]
+    filled: Place, query: dict[str, Any], seqs: list[int]
 ) -> None:
     with open_history(filled) as history:
         assert [record.seq for record in history.find(Query(**query))] == seqs
 
 
-def test_sessions_have_their_agents(filled: Path) -> None:
+def test_sessions_have_their_agents(filled: Place) -> None:
     with open_history(filled) as history:
         found = [
             (one.session, one.agent_id, one.records, one.decisions) for one in history.agents()
@@ -67,7 +69,7 @@ def test_sessions_have_their_agents(filled: Path) -> None:
 
 
 def test_a_reader_sees_one_moment_and_keeps_nobody_from_writing(
-    filled: Path, store: Writer
+    filled: Place, store: Writer
 ) -> None:
     with open_history(filled) as history:
         store.write([happened(entry())])
@@ -77,11 +79,17 @@ def test_a_reader_sees_one_moment_and_keeps_nobody_from_writing(
         assert len(list(history.find())) == 6
 
 
-def test_a_record_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_record_that_is_not_there_is_said(place: Place) -> None:
     with pytest.raises(StoreError, match="crabhook serve"):
-        open_history(tmp_path)
+        open_history(place)
 
 
-def test_a_reader_writes_nothing(filled: Path) -> None:
-    with open_history(filled) as history, pytest.raises(Exception, match="readonly"):
-        history._connection.execute("INSERT INTO counter VALUES ('x', 1)")
+def test_a_reader_writes_nothing(filled: Place) -> None:
+    with open_history(filled) as history:
+        if isinstance(history, SqliteHistory):
+            with pytest.raises(sqlite3.OperationalError, match="readonly"):
+                history._connection.execute("INSERT INTO counter VALUES ('x', 1)")
+        else:
+            assert isinstance(history, PgHistory)
+            with pytest.raises(ReadOnlyError, match="may only be read"):
+                history._ask(history._connection.execute("DELETE FROM crabhook.waiting"))

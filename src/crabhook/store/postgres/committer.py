@@ -1,0 +1,272 @@
+"""The writer's connection: elected by a lock, fenced by the record's head, committing in groups.
+
+Whatever comes while a commit is under way is the next one, together.  Where the database does
+not answer, what is to be committed waits until it does.
+"""
+
+import asyncio
+import logging
+import os
+from collections import deque
+from collections.abc import Coroutine
+from concurrent.futures import Future as Elsewhere
+from contextlib import suppress
+from dataclasses import dataclass
+from socket import gethostname
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from crabhook.store.interface import (
+    Batch,
+    DeposedError,
+    StoreError,
+    TakenError,
+    UnreachableError,
+)
+from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
+from crabhook.store.postgres.tables import Step, migrate
+from crabhook.store.record import Head
+
+if TYPE_CHECKING:
+    from crabhook.store.postgres.line import Connection
+
+T = TypeVar("T")
+Ending: TypeAlias = asyncio.Future[None] | Elsewhere[None]
+
+_LOG = logging.getLogger(__name__)
+
+LOCK = 0x4352414248  # "CRABH": the session's lock by which one writer is elected in a database
+TOGETHER = 256  # batches committed as one at most
+LOOK_EVERY = 1.0  # seconds after which an idle writer looks whether it still is the writer
+RETRY_AFTER, RETRY_AT_MOST = 0.05, 1.0  # seconds
+
+_HEAD = "SELECT seq, hash, at, epoch FROM head"
+_LEAD = "UPDATE head SET epoch = epoch + 1, leader = $1 RETURNING epoch"
+
+
+@dataclass(slots=True)
+class Queued:
+    """A batch to be committed, and what hears of it, in the loop that waits for it, if one does.
+
+    Answers decided before the wall time `forget` are forgotten with it.
+    """
+
+    batch: Batch
+    ending: Ending
+    loop: asyncio.AbstractEventLoop | None = None
+    forget: float | None = None
+
+
+class Committer:
+    """Commits what is queued, in order, by the one connection that may; made in the line's thread.
+
+    `trouble` says why what is queued has to wait.  `lost`: this process no longer writes the
+    record, and what was queued is not written.
+    """
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._queue: deque[Queued] = deque()
+        self._asleep = self._closing = False
+        self._wake = asyncio.Event()
+        self._using = asyncio.Lock()
+        self._connection: Connection | None = None
+        self._epoch = 0
+        self.trouble = ""
+        self.lost: DeposedError | None = None
+
+    async def begin(self) -> "Connection":
+        """Become the writer, of an up-to-date schema.  Raises TakenError where another is.
+
+        Returns the connection; the record is led from `lead` on.
+        """
+        connection = await connect(self._line.url)
+        try:
+            with speaking_of(self._line.url):
+                await _elect(connection, self._line.url)
+                await migrate(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        self._connection = connection
+        return connection
+
+    async def lead(self) -> None:
+        """Begin a new epoch, so that no earlier writer can commit any more."""
+        me = f"{gethostname()}, process {os.getpid()}"
+        self._epoch = int(await self.connected().fetchval(_LEAD, me))
+        self._committing = asyncio.create_task(self._keep_committing())
+
+    def let_go(self) -> None:
+        """Give up what `begin` took."""
+        if self._connection is not None:
+            self._connection.terminate()
+
+    # For other threads.
+
+    def put(self, queued: Queued) -> None:
+        """Have a batch committed."""
+        self._queue.append(queued)
+        if self._asleep:  # it looks at the queue once more after it has said so
+            self._line.loop.call_soon_threadsafe(self._wake.set)
+
+    def ask(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what comes of reading by the writer's own connection.  Raises StoreError."""
+        return self._line.wait(self._alone(work), ANSWER_WITHIN)
+
+    def close(self) -> None:
+        """Commit what is queued, if that can be done soon, and let go."""
+        self._closing = True
+        with suppress(StoreError):
+            self._line.wait(self._close(), ANSWER_WITHIN)
+        self._line.close()
+        self.lost = self.lost or DeposedError("the record is closed")
+        _end([self._queue.popleft() for _ in range(len(self._queue))], self.lost)
+
+    # In the thread of the line.
+
+    def connected(self) -> "Connection":
+        """Return the connection.  Raises UnreachableError where there is none at the moment."""
+        if self._connection is None:
+            raise UnreachableError(self.trouble)
+        return self._connection
+
+    async def _alone(self, work: Coroutine[Any, Any, T]) -> T:
+        async with self._using:
+            with speaking_of(self._line.url):
+                return await work
+
+    async def _close(self) -> None:
+        self._wake.set()
+        await asyncio.wait([self._committing], timeout=ANSWER_WITHIN / 2)
+        if self._connection is not None:
+            await self._connection.close(timeout=1)
+
+    async def _keep_committing(self) -> None:
+        while self.lost is None and not (self._closing and not self._queue):
+            if not self._queue and await self._slept():
+                continue
+            group = [self._queue.popleft() for _ in range(min(len(self._queue), TOGETHER))]
+            try:
+                async with self._using:
+                    await self._commit(group)
+            except DeposedError as error:
+                self.lost = error
+            except Exception as fault:  # noqa: BLE001 - whatever it was: it is not known what is on record
+                _LOG.exception("a fault in committing")
+                self.lost = DeposedError(f"the record was not written: {fault}")
+            if self.lost is not None:  # what follows what was not written is not written either
+                group += [self._queue.popleft() for _ in range(len(self._queue))]
+            _end(group, self.lost)
+
+    async def _slept(self) -> bool:
+        """Wait for something to do; False where nothing has come for a while."""
+        self._wake.clear()
+        self._asleep = True
+        try:
+            if self._queue or self._closing:
+                return True
+            async with asyncio.timeout(LOOK_EVERY):
+                return await self._wake.wait()
+        except TimeoutError:
+            return False
+        finally:
+            self._asleep = False
+
+    async def _commit(self, group: list[Queued]) -> None:
+        """Commit a group; of none, see whether this is still the writer.  Raises DeposedError."""
+        forget = max((one.forget for one in group if one.forget), default=None)
+        step = Step.of([one.batch for one in group], forget) if group else None
+        after, in_doubt = RETRY_AFTER, step is None
+        while True:
+            try:
+                with speaking_of(self._line.url):
+                    if self._connection is None:
+                        self._connection, in_doubt = await self._again(), True
+                    if in_doubt and await self._is_written(self._connection, step):
+                        break
+                    if step is not None and await step.write(self._connection, self._epoch):
+                        break
+                    in_doubt = True  # no row: deposed, or an earlier try of ours was written
+            except DeposedError:
+                raise
+            except StoreError as error:
+                self._tell(str(error))
+                self.let_go()
+                self._connection = None
+                if self._closing:
+                    raise DeposedError(f"the record was closed meanwhile: {error}") from error
+                await asyncio.sleep(after)
+                after = min(2 * after, RETRY_AT_MOST)
+        self._tell("")
+
+    def _tell(self, trouble: str) -> None:
+        if bool(trouble) != bool(self.trouble):
+            _LOG.warning("%s", trouble or "the record is written again")
+        self.trouble = trouble
+
+    async def _again(self) -> "Connection":
+        """Return a connection that holds the lock, if nobody wrote since the last was lost."""
+        connection = await connect(self._line.url)
+        try:
+            await self._stand(connection)
+            await _elect(connection, self._line.url)  # the last may hold it still, at the other end
+            await self._stand(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    async def _stand(self, connection: "Connection") -> Head:
+        """Return the record's end.  Raises DeposedError where another writes."""
+        row = await connection.fetchrow(_HEAD)
+        if row is None or row["epoch"] != self._epoch:
+            who = await _writer(connection, self._line.url)
+            raise DeposedError(f"{who}; what was not on record yet is not given")
+        return Head(row["seq"], bytes(row["hash"]), row["at"])
+
+    async def _is_written(self, connection: "Connection", step: Step | None) -> bool:
+        """Whether nothing is left to write of the step, after a try whose end is not known."""
+        head = await self._stand(connection)
+        if step is None or (step.records and head == step.after):
+            return True
+        if head != step.before:
+            raise DeposedError(
+                f"the record in {shown(self._line.url)} ends at {head.seq}, and not where this "
+                "server left it; what was not on record yet is not given"
+            )
+        return False
+
+
+async def _elect(connection: "Connection", url: str) -> None:
+    """Take the writer's lock, for as long as the connection lives.  Raises TakenError."""
+    if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
+        raise TakenError(await _writer(connection, url))
+
+
+async def _writer(connection: "Connection", url: str) -> str:
+    """Return who else writes the record, in words."""
+    there = await connection.fetchval("SELECT to_regclass('crabhook.head') IS NOT NULL")
+    who = await connection.fetchval("SELECT leader FROM crabhook.head") if there else ""
+    return f"another crabhook ({who or 'unknown'}) writes the record in {shown(url)}"
+
+
+def _end(group: list[Queued], error: DeposedError | None) -> None:
+    """Tell those who wait, in one step for all that wait in one loop."""
+    for loop in {id(one.loop): one.loop for one in group}.values():
+        endings = [one.ending for one in group if one.loop is loop]
+        if loop is None:
+            _told(endings, error)
+        else:
+            with suppress(RuntimeError):  # it is closed, and nobody waits any more
+                loop.call_soon_threadsafe(_told, endings, error)
+
+
+def _told(endings: list[Ending], error: DeposedError | None) -> None:
+    for ending in endings:
+        if ending.done():
+            continue
+        if error is None:
+            ending.set_result(None)
+        else:
+            ending.set_exception(error)
+            ending.exception()  # no complaint of asyncio's where nobody asks

@@ -1,0 +1,124 @@
+"""The record in PostgreSQL, read: a view of one moment, by a connection of its own."""
+
+from collections.abc import Coroutine, Iterator
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from re import sub
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from crabhook.store.interface import ALL, Agent, CorruptError, Query, StoreError
+from crabhook.store.postgres.journal import head_path
+from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
+from crabhook.store.postgres.tables import marked, unmarked, version_of
+from crabhook.store.record import COLUMNS, GENESIS, Head, Record
+from crabhook.store.sql import clauses, without_decision
+from crabhook.store.sqlite.files import HeadFile
+
+if TYPE_CHECKING:
+    from crabhook.store.postgres.line import Connection
+
+T = TypeVar("T")
+
+AT_ONCE = 500  # rows brought here at a time
+_WHOLE = 300.0  # seconds that reading all of a long record may take
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants
+
+
+class PgHistory(AbstractContextManager["PgHistory"]):
+    """A view of the record at `url`; see `interface.History`.
+
+    `beside` is this machine's folder with the head kept apart.  Raises a StoreError where there
+    is no record, or none that can be read.
+    """
+
+    def __init__(self, url: str, beside: Path | None = None) -> None:
+        self._line = Line(url)
+        self._beside = beside
+        self._kept: Head | CorruptError | None = GENESIS
+        try:
+            self._connection = self._line.wait(self._open())
+        except BaseException:
+            self._line.close()
+            raise
+
+    async def _open(self) -> "Connection":
+        connection = await connect(self._line.url)
+        try:
+            with speaking_of(self._line.url):
+                await self._begun(connection)
+                if self._beside is not None:  # before the record: it never leads
+                    name = await connection.fetchval("SELECT id FROM head")
+                    try:
+                        self._kept = HeadFile(head_path(self._beside, name)).read() or GENESIS
+                    except CorruptError as error:
+                        self._kept = error
+                await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                await connection.execute("SELECT FROM head")
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    async def _begun(self, connection: "Connection") -> None:
+        if not await version_of(connection):
+            where = shown(self._line.url)
+            raise StoreError(f"there is no record in {where} yet; `crabhook serve` begins one")
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(StoreError):
+            self._line.wait(self._connection.close(timeout=1), ANSWER_WITHIN)
+        self._line.close()
+
+    def find(self, query: Query = ALL) -> Iterator[Record]:
+        """Return the records that `query` asks for, in order."""
+        tool = sub(r"([\\%_])", r"\\\1", query.tool).replace("*", "%")
+        text, values = clauses(query, ("tool LIKE ?", tool))
+        for row in self._rows(f"{_SELECT} {_numbered(text)}", values):
+            yield Record(*map(unmarked, row))
+
+    def kept_head(self) -> Head | None:
+        """Return the head kept here, as it was before this view; GENESIS where none was."""
+        if isinstance(self._kept, CorruptError):
+            raise self._kept
+        return self._kept
+
+    def checkpoints(self) -> Iterator[str]:
+        """Return the bodies of the checkpoints, in order."""
+        rows = self._rows("SELECT body FROM record WHERE kind = 'checkpoint' ORDER BY seq")
+        return (unmarked(body) for (body,) in rows)
+
+    def unrecorded(self) -> list[str]:
+        """Return the ids of answers to hooks that no decision on record gave."""
+        answered = {unmarked(row[0]) for row in self._rows("SELECT request_id FROM answer")}
+        decided = "SELECT request_id, body FROM record WHERE kind = 'decided' ORDER BY seq DESC"
+        rows = self._rows(decided)
+        return without_decision(answered, (tuple(map(unmarked, row)) for row in rows))
+
+    def damage(self) -> list[str]:
+        """Return nothing: PostgreSQL says what it finds when it is read."""
+        return []
+
+    def agents(self) -> Iterator[Agent]:
+        """Return the sessions' agents, the latest heard of first."""
+        for row in self._rows("SELECT * FROM agent ORDER BY last DESC"):
+            yield Agent(*map(unmarked, row))
+
+    def _rows(self, text: str, values: list[object] | None = None) -> Iterator[tuple[Any, ...]]:
+        cursor = self._ask(
+            self._connection.cursor(text, *map(marked, values or ()), timeout=_WHOLE)
+        )
+        while rows := self._ask(cursor.fetch(AT_ONCE, timeout=_WHOLE)):
+            yield from map(tuple, rows)
+
+    def _ask(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._line.wait(self._said(work), _WHOLE)
+
+    async def _said(self, work: Coroutine[Any, Any, T]) -> T:
+        with speaking_of(self._line.url):
+            return await work
+
+
+def _numbered(text: str) -> str:
+    """Return SQL with PostgreSQL's marks: $1, $2, and so on."""
+    first, *rest = text.split("?")
+    return first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))

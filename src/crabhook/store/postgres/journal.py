@@ -1,0 +1,274 @@
+"""The record in PostgreSQL, for the one server that writes it."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future as Elsewhere
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crabhook.broker.pending import ANSWER_KEPT_FOR, same_secret
+from crabhook.store.change import Answer, Change, Halt, Recovered, Waiting, carried
+from crabhook.store.interface import Batch, CorruptError, DeposedError, StoreError, TicketError
+from crabhook.store.postgres.committer import Committer, Queued
+from crabhook.store.postgres.line import ANSWER_WITHIN, Line, shown, speaking_of
+from crabhook.store.postgres.tables import unmarked
+from crabhook.store.record import GENESIS, Cut, Head, Retention
+from crabhook.store.sql import ANSWER, WAITING, answer_in, cut_among, waiting_in
+from crabhook.store.sqlite.files import HeadFile, private
+
+if TYPE_CHECKING:
+    from crabhook.store.postgres.line import Connection
+
+_ALL = "SELECT id, key, begins, seq, hash, at FROM head"
+_WAITING = "SELECT request_id, secret FROM waiting"
+_GIVEN = "SELECT request_id, secret, decided, delivered = 0 AND card IS NOT NULL FROM answer"
+_HASH_OF = "SELECT hash FROM record WHERE seq = $1"
+_OLDEST = "SELECT seq, at, hash FROM record ORDER BY seq LIMIT $1"
+_COLUMNS = ", ".join(f'"{column}"' for column in WAITING)
+_RESTORED = f"SELECT {_COLUMNS} FROM waiting ORDER BY card, asked, request_id"  # noqa: S608 - constants
+_REMEMBERED = f"""
+SELECT {", ".join(ANSWER)} FROM answer
+WHERE decided >= $1 OR (delivered = 0 AND card IS NOT NULL) ORDER BY decided, request_id
+"""  # noqa: S608 - constants
+
+
+@dataclass(slots=True)
+class _Given:
+    """An answer that is kept: whose, since when, and whether its receipt is still waited for."""
+
+    secret: str
+    decided: float
+    owed: bool
+
+
+class _Owners:
+    """Whose each request is that waits or was answered, so that nobody waits to be told."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, str] = {}
+        self.given: dict[str, _Given] = {}
+
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id is known by another secret."""
+        known, given = self.waiting.get(request_id), self.given.get(request_id)
+        secrets = (known, given.secret if given else None)
+        return any(one is not None and not same_secret(one, secret) for one in secrets)
+
+    def claim(self, changes: Sequence[Change]) -> None:
+        """Hear what is to be committed.  Raises TicketError, and then nothing of it is known."""
+        new: dict[str, str] = {}
+        for change in changes:
+            tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
+            for one in tickets:
+                request_id, secret = one.request_id, one.secret
+                another = not same_secret(new.setdefault(request_id, secret), secret)
+                if another or self.is_anothers(request_id, secret):
+                    raise TicketError(f"the request id {request_id} belongs to another secret")
+        for change in changes:
+            self._apply(change)
+
+    def _apply(self, change: Change) -> None:
+        for waiting in change.waiting:
+            self.waiting[waiting.request_id] = waiting.secret
+        for request_id in change.ended:
+            self.waiting.pop(request_id, None)
+        for answer in change.answers:
+            self.given[answer.request_id] = _Given(answer.secret, answer.decided, answer.owed)
+        for request_id, _ in change.delivered:
+            if request_id in self.given:
+                self.given[request_id].owed = False
+
+    def forget(self, before: float) -> int:
+        """Forget answers decided before this wall time that are not owed; return how many."""
+        old = [one for one, of in self.given.items() if of.decided < before and not of.owed]
+        for request_id in old:
+            del self.given[request_id]
+        return len(old)
+
+
+class PgJournal:
+    """The record at `url`, for its one writer; see `interface.Journal`.
+
+    `beside` is this machine's folder for the head kept apart; without it none is kept.  Raises
+    a StoreError where the record cannot be opened for writing: TakenError while another writes it.
+    """
+
+    shared = True
+    key: bytes
+
+    def __init__(self, url: str, beside: Path | None = None) -> None:
+        self._line, self._beside = Line(url), beside
+        self._committer = Committer(self._line)
+        self._owners = _Owners()
+        self._head_file: HeadFile | None = None
+        self._kept = self._tail = GENESIS
+        self._begins = 1
+        self._closed = False
+        try:
+            self._line.wait(self._open())
+        except BaseException:
+            self._line.close()
+            raise
+
+    async def _open(self) -> None:
+        connection = await self._committer.begin()
+        try:
+            with speaking_of(self._line.url):
+                await self._read(connection)
+                await self._committer.lead()
+        except BaseException:
+            self._committer.let_go()
+            raise
+
+    async def _read(self, connection: "Connection") -> None:
+        """Learn what is there.  Raises CorruptError where it is older than what was seen here."""
+        name, self.key, self._begins, seq, digest, at = await connection.fetchrow(_ALL)
+        self._tail = Head(seq, digest, at)
+        for row in await connection.fetch(_WAITING):
+            request_id, secret = map(unmarked, row)
+            self._owners.waiting[request_id] = secret
+        for row in await connection.fetch(_GIVEN):
+            request_id, *given = map(unmarked, row)
+            self._owners.given[request_id] = _Given(*given)
+        if self._beside is None:
+            return
+        private(self._beside)
+        path = head_path(self._beside, name)
+        self._head_file = HeadFile(path)
+        self._kept = kept = self._head_file.read() or GENESIS
+        there = await connection.fetchval(_HASH_OF, kept.seq)
+        if kept.seq > seq or (kept.seq >= self._begins and there != kept.hash):
+            raise CorruptError(
+                f"the record in {shown(self._line.url)} ends at {seq}, and this machine saw "
+                f"another one, up to {kept.seq}: an older backup was put back.  Put back the "
+                f"newest one; or, to go on with what is there, move {path} away"
+            )
+
+    @property
+    def trouble(self) -> str:
+        """Why what is committed has to wait, in a line; empty while it does not."""
+        return self._committer.trouble
+
+    def heed(self) -> None:
+        """Raise a DeposedError once this process no longer writes the record."""
+        if self._committer.lost is not None:
+            raise self._committer.lost
+
+    def take_over(self, key: bytes, recovered: Recovered) -> None:
+        """Take what an empty record gets from another beside its records: its key, what waits."""
+        self._committer.ask(self._take_key(key))
+        self._now(Batch(self._tail, (), (carried(recovered),)))
+        self.key = key
+
+    async def _take_key(self, key: bytes) -> None:
+        await self._committer.connected().execute("UPDATE head SET key = $1", key)
+
+    def head(self) -> Head:
+        """Return the number, hash and time of the record that the next one follows."""
+        self.heed()
+        return self._tail
+
+    def hash_of(self, seq: int) -> bytes | None:
+        """Read the hash of one record; None where it is not there."""
+        return self._committer.ask(self._hash_of(seq))
+
+    async def _hash_of(self, seq: int) -> bytes | None:
+        found: bytes | None = await self._committer.connected().fetchval(_HASH_OF, seq)
+        return found
+
+    def commit(self, batch: Batch) -> asyncio.Future[None] | None:
+        """Write a batch with those beside it; None where no loop runs here, and it is written."""
+        self.heed()
+        if batch.before != self._tail:
+            raise StoreError(f"the record ends at {self._tail.seq}, not at {batch.before.seq}")
+        self._owners.claim(batch.changes)
+        if batch.records:
+            last = batch.records[-1]
+            self._tail = Head(last.seq, last.hash, last.at)
+        if batch.cut:
+            self._begins = batch.cut.begins
+        return self._put(batch)
+
+    def _put(self, batch: Batch, forget: float | None = None) -> asyncio.Future[None] | None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._now(batch, forget)
+            return None
+        pending: asyncio.Future[None] = loop.create_future()
+        self._committer.put(Queued(batch, pending, loop, forget))
+        return pending
+
+    def _now(self, batch: Batch, forget: float | None = None) -> None:
+        ending: Elsewhere[None] = Elsewhere()
+        self._committer.put(Queued(batch, ending, None, forget))
+        try:
+            ending.result(ANSWER_WITHIN)
+        except TimeoutError:
+            error = DeposedError(self.trouble or "the record was not written in time")
+            self._committer.lost = error
+            raise error from None
+
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id is known by another secret."""
+        return self._owners.is_anothers(request_id, secret)
+
+    def recover(self, now: float) -> Recovered:
+        """Return what waited, was just answered, or is owed; no answers too old to be asked for."""
+        return self._committer.ask(self._recovered(now - ANSWER_KEPT_FOR))
+
+    async def _recovered(self, since: float) -> Recovered:
+        connection = self._committer.connected()
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            waiting = await connection.fetch(_RESTORED)
+            answers = await connection.fetch(_REMEMBERED, since)
+            card = await connection.fetchval("SELECT card FROM head")
+            halts = await connection.fetch("SELECT session, why FROM halt ORDER BY session")
+        return Recovered(
+            tuple(waiting_in(tuple(map(unmarked, row))) for row in waiting),
+            tuple(answer_in(tuple(map(unmarked, row))) for row in answers),
+            int(card),
+            tuple(Halt(*map(unmarked, row)) for row in halts),
+        )
+
+    def forget_answers(self, before: float) -> int:
+        """Forget answers decided before this wall time that are not owed; return how many."""
+        self.heed()
+        if count := self._owners.forget(before):
+            self._put(Batch(self._tail), before)
+        return count
+
+    def kept_head(self) -> Head:
+        """Return the head that this machine kept; GENESIS where retention took what it saw last."""
+        return self._kept if self._kept.seq >= self._begins else GENESIS
+
+    def anchor(self, head: Head) -> None:
+        """Keep `head`, which is written, on this machine."""
+        if self._head_file is not None and head not in (self._kept, GENESIS):
+            self._head_file.keep(head)
+            self._kept = head
+
+    def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
+        """Return what is to go, at most so many records and never the last; None if nothing is."""
+        return self._committer.ask(self._next_cut(retention, now, at_most))
+
+    async def _next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
+        connection = self._committer.connected()
+        oldest = [tuple(row) for row in await connection.fetch(_OLDEST, at_most + 1)]
+        size = int(await connection.fetchval("SELECT bytes FROM head"))
+        return cut_among(oldest, retention, now, large=size > retention.size)
+
+    def give_back(self) -> None:
+        """Leave to PostgreSQL what it does with its room."""
+
+    def close(self) -> None:
+        """Write what is still to be written, and let go; to close twice does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._committer.close()
+
+
+def head_path(beside: Path, name: str) -> Path:
+    """Return where this machine keeps the head of the record of this name."""
+    return beside / f"record-{name}.head"

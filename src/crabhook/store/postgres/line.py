@@ -1,0 +1,202 @@
+"""A connection to PostgreSQL in a thread and a loop of its own, and its faults in a person's words.
+
+The server's loop and the commands that read the record have other loops, or none.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from urllib.parse import parse_qs, urlsplit
+
+from crabhook.store.interface import (
+    CorruptError,
+    FullError,
+    ReadOnlyError,
+    StoreError,
+    UnreachableError,
+)
+
+if TYPE_CHECKING:
+    import asyncpg
+
+    Connection: TypeAlias = asyncpg.Connection[asyncpg.Record]
+
+T = TypeVar("T")
+
+OLDEST = 14  # the version of PostgreSQL below which there are no more mends of it
+CONNECT_WITHIN = 5.0  # seconds
+ANSWER_WITHIN = 10.0  # seconds one statement may take, but for those that read a whole record
+
+_SETTINGS = {
+    "application_name": "crabhook",
+    "search_path": "crabhook",
+    "client_encoding": "UTF8",
+    # A server whose machine was cut off is to lose its lock soon.
+    "tcp_keepalives_idle": "2",
+    "tcp_keepalives_interval": "1",
+    "tcp_keepalives_count": "2",
+    "tcp_user_timeout": "4000",
+}
+_BY_STATE: Mapping[str, tuple[type[StoreError], str]] = {
+    "08P01": (
+        UnreachableError,
+        "something between here and PostgreSQL, such as a pooler, refuses how we speak",
+    ),
+    "08": (UnreachableError, "the connection is lost"),
+    "25006": (ReadOnlyError, "it may only be read: it is a replica, or was set so"),
+    "28": (StoreError, "it does not let this user in"),
+    "3D": (StoreError, "there is no such database; `createdb` makes one"),
+    "42501": (ReadOnlyError, "this user may not"),
+    "53100": (FullError, "its disk is full; make room"),
+    "53": (UnreachableError, "it has no room for us now"),
+    "57014": (UnreachableError, "it took too long"),
+    "57P": (UnreachableError, "it is starting or stopping"),
+    "58": (StoreError, "its disk fails"),
+    "XX": (CorruptError, "it is damaged"),
+}
+"""What a fault means by how the code begins that SQL has for it; the longest that fits counts."""
+
+
+def checked(url: str) -> str:
+    """Return the address of a record, if nobody can read a password in it.  Raises StoreError."""
+    try:
+        parts = urlsplit(url)
+        secret = parts.password is not None or "password" in parse_qs(parts.query)
+    except ValueError as error:
+        raise StoreError(f"this is no address of a PostgreSQL database: {error}") from None
+    if secret:
+        raise StoreError(
+            "a password in an address is read by everyone who lists processes: put it into "
+            "~/.pgpass, or a file that ?passfile=/PATH or PGPASSFILE names, or PGPASSWORD"
+        )
+    return url
+
+
+def shown(url: str) -> str:
+    """Return the address as it is told."""
+    return url.partition("?")[0]
+
+
+@contextmanager
+def speaking_of(url: str) -> Iterator[None]:
+    """Raise what the driver or the system raises inside as a StoreError about a database."""
+    import asyncpg  # noqa: PLC0415 - who gets here has imported it by `connect`
+
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as error:
+        raise named(error, url) from error
+
+
+def named(error: Exception, url: str) -> StoreError:
+    """Return the StoreError that says what a fault of the database means."""
+    state = str(getattr(error, "sqlstate", None) or "")
+    said = (str(error) or type(error).__name__).partition("\n")[0]
+    fits = [code for code in _BY_STATE if state.startswith(code)]
+    if fits:
+        kind, words = _BY_STATE[max(fits, key=len)]
+    elif state:
+        kind, words = StoreError, "it refuses"
+    else:  # the driver's, or the system's: there is no connection
+        kind, words = UnreachableError, "it does not answer"
+    return kind(f"the record in {shown(url)}: {words} ({said})")
+
+
+async def connect(url: str) -> "Connection":
+    """Return a connection to a database that can hold a record.  Raises StoreError."""
+    try:
+        import asyncpg  # noqa: PLC0415 - an extra, which few servers need
+    except ImportError:
+        raise StoreError(
+            "a record in PostgreSQL needs a driver: pip install 'crabhook[cluster]'"
+        ) from None
+    with speaking_of(url):
+        try:
+            connection: Connection = await asyncpg.connect(
+                url,
+                timeout=CONNECT_WITHIN,
+                command_timeout=ANSWER_WITHIN,
+                server_settings=_SETTINGS,
+            )
+        except asyncpg.exceptions.ClientConfigurationError as error:
+            raise StoreError(f"{shown(url)} is no address of PostgreSQL: {error}") from error
+        try:
+            await _look_at(connection, url)
+        except BaseException:
+            connection.terminate()
+            raise
+    return connection
+
+
+async def _look_at(connection: "Connection", url: str) -> None:
+    """Raise what is wrong with a database for a record."""
+    version = connection.get_server_version().major
+    if version < OLDEST:
+        raise StoreError(
+            f"{shown(url)} is PostgreSQL {version}, and a record needs {OLDEST} or newer"
+        )
+    # By one text alone: what a pooler's next connection prepared is not known to this one.
+    pid = connection.get_server_pid()
+    whose = f"DO $$ BEGIN IF pg_backend_pid() <> {pid:d} THEN RAISE 'pooled'; END IF; END $$"
+    try:
+        await connection.execute(whose)
+    except OSError:
+        raise
+    except Exception as error:
+        if "pooled" not in str(error):
+            raise
+        raise StoreError(
+            f"{shown(url)} is a pooler: it gives the lock that elects the writer to whoever "
+            "speaks next; give the address of PostgreSQL itself"
+        ) from None
+    encoding = await connection.fetchval("SHOW server_encoding")
+    if encoding != "UTF8":
+        raise StoreError(
+            f"{shown(url)} holds texts as {encoding}, and a record needs UTF8: "
+            "`createdb --encoding UTF8 --template template0` makes such a database"
+        )
+    await connection.execute(
+        "SELECT set_config('synchronous_commit', 'on', false) "
+        "WHERE current_setting('synchronous_commit') = 'off'"
+    )
+
+
+class Line:
+    """A thread with a loop, in which a connection is used by whoever waits for it elsewhere."""
+
+    def __init__(self, url: str) -> None:
+        self.url = checked(url)
+        self.loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._run, name="crabhook-postgres", daemon=True)
+        self._thread.start()
+
+    def wait(self, work: Coroutine[Any, Any, T], within: float | None = 3 * ANSWER_WITHIN) -> T:
+        """Return what comes of `work`, done in the thread.  Raises StoreError."""
+        if not self._thread.is_alive():
+            work.close()
+            raise UnreachableError(f"the record in {shown(self.url)} is closed")
+        doing = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return doing.result(within)
+        except TimeoutError:
+            doing.cancel()
+            raise UnreachableError(f"the record in {shown(self.url)} does not answer") from None
+
+    def close(self) -> None:
+        """End the thread; what waits there is given up."""
+        if self._thread.is_alive():
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+            left = asyncio.all_tasks(self.loop)
+            for task in left:
+                task.cancel()
+            self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        finally:
+            self.loop.close()

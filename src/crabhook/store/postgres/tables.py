@@ -1,0 +1,226 @@
+"""The tables of the PostgreSQL database, and what a group of batches writes into them.
+
+The tables come to be in `steps`.  A step is never changed once released: an older database
+takes those that it has not had yet, in one transaction, and a newer one is refused.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crabhook.store.change import Merged
+from crabhook.store.interface import Batch, ForeignError
+from crabhook.store.record import COLUMNS, Cut, Head, Record
+from crabhook.store.sql import ANSWER, WAITING, answer_row, halt_row, waiting_row
+
+if TYPE_CHECKING:
+    from crabhook.store.postgres.line import Connection
+
+_FOLDER = Path(__file__).with_name("steps")
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1,)]
+KEY_BYTES = 32
+_VERSION = """
+SELECT (SELECT count(*) FROM pg_tables WHERE schemaname = 'crabhook'),
+  to_regclass('crabhook.step') IS NOT NULL
+"""
+_BEGIN = """
+CREATE SCHEMA IF NOT EXISTS crabhook;
+CREATE TABLE crabhook.step (number integer PRIMARY KEY, at timestamptz DEFAULT now());
+"""
+
+
+async def version_of(connection: "Connection", steps: Sequence[str] = STEPS) -> int:
+    """Return the version of a schema that is ours and not too new; 0 where there is none.
+
+    Raises ForeignError.
+    """
+    tables, ours = await _row(connection, _VERSION)
+    if tables and not ours:
+        raise ForeignError("the schema crabhook is there, but holds no record of crabhook's")
+    version = int(await connection.fetchval("SELECT max(number) FROM step") or 0) if ours else 0
+    if version > len(steps):
+        raise ForeignError(
+            f"the record is of version {version}, and this crabhook knows up to {len(steps)}; "
+            "use the newer crabhook"
+        )
+    return version
+
+
+async def migrate(connection: "Connection", steps: Sequence[str] = STEPS) -> None:
+    """Bring the schema to the newest version; for whoever holds the writer's lock."""
+    version = await version_of(connection, steps)
+    if version == len(steps):
+        return
+    async with connection.transaction():
+        if not version:
+            await connection.execute(_BEGIN)
+        for number, step in enumerate(steps[version:], version + 1):
+            await connection.execute(step)
+            await connection.execute("INSERT INTO step VALUES ($1)", number)
+        if not version:
+            await connection.execute("INSERT INTO head (key) VALUES ($1)", os.urandom(KEY_BYTES))
+
+
+async def _row(connection: "Connection", text: str, *values: object) -> tuple[Any, ...]:
+    row = await connection.fetchrow(text, *values)
+    return tuple(row) if row is not None else ()
+
+
+# PostgreSQL's texts cannot hold the character NUL, and an agent may send one: here it is a mark.
+_MARK = "\uf8ff"
+
+
+def marked(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
+    """Return a column's value as PostgreSQL can hold it."""
+    if isinstance(value, str) and ("\0" in value or _MARK in value):
+        return value.replace(_MARK, f"{_MARK}1").replace("\0", f"{_MARK}0")
+    return value
+
+
+def unmarked(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
+    """Return the value that `marked` was given."""
+    if isinstance(value, str) and _MARK in value:
+        return value.replace(f"{_MARK}0", "\0").replace(f"{_MARK}1", _MARK)
+    return value
+
+
+_T, _B, _N, _F = "text", "bytea", "bigint", "double precision"
+_RECORD_TYPES = (_N, *(_T,) * 10, _N, _T, _T, _B, "integer")
+_WAITING_TYPES = (_T, _T, _T, _B, _T, _F, _F, _N, _T, _N, _T, _F, _B)
+_ANSWER_TYPES = (_T, _T, _B, _B, "integer", _F, "integer", _N, _T, _B, _B)
+_ROW_OVER = 200  # bytes of a record beside its texts: its row's head, its number and its indexes
+
+_FENCE = """
+UPDATE head SET seq = {}, hash = {}, at = {}, card = greatest(card, {}), bytes = bytes + {}
+WHERE seq = {} AND hash = {} AND epoch = {} RETURNING 1
+"""
+_WAITS_ON = """
+ON CONFLICT (request_id) DO UPDATE SET asked = excluded.asked, wait_until = excluded.wait_until,
+card = excluded.card, gives_up_at = excluded.gives_up_at
+"""
+_GIVEN = "ON CONFLICT (request_id) DO UPDATE SET " + ", ".join(
+    f"{column} = excluded.{column}" for column in ANSWER[1:]
+)
+_HAS_IT = """
+UPDATE answer SET delivered = 1, card = NULL, platform = NULL, payload = NULL, decision = NULL
+FROM fence WHERE request_id = ANY({}::text[])
+"""
+_WAS_GONE = "UPDATE answer SET delivered = 2 FROM fence WHERE request_id = ANY({}::text[])"
+_ENDED = "DELETE FROM waiting USING fence WHERE request_id = ANY({}::text[])"
+_FORGET = "DELETE FROM answer WHERE decided < $1 AND (delivered <> 0 OR card IS NULL)"
+_CUT = """
+WITH gone AS (DELETE FROM record WHERE seq < $1 RETURNING size)
+UPDATE head SET bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone)
+"""
+
+
+def _insert(table: str, columns: Sequence[str], types: Sequence[str]) -> str:
+    """Return what inserts rows that come as a list for each column."""
+    named = ", ".join(f'"{column}"' for column in columns)
+    lists = ", ".join(f"{{}}::{kind}[]" for kind in types)
+    each = ", ".join(f'r."{column}"' for column in columns)
+    return f"INSERT INTO {table} ({named}) SELECT {each} FROM fence, unnest({lists}) AS r({named})"  # noqa: S608 - constants
+
+
+_RECORDS = _insert("record", (*COLUMNS, "size"), _RECORD_TYPES)
+_WAITS = _insert("waiting", WAITING, _WAITING_TYPES) + _WAITS_ON
+_ANSWERS = _insert("answer", ANSWER, _ANSWER_TYPES) + _GIVEN
+
+
+def _by_column(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    return [[marked(value) for value in column] for column in zip(*rows, strict=True)]
+
+
+def _size(record: Record) -> int:
+    """Return about how many bytes a record takes."""
+    return _ROW_OVER + sum(len(value) for value in record.row() if isinstance(value, str))
+
+
+@dataclass(slots=True)
+class Step:
+    """What a group of batches writes at once, after `before` and up to `after`."""
+
+    before: Head
+    after: Head
+    records: list[Record]
+    merged: Merged
+    cut: Cut | None = None
+    forget: float | None = None
+    """Answers decided before this wall time are forgotten."""
+
+    _sql: list[str] = field(default_factory=list)
+    _values: list[object] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, batches: Sequence[Batch], forget: float | None = None) -> "Step":
+        """Return the step that a group of batches makes."""
+        records = [record for batch in batches for record in batch.records]
+        before = batches[0].before
+        after = Head(records[-1].seq, records[-1].hash, records[-1].at) if records else before
+        merged = Merged(change for batch in batches for change in batch.changes)
+        cut = next((batch.cut for batch in reversed(batches) if batch.cut), None)
+        return cls(before, after, records, merged, cut, forget)
+
+    async def write(self, connection: "Connection", epoch: int) -> bool:
+        """Write it all, or nothing: False where the head is not the one it follows.
+
+        The fence comes first, and what follows it is written from its row.
+        """
+        text = self._statement(epoch)
+        halts, cut = self.merged.halts, self.cut
+        if halts is None and cut is None and self.forget is None:
+            return await connection.fetchval(text, *self._values) is not None
+        async with connection.transaction():
+            if await connection.fetchval(text, *self._values) is None:
+                return False
+            if halts is not None:
+                rows = [tuple(map(marked, halt_row(one))) for one in halts]
+                await connection.execute("DELETE FROM halt")
+                put = (
+                    "INSERT INTO halt VALUES ($1, $2) ON CONFLICT (session) DO UPDATE SET why = $2"
+                )
+                await connection.executemany(put, rows)
+            if cut is not None:
+                begins = "UPDATE head SET begins = greatest(begins, $1)"
+                await connection.execute(begins, cut.begins)
+                await connection.execute(_CUT, cut.begins)
+            if self.forget is not None:
+                await connection.execute(_FORGET, self.forget)
+        return True
+
+    def _statement(self, epoch: int) -> str:
+        """Return the one statement, with the values for its marks; the driver keeps it prepared."""
+        self._sql, self._values = [], []
+        sizes = [_size(record) for record in self.records]
+        merged, after, before = self.merged, self.after, self.before
+        head = (after.seq, after.hash, after.at, merged.last_card, sum(sizes))
+        self._part(_FENCE, *head, before.seq, before.hash, epoch)
+        if self.records:
+            rows = [record.row() for record in self.records]
+            self._part(_RECORDS, *_by_column(rows), sizes)
+        if merged.waiting:
+            self._part(_WAITS, *_by_column(map(waiting_row, merged.waiting.values())))
+        if merged.answers:
+            self._part(_ANSWERS, *_by_column(map(answer_row, merged.answers.values())))
+        fates = merged.delivered.items()
+        for text, ids in (
+            (_ENDED, list(merged.ended)),
+            (_HAS_IT, [request_id for request_id, whole in fates if whole]),
+            (_WAS_GONE, [request_id for request_id, whole in fates if not whole]),
+        ):
+            if ids:
+                self._part(text, [marked(one) for one in ids])
+        names = chain(("fence",), (f"part{number}" for number in count(1)))
+        parts = [f"{name} AS ({text})" for name, text in zip(names, self._sql, strict=False)]
+        return f"WITH {', '.join(parts)} SELECT 1 FROM fence"  # noqa: S608 - marks
+
+    def _part(self, text: str, *values: object) -> None:
+        marks = [
+            f"${number}"
+            for number in range(len(self._values) + 1, len(self._values) + 1 + len(values))
+        ]
+        self._sql.append(text.format(*marks))
+        self._values += values

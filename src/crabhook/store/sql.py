@@ -1,0 +1,129 @@
+"""What the record's databases share: rows of tables, a query's clauses, what retention takes."""
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
+from crabhook.store.change import Answer, DecidedCall, Halt, Waiting
+from crabhook.store.interface import Query
+from crabhook.store.record import DAY, Cut, Retention, iso
+
+WAITING = tuple(Waiting.__dataclass_fields__)
+ANSWER = (
+    *("request_id", "secret", "stdout", "stderr", "exit_code", "decided", "delivered"),
+    *("card", "platform", "payload", "decision"),
+)
+FATES = {None: 0, True: 1, False: 2}
+"""What stands in the column `delivered`: 0 while nobody knows, 2 for a client that was gone."""
+
+_FATE_OF = {number: fate for fate, number in FATES.items()}
+_LARGEST = 2**63 - 1
+_columns = attrgetter(*WAITING)
+
+
+def waiting_row(one: Waiting) -> tuple[Any, ...]:
+    """Return a request that waits as its table has it."""
+    host, user = _storable(one.host), _storable(one.user)
+    *columns, note = _columns(replace(one, host=host, user=user, pid=min(one.pid, _LARGEST)))
+    return (*columns, note.encode("utf-8", "surrogatepass"))
+
+
+def waiting_in(row: Sequence[Any]) -> Waiting:
+    """Return the request that waits of a row."""
+    *rest, note = row
+    return replace(Waiting(*rest), note=note.decode("utf-8", "surrogatepass"))
+
+
+def answer_row(one: Answer) -> tuple[Any, ...]:
+    """Return an answer as its table has it."""
+    stderr = one.stderr.encode("utf-8", "surrogatepass")  # as it was: a blob takes anything
+    call = None if one.delivered else one.call
+    told = (call.card, call.platform, call.payload, call.decision) if call else (None,) * 4
+    given = (one.request_id, one.secret, one.stdout, stderr, one.exit_code, one.decided)
+    return (*given, FATES[one.delivered], *told)
+
+
+def answer_in(row: Sequence[Any]) -> Answer:
+    """Return the answer of a row."""
+    request_id, secret, stdout, stderr, exit_code, decided, delivered, *told = row
+    text = stderr.decode("utf-8", "surrogatepass")
+    call = DecidedCall(*told) if told[0] is not None else None
+    fate = _FATE_OF[delivered]
+    return Answer(request_id, secret, stdout, text, exit_code, decided, call, fate)
+
+
+def halt_row(one: Halt) -> tuple[str, str]:
+    """Return a halted session as its table has it."""
+    return _storable(one.session), _storable(one.why)
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def clauses(query: Query, tool: tuple[str, str]) -> tuple[str, list[object]]:
+    """Return the query's clauses, and the values for their marks.
+
+    `tool` is the clause by which this database finds a tool, and the value for its mark.
+    """
+    wanted = [(clause, values) for clause, asked, values in _conditions(query, tool) if asked]
+    where = f"WHERE {' AND '.join(clause for clause, _ in wanted)} " if wanted else ""
+    values = [one for _, some in wanted for one in some]
+    order = "ORDER BY seq DESC" if query.backwards else "ORDER BY seq"
+    if not query.last:
+        return f"{where}{order}", values
+    latest = f"(SELECT seq FROM record {where}ORDER BY seq DESC LIMIT ?)"  # noqa: S608 - marks
+    return f"WHERE seq IN {latest} {order}", [*values, query.last]
+
+
+def _conditions(query: Query, tool: tuple[str, str]) -> list[tuple[str, bool, list[object]]]:
+    marks = ", ".join("?" * len(query.kinds))
+    session = [query.session, query.session + "\U0010ffff"]
+    return [
+        ("at >= ?", bool(query.since), [query.since]),
+        ("at < ?", bool(query.until), [query.until]),
+        (tool[0], bool(query.tool), [tool[1]]),
+        ("session <> '' AND session >= ? AND session < ?", bool(query.session), [*session]),
+        ("verdict <> '' AND verdict = ?", bool(query.verdict), [query.verdict]),
+        (f"kind IN ({marks})", bool(query.kinds), list(query.kinds)),
+        ("card = ?", query.card is not None, [query.card]),
+        ("seq > ?", bool(query.after), [query.after]),
+        ("seq < ?", bool(query.before), [query.before]),
+    ]
+
+
+def cut_among(
+    oldest: Sequence[Sequence[Any]], retention: Retention, now: float, *, large: bool
+) -> Cut | None:
+    """Return what is to go of the oldest records' numbers, times and hashes, never the last.
+
+    `large`: the record is larger than retention allows.
+    """
+    before = iso(max(0.0, now - retention.days * DAY))
+    # From the oldest on, so a younger one (by a clock that was wrong) keeps those after it.
+    aged = next((place for place, (_, at, _) in enumerate(oldest) if at >= before), len(oldest))
+    count = len(oldest) - 1 if large else min(aged, len(oldest) - 1)
+    if count <= 0:
+        return None
+    first, last = oldest[0], oldest[count - 1]
+    size, days = f"more than {retention.size} bytes", f"older than {retention.days:g} days"
+    latest = max(str(at) for _, at, _ in oldest[:count])
+    why = size if large else days
+    return Cut(last[0] + 1, last[2], count, first[1], last[1], why, latest)
+
+
+def without_decision(answered: set[str], decided: Iterable[Sequence[Any]]) -> list[str]:
+    """Return the ids of answers that none of the decisions gave: their ids and bodies."""
+    missing = set(answered)
+    if not missing:
+        return []
+    for request_id, body in decided:
+        missing.discard(request_id)
+        with suppress(ValueError, TypeError, AttributeError):
+            missing.difference_update(map(str, json.loads(body).get("legs", ())))
+        if not missing:
+            break
+    return sorted(missing)

@@ -1,0 +1,162 @@
+"""A PostgreSQL of the tests' own: made in a temporary folder, run by a user who is not root, removed.
+
+Where its programs are not installed the tests that need it say so; in CI they fail.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crabhook.store.postgres.line import Line, connect
+from tests.support.isolation import ending_with_us
+from tests.support.requirements import REQUIRED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PLACES = Path("/usr/lib/postgresql")
+MISSING = (
+    "PostgreSQL's own programs (initdb, postgres; Debian's package postgresql) and asyncpg "
+    "(pip install --editable '.[cluster]') are needed for this test"
+)
+_SETTINGS = (
+    *("fsync=off", "full_page_writes=off", "listen_addresses=", "max_connections=40"),
+    *("shared_buffers=16MB", "wal_level=replica", "max_wal_senders=4", "autovacuum=off"),
+)
+
+
+@cache
+def programs() -> Path | None:
+    """The folder of PostgreSQL's own programs, the newest; None where there is none."""
+    found = shutil.which("postgres")
+    places = [*sorted(_PLACES.glob("*/bin"), reverse=True)]
+    places += [Path(found).resolve().parent] if found else []
+    return next((one for one in places if (one / "initdb").exists()), None)
+
+
+def require() -> Path:
+    """Return PostgreSQL's programs, or skip the test; fail it in CI."""
+    found = programs() if find_spec("asyncpg") else None
+    if found is None:
+        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(MISSING)
+    return found
+
+
+def _other_user() -> dict[str, Any]:
+    """How a process is started by somebody who is not root, whom PostgreSQL refuses to be run by."""
+    return {"user": "nobody", "group": "nogroup", "extra_groups": ()} if os.geteuid() == 0 else {}
+
+
+class Cluster:
+    """One server of PostgreSQL, reached by a Unix socket in its folder."""
+
+    def __init__(self, bins: Path, settings: Sequence[str] = ()) -> None:
+        self._bins, self._settings = bins, (*_SETTINGS, *settings)
+        self.folder = Path(tempfile.mkdtemp(prefix="crabhook-pg-", dir="/tmp"))
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "nobody", "nogroup")
+        self.data = self.folder / "data"
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def make(self) -> None:
+        """Make an empty cluster, and start it."""
+        options = ("-A", "trust", "-U", "crabhook", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+        self._run("initdb", *options, "-D", str(self.data))
+        self.start()
+
+    def copy_of(self, other: Cluster) -> None:
+        """Make a replica of another cluster, and start it."""
+        self._run(
+            *("pg_basebackup", "-h", str(other.folder), "-U", "crabhook", "-D", str(self.data)),
+            *("-R", "--checkpoint=fast", "--no-sync"),
+        )
+        self.start()
+
+    def start(self) -> None:
+        """Start the server, and wait until it lets us in."""
+        given = [part for one in self._settings for part in ("-c", one)]
+        command = [str(self._bins / "postgres"), "-D", str(self.data), "-k", str(self.folder)]
+        with (self.folder / "log").open("ab") as log:
+            self._server = subprocess.Popen(
+                ending_with_us([*command, *given]),
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                **_other_user(),
+            )
+        end = time.monotonic() + 30
+        while not self._answers():
+            if time.monotonic() > end or self._server.poll() is not None:
+                raise RuntimeError((self.folder / "log").read_text())
+            time.sleep(0.02)
+
+    def stop(self, how: int = signal.SIGQUIT) -> None:
+        """Stop the server: at once (SIGQUIT, as `pg_ctl stop -m immediate`), or in good order."""
+        if self._server is not None:
+            self._server.send_signal(how)
+            self._server.wait(30)
+            self._server = None
+
+    def remove(self) -> None:
+        """Stop, and leave nothing."""
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def url(self, database: str = "postgres") -> str:
+        """The address of one of its databases."""
+        return f"postgresql://crabhook@/{database}?host={self.folder}"
+
+    def sql(self, *statements: str, database: str = "postgres") -> list[Any]:
+        """Do this, each by itself; return the rows of the last."""
+        line = Line(self.url(database))
+        try:
+            return line.wait(_done(self.url(database), statements))
+        finally:
+            line.close()
+
+    def emptied(self) -> str:
+        """Return the address of a database without a record, and without anybody in it."""
+        self.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+            "DROP SCHEMA IF EXISTS crabhook CASCADE",
+        )
+        return self.url()
+
+    def _answers(self) -> bool:
+        ready = [self._bins / "pg_isready", "-q", "-h", self.folder, "-U", "crabhook"]
+        return subprocess.run(ready, check=False).returncode == 0
+
+    def _run(self, program: str, *options: str) -> None:
+        done = subprocess.run(
+            [self._bins / program, *options],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.folder,
+            **_other_user(),
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program}: {done.stderr}")
+
+
+async def _done(url: str, statements: Sequence[str]) -> list[Any]:
+    connection = await connect(url)
+    try:
+        rows: list[Any] = []
+        for statement in statements:
+            rows = await connection.fetch(statement)
+        return rows
+    finally:
+        await connection.close()

@@ -1,0 +1,193 @@
+"""One writer at a time, in groups; what it says is written is, whatever becomes of the database."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from crabhook.store.change import happened, settled, waits
+from crabhook.store.interface import DeposedError, TakenError, TicketError
+from crabhook.store.opening import open_writer
+from crabhook.store.postgres.journal import PgJournal
+from crabhook.store.record import Kind
+from crabhook.store.recorder import OnTrouble, Recorder
+from crabhook.store.writer import Writer
+from tests.support.cluster import Cluster
+from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
+
+pytestmark = pytest.mark.process
+
+WRITERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+
+
+@contextmanager
+def held_up(cluster: Cluster, seconds: float = 0.3) -> Iterator[None]:
+    """Hold up every commit, from before the block until a little later."""
+    locked, text = threading.Event(), "SELECT seq FROM crabhook.head FOR UPDATE"
+
+    def hold() -> None:
+        block = f"DO $$ BEGIN PERFORM ({text}); PERFORM pg_notify('x', ''); "
+        cluster.sql(block + f"PERFORM pg_sleep({seconds}); END $$")
+
+    beside = threading.Thread(target=hold)
+    beside.start()
+    for _ in range(500):
+        waits_there = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+        if cluster.sql(waits_there):
+            locked.set()
+            break
+    assert locked.is_set()
+    yield
+    beside.join()
+
+
+async def test_what_comes_during_a_commit_is_the_next_one_together(
+    cluster: Cluster, place: str, store: Writer
+) -> None:
+    with held_up(cluster):
+        pending = [store.write([happened(entry(body={"n": n}))]) for n in range(60)]
+        await asyncio.gather(*filter(None, pending))
+    assert [json.loads(record.body)["n"] for record in records(place)] == list(range(60))
+    assert cluster.sql("SELECT count(DISTINCT xmin::text) FROM crabhook.record")[0][0] <= 3
+    assert verified(place).sound
+
+
+async def test_nothing_is_said_to_be_written_before_it_is(cluster: Cluster, store: Writer) -> None:
+    with held_up(cluster):
+        pending = store.write([happened(entry())])
+        assert pending is not None
+        await asyncio.sleep(0.1)
+        assert not pending.done()
+        assert store.anchor().seq == 0  # nor is its head kept apart
+    await pending
+    assert store.anchor().seq == 1
+
+
+async def test_what_begins_and_ends_in_one_group_is_as_it_was_last(
+    cluster: Cluster, store: Writer
+) -> None:
+    with held_up(cluster):
+        first = store.write([happened(entry())])
+        store.write([waits(waiting("r1"), entry(Kind.ASKED))])
+        store.write([waits(waiting("r2", card=2), entry(Kind.ASKED))])
+        store.write([waits(waiting("r2", card=2, wait_until=NOON + 900))])
+        last = store.write([settled([answer("r1")], decision())])
+        with pytest.raises(TicketError):
+            store.write([waits(waiting("r1", secret="theirs"))])
+    assert first is not None
+    assert last is not None
+    await asyncio.gather(first, last)
+    found = store.journal.recover(NOON)
+    assert [(one.request_id, one.wait_until) for one in found.waiting] == [("r2", NOON + 900)]
+    assert found.answers == (answer("r1"),)
+
+
+async def test_a_deposed_writer_writes_nothing_more_and_says_so(
+    cluster: Cluster, place: str, store: Writer
+) -> None:
+    written = store.write([happened(entry(body={"n": 1}))])
+    assert written is not None
+    await written
+    with held_up(cluster):
+        late = [store.write([settled([answer(f"r{n}")], decision(n))]) for n in range(3)]
+        cluster.sql(f"SELECT pg_terminate_backend(pid) FROM ({WRITERS}) AS w")
+        second = await asyncio.to_thread(open_writer, place)
+    told = await asyncio.gather(*filter(None, late), return_exceptions=True)
+    assert all(isinstance(one, DeposedError) for one in told)
+    assert len(records(place)) == 1
+    for do in (store.journal.heed, lambda: store.write([happened(entry())])):
+        with pytest.raises(DeposedError, match=r"another crabhook .* writes the record"):
+            do()
+    second.write([happened(entry())])
+    second.close()
+    assert verified(place).sound
+
+
+async def test_the_lock_alone_is_no_fence_and_the_epoch_is(
+    cluster: Cluster, place: str, store: Writer
+) -> None:
+    cluster.sql("UPDATE crabhook.head SET epoch = epoch + 1")  # its connection and lock are well
+    pending = store.write([happened(entry())])
+    assert pending is not None
+    with pytest.raises(DeposedError):
+        await pending
+    assert records(place) == []
+
+
+async def test_an_idle_writer_soon_knows_that_it_was_deposed(
+    cluster: Cluster, store: Writer
+) -> None:
+    cluster.sql("UPDATE crabhook.head SET epoch = epoch + 1")
+    journal = store.journal
+    assert isinstance(journal, PgJournal)
+    for _ in range(60):
+        await asyncio.sleep(0.05)
+        if journal._committer.lost:
+            break
+    with pytest.raises(DeposedError):
+        journal.heed()
+
+
+async def test_what_is_committed_while_the_database_is_away_waits_for_it(
+    cluster: Cluster, place: str
+) -> None:
+    recorder = Recorder(lambda: open_writer(place), on_trouble=OnTrouble.REFUSE)
+    assert await_all([recorder.write(happened(entry()))])
+    cluster.stop()
+    pending = [recorder.write(happened(entry(body={"n": n}))) for n in range(5)]
+    for _ in range(100):
+        await asyncio.sleep(0.02)
+        if recorder.trouble:
+            break
+    assert "what is decided waits until it is" in recorder.trouble
+    assert "could not be recorded" in recorder.refusal
+    recorder.time_passed(1.0)
+    cluster.start()
+    assert await asyncio.gather(*await_all(pending)) == [True] * 5
+    assert (recorder.trouble, recorder.refusal) == ("", "")
+    recorder.close()
+    assert len(records(place)) == 6
+    assert verified(place).sound
+
+
+def await_all(pending: list[bool | asyncio.Future[bool]]) -> list[asyncio.Future[bool]]:
+    assert all(isinstance(one, asyncio.Future) for one in pending)
+    return [one for one in pending if isinstance(one, asyncio.Future)]
+
+
+@pytest.mark.thorough
+async def test_no_stop_of_the_database_loses_or_doubles_what_was_said_to_be_written(
+    cluster: Cluster, place: str, store: Writer
+) -> None:
+    written: list[int] = []
+    ended = asyncio.Event()
+
+    async def write(own: int) -> None:
+        for n in range(own, 10_000, 8):
+            if ended.is_set():
+                return
+            pending = store.write([happened(entry(body={"n": n}))])
+            assert pending is not None
+            await pending
+            written.append(n)
+
+    writers = [asyncio.create_task(write(own)) for own in range(8)]
+    for _ in range(5):
+        await asyncio.sleep(0.3)
+        cluster.stop()  # in this thread: the cluster ends with the one that started it
+        cluster.start()
+    await asyncio.sleep(0.3)
+    ended.set()
+    await asyncio.gather(*writers)
+    there = [json.loads(record.body)["n"] for record in records(place)]
+    assert sorted(there) == sorted(written)
+    assert len(written) > 100
+    assert verified(place).sound
+
+
+def test_a_second_writer_hears_who_the_first_is(place: str, store: Writer) -> None:
+    with pytest.raises(TakenError, match=r"another crabhook \(.*, process [0-9]+\) writes"):
+        open_writer(place)
