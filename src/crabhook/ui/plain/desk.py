@@ -8,7 +8,7 @@ from time import monotonic
 
 from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import LinkChanged, News, Settled, Snapshot, Update
+from crabhook.desk.updates import Claimed, LinkChanged, News, Settled, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line
@@ -65,14 +65,11 @@ async def run(
             interpreter.begin()
         elif isinstance(news, Settled):
             interpreter.settled()
-        elif isinstance(news, LinkChanged):
-            lost = (
-                f"! no connection to the server: {brief(news.lost, covered)}; nothing can be done"
-            )
-            output.say(lost if news.lost else "· connected again")
         elif isinstance(news, Card | FeedEntry):
             output.hear(news)
             interpreter.hear(news)
+        elif said := _said(news, person):
+            output.say(said)
 
     unsubscribe = replica.follow(hear)
     writing = asyncio.ensure_future(output.write_to(write))
@@ -89,6 +86,17 @@ async def run(
         for task in (reading, writing):
             task.cancel()
         await asyncio.gather(reading, writing, return_exceptions=True)
+
+
+def _said(news: News, person: ForAPerson | None) -> str:
+    """Return the line that news are, of themselves; empty where they are none."""
+    if isinstance(news, Claimed):
+        return person.looks(news.card) if person else ""
+    if not isinstance(news, LinkChanged):
+        return ""
+    if not news.lost:
+        return "· connected again"
+    return f"! no connection to the server: {brief(news.lost, covered)}; nothing can be done"
 
 
 def _greet(output: OutputQueue, all_of_it: Snapshot) -> None:

@@ -7,7 +7,7 @@ The law of this file: what was not printed of a request is known (`unprinted`), 
 allows by one line what they could not read.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -15,6 +15,7 @@ from typing import TypeAlias
 from crabhook.bounded import Bounded
 from crabhook.desk.commands import AskContext, Outcome
 from crabhook.desk.replica import Replica
+from crabhook.model.actor import Operator
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
@@ -82,6 +83,7 @@ class ForAPerson(Format):
         self._desk = desk
         self._unprinted: Bounded[int, int] = Bounded(_PRINTED_KEPT)
         self._asked: Bounded[int, None] = Bounded(_PRINTED_KEPT)  # cards whose last words were
+        self._lookers_told: Bounded[tuple[int, str], None] = Bounded(_PRINTED_KEPT)
         self._listed: set[tuple[str, ...]] = set()  # lists of words that were printed
 
     def header(self, card: Card, spell: Speller = covered) -> str:
@@ -93,7 +95,21 @@ class ForAPerson(Format):
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list, its time at the end."""
         aside = f", aside for {countdown(card.snoozed_until - now)}" if card.snoozed_until else ""
-        return f"{self.header(card)} · {countdown(card.wait_until - now)} left{aside}"
+        names = self._names(card.number)
+        looks = f", {_are_looking(names)}" if names else ""
+        return f"{self.header(card)} · {countdown(card.wait_until - now)} left{aside}{looks}"
+
+    def looks(self, card: int) -> str:
+        """Return that others look at a card that waits, each of them once; else nothing."""
+        new = [one for one in self._names(card) if (card, one) not in self._lookers_told]
+        for one in new:
+            self._lookers_told[card, one] = None
+        waits = self._desk.card(card)
+        told = waits is not None and waits.state is State.WAITING and new
+        return f"· {_are_looking(new)} at #{card}" if told else ""
+
+    def _names(self, card: int) -> list[str]:
+        return [by.name for by in self._desk.looking(card) if isinstance(by, Operator)]
 
     def block(
         self, card: Card, now: float, *, whole: bool = False, bare: bool = False
@@ -194,6 +210,8 @@ class ForAPerson(Format):
             yield Row(f"  risk: {risk_words(card.risk, covered)}")
         if card.state is State.WAITING:
             yield from (Row("  limit: ", limit) for limit in card.limits)
+            if names := self._names(card.number):
+                yield Row(f"  {_are_looking(names)}")
 
     def _around(self, card: Card, now: float) -> Iterator[Row]:
         """Yield why it is here, who asks, and what happened to its like."""
@@ -225,6 +243,10 @@ class ForAPerson(Format):
             return []
         self._listed.add(kind)
         return [self.answers(card)]
+
+
+def _are_looking(names: Sequence[str]) -> str:
+    return f"{covered(', '.join(names))} {'is' if len(names) == 1 else 'are'} looking"
 
 
 _NOTHING: tuple[Value, ...] = (None, False, "", [], {})  # of a field, worth no line

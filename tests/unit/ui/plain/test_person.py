@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.desk.commands import Claim
 from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
@@ -467,3 +468,23 @@ async def test_a_card_that_another_operator_decided_says_who_did_where_and_when(
         assert "  ended: ALLOWED" in await sits.type("2 show")
         sees = by_another(desk.core.broker.ended()[1], ann.replica)
         assert sees in ("by operator at the server's terminal, 0 s ago", "by ann at ann's, 0 s ago")
+
+
+async def test_who_looks_at_a_card_at_another_desk_is_said_once_and_with_the_card() -> None:
+    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+        bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob \x1b[2J", "laptop"))  # type: ignore[arg-type]
+        await sits.look()
+        for command in (Claim(1), Claim(0, release=True), Claim(1)):
+            bob.submit(command)
+        assert await sits.look() == ["· Bob ␛[2J is looking at #1"]
+        assert "  Bob ␛[2J is looking" in await sits.type("1 show")
+        assert (await sits.type("list"))[-1].endswith(" left, Bob ␛[2J is looking")
+        bob.submit(Claim(0, release=True))
+        assert not any("looking" in line for line in await sits.type("1 show", "list"))
+
+
+async def test_on_pipes_nobody_is_said_to_look() -> None:
+    async with sitting(asking(bash("ls"))) as sits:
+        bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
+        bob.submit(Claim(1))
+        assert not any("looking" in line for line in await sits.type("1 show", "list"))
