@@ -16,6 +16,7 @@ from tests.support.plain_desk import CRABHOOK
 from tests.support.port import short_folder
 from tests.support.terminal import Terminal
 from tests.support.turns import Text, ToolUse, bash
+from tests.support.tutorial import KEYS, like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,11 +86,6 @@ def steps(text: str) -> Iterator[Step]:
         else:
             acts = re.findall(r"\b(press|type) `([^`]+)`", found["acts"])
             yield Step(found["place"], acts=tuple(acts))
-
-
-def like(shown: str) -> str:
-    """Return the pattern of a shown line: `…` is anything, and how wide a gap is does not count."""
-    return ".*".join(r"\s+".join(map(re.escape, part.split())) for part in shown.split("…"))
 
 
 class Morning:
@@ -169,7 +165,7 @@ class Morning:
                 terminal.type(text)
                 terminal.wait_for(text[-20:].strip())
             else:
-                terminal.key(_KEYS.get(text, text))
+                terminal.key(KEYS.get(text, text))
 
     def _here(self, shown: str) -> str:
         """Return a shown line with the folders of this home."""
@@ -177,9 +173,6 @@ class Morning:
             "/home/you", str(self.agent.home)
         )
 
-
-_KEYS = {"↓": "Down", "Ctrl-C": "C-c"}
-"""The page's names of keys, and tmux's."""
 
 _SCREENS = {"text desk": "At the desk", "text claude": "In Claude Code"}
 

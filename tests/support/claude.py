@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,7 @@ class Claude(Installed):
     environment: Mapping[str, str] = field(default_factory=dict)
     seconds: int = 45
     doors: Mapping[int, str] = field(default_factory=dict)
+    apart: Callable[[list[str]], list[str]] = isolated
     etc: Path | None = None
 
     def __post_init__(self) -> None:
@@ -124,7 +125,7 @@ class Claude(Installed):
         own["CLAUDE_CODE_TMPDIR"] = str(self.scratch)
         environment = ENVIRONMENT | own | dict(self.environment)
         command = self.planned([str(found), *arguments], environment, doors=dict(self.doors))
-        return isolated(with_etc(self.etc, command) if self.etc else command)
+        return self.apart(with_etc(self.etc, command) if self.etc else command)
 
     def headless(
         self, prompt: str, *, mode: str = "default", extra_args: Sequence[str] = ()

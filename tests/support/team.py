@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PASSPHRASE = RIGHT = "correct horse"
 WRONG = "battery staple"
+LOOPBACK = ("localhost", "127.0.0.1")
 CHEAP = 2
 """What a guess costs here."""
 
@@ -76,8 +77,10 @@ class Founded:
         return TeamReader(self.folder)
 
 
-def founded(folder: Path, now: float, name: str = "ours") -> Founded:
-    """Found a team whose server is on the loopback."""
+def founded(
+    folder: Path, now: float, name: str = "ours", names: tuple[str, ...] = LOOPBACK
+) -> Founded:
+    """Found a team whose server is on the loopback, or has other names."""
     where = Folder(folder)
-    authority = found(where, name, ("localhost", "127.0.0.1"), seal, now)
+    authority = found(where, name, names, seal, now)
     return Founded(where, authority, now)
