@@ -14,7 +14,8 @@ from crabhook.server.metrics.collector import (
     REASONS,
     TIMINGS,
 )
-from crabhook.server.metrics.tally import OTHER, By, End
+from crabhook.server.metrics.tally import HERE, OTHER, By, End, TurnedAway
+from crabhook.team.membership import Role
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (
@@ -30,6 +31,8 @@ WORDS: Mapping[str, Sequence[str]] = {
     "reason": tuple(REASONS.values()),
     "kind": tuple(ORDERS.values()),
     "fate": ("received", "lost"),
+    "role": (*Role, HERE),
+    "why": tuple(TurnedAway),
     "when": (AT_ONCE, AHEAD),
 }
 """What each label can say; those with words of their own, below."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from crabhook.desk.commands import BARE_DENIAL
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK
 from tests.support.typist import Typist
@@ -120,14 +121,20 @@ def test_a_script_looks_denies_and_watches_and_a_person_approves(machine: Machin
     assert "network" in said  # the risk is shown before the passphrase is asked for
     assert asked.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
 
-    late = machine.run("deny", "1", "--reason", "no")
+    late = machine.run("deny", "1")
     assert late.returncode == TOO_LATE
     assert "ALLOWED by" in late.stdout
 
     other = machine.ask("ls", "t2")
     assert machine.pending()
-    assert machine.run("deny", "2", "--reason", "not now").returncode == DONE
-    assert "not now" in other.finish().stdout.decode()
+    refused = machine.run("deny", "2", "--reason", "not now")
+    assert "there is no terminal" in refused.stderr  # a word to the model takes a person
+    assert machine.run("deny", "2").returncode == DONE
+    assert BARE_DENIAL in other.finish().stdout.decode()
+    third = machine.ask("ls", "t3")
+    assert machine.pending()
+    assert machine.typed("deny", "3", "--reason", "not now")[0] == DONE
+    assert "not now" in third.finish().stdout.decode()
 
     for line in machine.run("history", "--json").stdout.splitlines():
         fits("past", json.loads(line))
@@ -173,6 +180,6 @@ def test_a_watch_that_was_killed_goes_on_behind_its_cursor(machine: Machine) -> 
         cursor = told[-1]["cursor"]
         assert {one["type"] for one in told} <= {"card", "feed"}  # no second snapshot
     assert numbers == [1, 2, 3]
-    assert machine.run("deny", "1", "2", "3", "--yes", "--reason", "no").returncode == DONE
+    assert machine.run("deny", "1", "2", "3", "--yes").returncode == DONE
     for one in asked:
         one.finish()

@@ -27,7 +27,6 @@ from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, FeedEntry, Origin, Request
 from crabhook.model.wording import until
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.core import Core
 from crabhook.server.core.history import Remembered
 from crabhook.server.core.local_desk import LocalDesk
@@ -60,14 +59,13 @@ class PlayedCore(Core):
 
     def __init__(self, clock: Callable[[], float] | None) -> None:
         super().__init__(PLATFORMS)
-        self.attendance = Attendance()
         self.clock, self.passed = clock, 1000.0
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
         self.wrong: list[str] = []
+        self.warned: list[tuple[str, bool]] = []
         self.answers: list[tuple[int, Decision]] = []
         self.past = Remembered(lambda: WALL + self.now() - 1000.0)
-        self.attendance = Attendance()
         self.desk: Callable[[Actor], LocalDesk]
 
     def now(self) -> float:
@@ -78,6 +76,9 @@ class PlayedCore(Core):
         if isinstance(fact, Answered):
             self.answers.append((fact.number, fact.decision))
         return True
+
+    def warn(self, text: str, *, alarm: bool = True) -> None:
+        self.warned.append((text, alarm))
 
     def unrecorded(self, fact: Fact, error: BaseException | None) -> None:
         raise AssertionError(fact, error)

@@ -25,6 +25,10 @@ class Command:
     id: str = field(default_factory=_new_id, kw_only=True)
 
 
+BARE_DENIAL = "the operator denied it in a shell, and said no more"
+"""The reason of a denial by a key that lies open: an agent may hold it, so it has no own words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decide(Command):
     """Decide a card as it was in the revision `seen`, the one that was looked at.
@@ -169,6 +173,11 @@ class AskHistory(Ask):
     """Ask for a page of what ended before the entry `before`, or the newest: `HistoryRead`."""
 
     before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AskDesks(Ask):
+    """Ask who is at a desk of the server now: `DesksRead`."""
 
 
 @dataclass(frozen=True, slots=True)

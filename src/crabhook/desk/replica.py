@@ -9,8 +9,11 @@ from crabhook.desk.commands import Ask, Command, Outcome
 from crabhook.desk.history import EntryRead, HistoryRead, Past
 from crabhook.desk.interface import Desk
 from crabhook.desk.updates import (
+    AttachedDesk,
     Claimed,
     ContextReady,
+    DesksChanged,
+    DesksRead,
     LinkChanged,
     News,
     ObjectionsReady,
@@ -57,7 +60,8 @@ class Replica:
         self._ended: dict[int, Card] = {}
         self._feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
         self._orders: tuple[Standing, ...] = ()
-        self._sessions = 0
+        self._sessions = self._desks = 0
+        self._attached: tuple[AttachedDesk, ...] = ()
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._troubles: tuple[str, ...] = ()
         self._lost = ""
@@ -132,7 +136,7 @@ class Replica:
                 self._keep(news)
 
     def _keep(self, news: News) -> None:
-        """Keep what was read."""
+        """Keep what was read, and who is there."""
         match news:
             case OffersReady(card, offering, entry):
                 self._offers[card, entry] = offering
@@ -144,6 +148,10 @@ class Replica:
                 self._pages[before] = news
             case EntryRead(number, entry):
                 self._entries[number] = entry
+            case DesksRead(desks):
+                self._attached = desks
+            case DesksChanged(count):
+                self._desks = count
 
     def _begin(self, all_of_it: Snapshot) -> None:
         self._ahead, self._lost = all_of_it.now - self._clock(), ""
@@ -153,7 +161,7 @@ class Replica:
         self._feed = deque(all_of_it.feed, FEED_KEPT)
         self._orders, self._sessions = all_of_it.orders, all_of_it.sessions
         self._troubles, self._holdable = all_of_it.troubles, all_of_it.holdable
-        self._me = all_of_it.me
+        self._me, self._desks = all_of_it.me, all_of_it.desks
         self._live.clear()
         self._looking.clear()
         for claimed in all_of_it.claims:
@@ -215,6 +223,7 @@ class Replica:
             tuple(self.live()),
             self.claims(),
             self._me,
+            self._desks,
         )
 
     def now(self) -> float:
@@ -246,6 +255,14 @@ class Replica:
     def sessions(self) -> int:
         """Return how many sessions were heard of and have not ended."""
         return self._sessions
+
+    def desks(self) -> int:
+        """Return at how many desks somebody sits who may decide."""
+        return self._desks
+
+    def attached(self) -> Sequence[AttachedDesk]:
+        """Return the desks that are attached, the first to come first, after `AskDesks`."""
+        return self._attached
 
     def live(self) -> Sequence[SessionView]:
         """Return the sessions heard of last, the one that was heard of first at the beginning."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from crabhook.desk.commands import Outcome
 from crabhook.desk.history import EntryRead, HistoryRead
-from crabhook.model.actor import Actor
+from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
@@ -33,7 +33,8 @@ class Snapshot:
     `now` is the time on the desk's clock, seconds; all other times are on the same clock.
     `holdable` are the names of the events that can be held on request, by a standing order.
     `live` are the sessions heard of last, of those that `sessions` counts.  `me` sits at the
-    desk that is told; None where that is not known.
+    desk that is told; None where that is not known.  At so many `desks` somebody sits who may
+    decide.
     """
 
     now: float
@@ -47,6 +48,7 @@ class Snapshot:
     live: tuple[SessionView, ...] = ()
     claims: tuple[Claimed, ...] = ()
     me: Actor | None = None
+    desks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,32 @@ class SessionsSeen:
 
     changed: tuple[SessionView, ...]
     ended: tuple[SessionKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DesksChanged:
+    """At so many desks somebody sits now who may decide."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedDesk:
+    """A desk that is attached: who sits there, and since when on the desk's clock.
+
+    `closing`: it is attached by the key that lies open, as a script is, so nobody need sit there.
+    """
+
+    by: Operator
+    since: float = 0.0
+    closing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DesksRead:
+    """The desks that are attached, the first to come first."""
+
+    desks: tuple[AttachedDesk, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +203,8 @@ News: TypeAlias = (
     | SessionsChanged
     | SessionsSeen
     | TroublesChanged
+    | DesksChanged
+    | DesksRead
     | Claimed
     | LinkChanged
     | OffersReady

@@ -63,13 +63,15 @@ class Operator:
     """A person.  `id` is the server's name for them, `name` their own, `desk` where they sit.
 
     The id is empty where it was not kept.  At a desk elsewhere `desk` is the name of their device,
-    and `address` the network address that they came from.
+    and `address` the network address that they came from.  `role` is theirs in the team, and
+    empty at the server's own terminal.
     """
 
     id: str
     name: str
     desk: str
     address: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)

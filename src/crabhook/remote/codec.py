@@ -298,9 +298,17 @@ def _event_message(event: Event) -> Any:  # noqa: ANN401 - the message
         message.tool.MergeFrom(
             pb.ToolCall(name=text_sent(tool.name), use_id=text_sent(tool.use_id), comments=comments)
         )
-        if _INPUT not in event.fields or event.fields[_INPUT] is not tool.input:
-            message.tool.input_json = json_of(tool.input)
+        if (own := own_input(event)) is not None:
+            message.tool.input_json = own
     return message
+
+
+def own_input(event: Event) -> bytes | None:
+    """Return the input of an event's tool as JSON, where it is not what its fields have."""
+    tool, fields = event.tool, event.fields
+    if tool is None or (_INPUT in fields and fields[_INPUT] is tool.input):
+        return None
+    return json_of(tool.input)
 
 
 def _event(message: pb.Event) -> Event:

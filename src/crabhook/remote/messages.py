@@ -1,5 +1,6 @@
 """Which call carries a command, and which part of a Watch a piece of news."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
@@ -13,6 +14,7 @@ from crabhook.desk.commands import (
     AllowWithRule,
     Ask,
     AskContext,
+    AskDesks,
     AskEntry,
     AskHistory,
     AskObjections,
@@ -35,6 +37,8 @@ from crabhook.desk.history import EntryRead, HistoryRead
 from crabhook.desk.updates import (
     Claimed,
     ContextReady,
+    DesksChanged,
+    DesksRead,
     News,
     ObjectionsReady,
     OffersReady,
@@ -48,7 +52,7 @@ from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.card import State as Waits
 from crabhook.model.order import Standing
 from crabhook.model.session import SessionView
-from crabhook.remote.codec import WireError, json_of, to_message, to_value
+from crabhook.remote.codec import WireError, json_of, own_input, to_message, to_value
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:
@@ -70,6 +74,7 @@ CALLS: Mapping[str, Any] = {
     "Objections": AskObjections,
     "History": AskHistory,
     "Entry": AskEntry,
+    "Desks": AskDesks,
 }
 """The calls of the service that carry a command, each with the command, or a union of them."""
 READ: Mapping[type[Ask], type[News]] = {
@@ -78,6 +83,7 @@ READ: Mapping[type[Ask], type[News]] = {
     AskObjections: ObjectionsReady,
     AskHistory: HistoryRead,
     AskEntry: EntryRead,
+    AskDesks: DesksRead,
 }
 """What is read for each command that asks."""
 _CALL_OF = {kind: rpc for rpc, told in CALLS.items() for kind in getattr(told, "__args__", (told,))}
@@ -89,6 +95,7 @@ NEWS: Mapping[type, str] = {
     SessionsChanged: "sessions",
     SessionsSeen: "sessions_seen",
     TroublesChanged: "troubles",
+    DesksChanged: "desks",
     Claimed: "claimed",
 }
 """The news that are told to every desk, each with its part of a WatchEvent."""
@@ -100,6 +107,7 @@ _MESSAGES = {
 }
 
 INPUTS_KEPT = 1024  # legs
+LONG_KEPT, LONG_BYTES = 64, 64 << 20  # inputs that are kept as JSON
 PAYLOAD_LIMIT = 64 << 10  # bytes of an input that is sent with its card
 
 
@@ -164,6 +172,7 @@ class State:
     troubles: tuple[str, ...]
     holdable: tuple[str, ...]
     claims: tuple[Claimed, ...]
+    desks: int
 
 
 class Cursor(NamedTuple):
@@ -188,27 +197,57 @@ NEVER = Cursor(b"", 0, b"")
 
 
 class Inputs:
-    """What names the inputs of legs: a long one is made into JSON once, not for each version."""
+    """The inputs of legs, and what names them: a long one is made into JSON once, for all desks.
+
+    `prepare` does that beside the loop; without it, it is done where it is needed first.
+    """
 
     def __init__(self) -> None:
-        self._known: Bounded[str, tuple[Event, bytes]] = Bounded(INPUTS_KEPT)
+        self._names: Bounded[str, tuple[Event, bytes]] = Bounded(INPUTS_KEPT)
+        self._long: Bounded[str, tuple[Event, bytes]] = Bounded(LONG_KEPT)
+        self._turn = asyncio.Lock()
+
+    async def prepare(self, card: Card) -> None:
+        """Make the long inputs of a card into JSON in a thread, unless that was done."""
+        for leg in card.requests:
+            if leg.size > PAYLOAD_LIMIT and not _is_of(self._names.get(leg.id), leg):
+                async with self._turn:
+                    await asyncio.to_thread(self.sha256, leg)
 
     def sha256(self, leg: Leg) -> bytes:
         """Return what names a leg's input."""
-        known = self._known.get(leg.id)
-        if known is None or known[0] is not leg.event:
-            known = self._known[leg.id] = leg.event, sha256(json_of(leg.event.fields)).digest()
+        known = self._names.get(leg.id)
+        if known is None or not _is_of(known, leg):
+            known = leg.event, sha256(self.json(leg)).digest()
+            self._names[leg.id] = known
         return known[1]
+
+    def json(self, leg: Leg) -> bytes:
+        """Return a leg's input as it is on the wire."""
+        known = self._long.get(leg.id)
+        if known is not None and _is_of(known, leg):
+            return known[1]
+        made = json_of(leg.event.fields)
+        if PAYLOAD_LIMIT < len(made) <= LONG_BYTES:
+            self._long[leg.id] = leg.event, made
+            while sum(len(one) for _, one in self._long.values()) > LONG_BYTES:
+                self._long.popitem(last=False)
+        return made
 
     def seen(self, card: Card) -> bytes:
         """Return what names the inputs of all legs that are seen on a card."""
         return sha256(b"".join(map(self.sha256, card.requests))).digest()
 
 
+def _is_of(known: "tuple[Event, bytes] | None", leg: Leg) -> bool:
+    return known is not None and known[0] is leg.event
+
+
 def card_message(card: Card, inputs: Inputs, limit: int | None = None) -> pb.Card:
     """Return a card, without inputs of more than `limit` bytes; raises WireError."""
-    long = [limit is not None and leg.size > limit for leg in card.requests]
-    if any(long):  # they are not made into JSON, only to be left out
+    most = PAYLOAD_LIMIT if limit is None else min(limit, PAYLOAD_LIMIT)
+    long = [leg.size > most for leg in card.requests]
+    if any(long):  # they are made into JSON once, for all desks
         legs = zip(card.requests, long, strict=True)
         slim = (replace(leg, event=leg.event.slim()) if out else leg for leg, out in legs)
         message = to_message(replace(card, requests=tuple(slim)), pb.Card)
@@ -216,7 +255,13 @@ def card_message(card: Card, inputs: Inputs, limit: int | None = None) -> pb.Car
         message = to_message(card, pb.Card)
     for leg, told, out in zip(card.requests, message.requests, long, strict=True):
         told.payload_sha256 = inputs.sha256(leg)
-        if out or (limit is not None and len(told.event.fields_json) > limit):
+        if out:
+            told.event.fields_json = inputs.json(leg)
+            if (own := own_input(leg.event)) is not None:
+                told.event.tool.input_json = own
+            elif told.event.HasField("tool"):
+                told.event.tool.ClearField("input_json")
+        if limit is not None and len(told.event.fields_json) > limit:
             told.event.ClearField("fields_json")
             told.event.tool.ClearField("input_json")
     return message

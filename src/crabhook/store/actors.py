@@ -36,9 +36,10 @@ _TIMES = re.compile(", ([0-9]{1,3}) times")
 def actor_told(actor: Actor) -> dict[str, Value]:
     """Return who decided, as the record has it beside the words."""
     match actor:
-        case Operator(name, own, desk, address):
+        case Operator(name, own, desk, address, role):
             who: dict[str, Value] = {"kind": "operator", "id": name, "name": own, "desk": desk}
-            return who | {"address": address} if address else who
+            beside: dict[str, Value] = {"address": address, "role": role}
+            return who | {key: value for key, value in beside.items() if value}
         case Rule(ref):
             return {"kind": "rule", "ref": ref}
         case StandingOrder(number, kind, times):
@@ -83,8 +84,8 @@ def end_in(body: Mapping[str, object]) -> EndReason | None:
 def _actor(told: Mapping[str, object]) -> Actor:
     match told["kind"]:
         case "operator":
-            address = str(told.get("address", ""))
-            return Operator(str(told["id"]), str(told["name"]), str(told["desk"]), address)
+            beside = (str(told.get(key, "")) for key in ("address", "role"))
+            return Operator(str(told["id"]), str(told["name"]), str(told["desk"]), *beside)
         case "rule":
             return Rule(str(told["ref"]))
         case "order":

@@ -9,6 +9,7 @@ from asyncio import Future, ensure_future
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
+from hashlib import blake2b
 from time import monotonic, sleep, time
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
@@ -71,6 +72,18 @@ class Recorder:
         self.error: Exception | None = None
         self._begin()
         self._late = True
+
+    @property
+    def store_id(self) -> bytes | None:
+        """What names this record, and is the same for as long as it is kept; None before it opens.
+
+        It is made of the key that lies beside the record, and says nothing of it.
+        """
+        if self._store is None:
+            return None
+        return blake2b(
+            key=self._store.journal.key, digest_size=16, person=b"crabhook store"
+        ).digest()
 
     @property
     def trouble(self) -> str:

@@ -453,6 +453,7 @@ class WatchEvent(_message.Message):
     SESSIONS_FIELD_NUMBER: _builtins.int
     SESSIONS_SEEN_FIELD_NUMBER: _builtins.int
     TROUBLES_FIELD_NUMBER: _builtins.int
+    DESKS_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """Its place in the row of all news.  Later news have higher numbers, and not always the next one.
     0 is no place: a desk goes on from the last other number.
@@ -505,6 +506,10 @@ class WatchEvent(_message.Message):
     def troubles(self) -> Global___TroublesChanged:
         """What is wrong now."""
 
+    @_builtins.property
+    def desks(self) -> Global___DesksChanged:
+        """At how many desks somebody sits who may decide."""
+
     def __init__(
         self,
         *,
@@ -521,12 +526,13 @@ class WatchEvent(_message.Message):
         sessions: Global___SessionsChanged | None = ...,
         sessions_seen: Global___SessionsSeen | None = ...,
         troubles: Global___TroublesChanged | None = ...,
+        desks: Global___DesksChanged | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bookmark", b"bookmark", "card", b"card", "claimed", b"claimed", "feed", b"feed", "gap", b"gap", "hello", b"hello", "news", b"news", "orders", b"orders", "sessions", b"sessions", "sessions_seen", b"sessions_seen", "snapshot_end", b"snapshot_end", "state", b"state", "troubles", b"troubles"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bookmark", b"bookmark", "card", b"card", "claimed", b"claimed", "desks", b"desks", "feed", b"feed", "gap", b"gap", "hello", b"hello", "news", b"news", "orders", b"orders", "sessions", b"sessions", "sessions_seen", b"sessions_seen", "snapshot_end", b"snapshot_end", "state", b"state", "troubles", b"troubles"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bookmark", b"bookmark", "card", b"card", "claimed", b"claimed", "feed", b"feed", "gap", b"gap", "hello", b"hello", "news", b"news", "orders", b"orders", "seq", b"seq", "sessions", b"sessions", "sessions_seen", b"sessions_seen", "snapshot_end", b"snapshot_end", "state", b"state", "troubles", b"troubles"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bookmark", b"bookmark", "card", b"card", "claimed", b"claimed", "desks", b"desks", "feed", b"feed", "gap", b"gap", "hello", b"hello", "news", b"news", "orders", b"orders", "seq", b"seq", "sessions", b"sessions", "sessions_seen", b"sessions_seen", "snapshot_end", b"snapshot_end", "state", b"state", "troubles", b"troubles"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_news: _TypeAlias = _typing.Literal["hello", "card", "snapshot_end", "feed", "gap", "bookmark", "claimed", "state", "orders", "sessions", "sessions_seen", "troubles"]  # noqa: Y015
+    _WhichOneofReturnType_news: _TypeAlias = _typing.Literal["hello", "card", "snapshot_end", "feed", "gap", "bookmark", "claimed", "state", "orders", "sessions", "sessions_seen", "troubles", "desks"]  # noqa: Y015
     _WhichOneofArgType_news: _TypeAlias = _typing.Literal["news", b"news"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_news) -> _WhichOneofReturnType_news | None: ...
 
@@ -639,10 +645,13 @@ class State(_message.Message):
     TROUBLES_FIELD_NUMBER: _builtins.int
     HOLDABLE_FIELD_NUMBER: _builtins.int
     CLAIMS_FIELD_NUMBER: _builtins.int
+    DESKS_FIELD_NUMBER: _builtins.int
     now: _builtins.float
     """The time."""
     sessions: _builtins.int
     """How many sessions were heard of and have not ended."""
+    desks: _builtins.int
+    """At how many desks somebody sits who may decide."""
     @_builtins.property
     def orders(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
         """The standing orders, the oldest first."""
@@ -668,10 +677,11 @@ class State(_message.Message):
         troubles: _abc.Iterable[_builtins.bytes] | None = ...,
         holdable: _abc.Iterable[_builtins.bytes] | None = ...,
         claims: _abc.Iterable[Global___Claimed] | None = ...,
+        desks: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "holdable", b"holdable", "now", b"now", "orders", b"orders", "sessions", b"sessions", "troubles", b"troubles"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "desks", b"desks", "holdable", b"holdable", "now", b"now", "orders", b"orders", "sessions", b"sessions", "troubles", b"troubles"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -836,6 +846,28 @@ class SessionsSeen(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SessionsSeen: _TypeAlias = SessionsSeen  # noqa: Y015
+
+@_typing.final
+class DesksChanged(_message.Message):
+    """DesksChanged tells at how many desks somebody sits who may decide."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_FIELD_NUMBER: _builtins.int
+    count: _builtins.int
+    """So many."""
+    def __init__(
+        self,
+        *,
+        count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DesksChanged: _TypeAlias = DesksChanged  # noqa: Y015
 
 @_typing.final
 class TroublesChanged(_message.Message):
@@ -1546,6 +1578,7 @@ class Operator(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     DESK_FIELD_NUMBER: _builtins.int
     ADDRESS_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
     id: _builtins.bytes
     """The server's name for them; empty where it was not kept."""
     name: _builtins.bytes
@@ -1554,6 +1587,8 @@ class Operator(_message.Message):
     """Where they sit: the name of their device, or which terminal."""
     address: _builtins.bytes
     """The network address that they came from; empty on the server's own machine."""
+    role: _builtins.bytes
+    """Their role in the team; empty where it was not kept, and at the server's own terminal."""
     def __init__(
         self,
         *,
@@ -1561,10 +1596,11 @@ class Operator(_message.Message):
         name: _builtins.bytes = ...,
         desk: _builtins.bytes = ...,
         address: _builtins.bytes = ...,
+        role: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "desk", b"desk", "id", b"id", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "desk", b"desk", "id", b"id", "name", b"name", "role", b"role"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -3679,6 +3715,115 @@ class EntryRead(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__entry) -> _WhichOneofReturnType__entry | None: ...
 
 Global___EntryRead: _TypeAlias = EntryRead  # noqa: Y015
+
+@_typing.final
+class DesksRequest(_message.Message):
+    """DesksRequest asks who is attached."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DesksRequest: _TypeAlias = DesksRequest  # noqa: Y015
+
+@_typing.final
+class DesksResponse(_message.Message):
+    """DesksResponse tells what was read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    READ_FIELD_NUMBER: _builtins.int
+    seq: _builtins.int
+    """The number of the last news."""
+    @_builtins.property
+    def outcome(self) -> Global___Outcome:
+        """What became of it."""
+
+    @_builtins.property
+    def read(self) -> Global___DesksRead:
+        """What was read."""
+
+    def __init__(
+        self,
+        *,
+        outcome: Global___Outcome | None = ...,
+        seq: _builtins.int = ...,
+        read: Global___DesksRead | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_read", b"_read", "outcome", b"outcome", "read", b"read"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_read", b"_read", "outcome", b"outcome", "read", b"read", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__read: _TypeAlias = _typing.Literal["read"]  # noqa: Y015
+    _WhichOneofArgType__read: _TypeAlias = _typing.Literal["_read", b"_read"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__read) -> _WhichOneofReturnType__read | None: ...
+
+Global___DesksResponse: _TypeAlias = DesksResponse  # noqa: Y015
+
+@_typing.final
+class DesksRead(_message.Message):
+    """DesksRead is what was read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DESKS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def desks(self) -> _containers.RepeatedCompositeFieldContainer[Global___AttachedDesk]:
+        """The first to come first."""
+
+    def __init__(
+        self,
+        *,
+        desks: _abc.Iterable[Global___AttachedDesk] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["desks", b"desks"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DesksRead: _TypeAlias = DesksRead  # noqa: Y015
+
+@_typing.final
+class AttachedDesk(_message.Message):
+    """AttachedDesk is a desk that is attached; who is no admin hears the name alone."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BY_FIELD_NUMBER: _builtins.int
+    SINCE_FIELD_NUMBER: _builtins.int
+    CLOSING_FIELD_NUMBER: _builtins.int
+    since: _builtins.float
+    """Since when."""
+    closing: _builtins.bool
+    """Whether it is attached by the key that lies open, as a script is: nobody need sit there."""
+    @_builtins.property
+    def by(self) -> Global___Operator:
+        """Who sits there."""
+
+    def __init__(
+        self,
+        *,
+        by: Global___Operator | None = ...,
+        since: _builtins.float = ...,
+        closing: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "closing", b"closing", "since", b"since"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AttachedDesk: _TypeAlias = AttachedDesk  # noqa: Y015
 
 @_typing.final
 class Past(_message.Message):

@@ -133,6 +133,11 @@ class OperatorServiceStub:
                 request_serializer=crabhook_dot_v1_dot_operator__pb2.EntryRequest.SerializeToString,
                 response_deserializer=crabhook_dot_v1_dot_operator__pb2.EntryResponse.FromString,
                 _registered_method=True)
+        self.Desks = channel.unary_unary(
+                '/crabhook.v1.OperatorService/Desks',
+                request_serializer=crabhook_dot_v1_dot_operator__pb2.DesksRequest.SerializeToString,
+                response_deserializer=crabhook_dot_v1_dot_operator__pb2.DesksResponse.FromString,
+                _registered_method=True)
 
 
 class OperatorServiceServicer:
@@ -275,6 +280,13 @@ class OperatorServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Desks(self, request, context):
+        """Desks tells who is attached now; an admin also hears in which role, where and since when.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_OperatorServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -362,6 +374,11 @@ def add_OperatorServiceServicer_to_server(servicer, server):
                     servicer.Entry,
                     request_deserializer=crabhook_dot_v1_dot_operator__pb2.EntryRequest.FromString,
                     response_serializer=crabhook_dot_v1_dot_operator__pb2.EntryResponse.SerializeToString,
+            ),
+            'Desks': grpc.unary_unary_rpc_method_handler(
+                    servicer.Desks,
+                    request_deserializer=crabhook_dot_v1_dot_operator__pb2.DesksRequest.FromString,
+                    response_serializer=crabhook_dot_v1_dot_operator__pb2.DesksResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -837,6 +854,33 @@ class OperatorService:
             '/crabhook.v1.OperatorService/Entry',
             crabhook_dot_v1_dot_operator__pb2.EntryRequest.SerializeToString,
             crabhook_dot_v1_dot_operator__pb2.EntryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Desks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crabhook.v1.OperatorService/Desks',
+            crabhook_dot_v1_dot_operator__pb2.DesksRequest.SerializeToString,
+            crabhook_dot_v1_dot_operator__pb2.DesksResponse.FromString,
             options,
             channel_credentials,
             insecure,

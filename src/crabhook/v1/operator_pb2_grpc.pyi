@@ -103,6 +103,8 @@ class OperatorServiceStub:
     """History tells a page of what ended."""
     Entry: _grpc.UnaryUnaryMultiCallable[_operator_pb2.EntryRequest, _operator_pb2.EntryResponse]
     """Entry tells one entry of the history whole."""
+    Desks: _grpc.UnaryUnaryMultiCallable[_operator_pb2.DesksRequest, _operator_pb2.DesksResponse]
+    """Desks tells who is attached now; an admin also hears in which role, where and since when."""
 
 @_typing.type_check_only
 class OperatorServiceAsyncStub(OperatorServiceStub):
@@ -163,6 +165,8 @@ class OperatorServiceAsyncStub(OperatorServiceStub):
     """History tells a page of what ended."""
     Entry: _aio.UnaryUnaryMultiCallable[_operator_pb2.EntryRequest, _operator_pb2.EntryResponse]  # type: ignore[assignment]
     """Entry tells one entry of the history whole."""
+    Desks: _aio.UnaryUnaryMultiCallable[_operator_pb2.DesksRequest, _operator_pb2.DesksResponse]  # type: ignore[assignment]
+    """Desks tells who is attached now; an admin also hears in which role, where and since when."""
 
 class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
     """OperatorService is the whole desk: what is seen, and what is done.
@@ -322,5 +326,13 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.EntryResponse, _abc.Awaitable[_operator_pb2.EntryResponse]]:
         """Entry tells one entry of the history whole."""
+
+    @_abc_1.abstractmethod
+    def Desks(
+        self,
+        request: _operator_pb2.DesksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_operator_pb2.DesksResponse, _abc.Awaitable[_operator_pb2.DesksResponse]]:
+        """Desks tells who is attached now; an admin also hears in which role, where and since when."""
 
 def add_OperatorServiceServicer_to_server(servicer: OperatorServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -21,6 +21,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.remote.codec import BOUNDED, WireError, to_value
 from crabhook.remote.messages import (
     CALLS,
+    LONG_BYTES,
     READ,
     Inputs,
     card_message,
@@ -212,3 +213,35 @@ def test_what_no_message_can_carry_is_refused_in_words() -> None:
         request_of(Command())
     with pytest.raises(WireError, match="no event tells Settled"):
         event_of(updates.Settled("x", TooLate("")))
+
+
+class Counted(dict[str, Any]):
+    """An input that knows how often it was made into JSON."""
+
+    times = 0
+
+    def items(self) -> Any:
+        self.times += 1
+        return super().items()
+
+
+async def test_a_long_input_is_made_into_json_once_for_all_desks_and_all_versions() -> None:
+    told = Counted(message="x" * 200_000)
+    leg = Leg("a", Event("claude", "Notification", fields=told), 5.0, size=200_000)
+    card, inputs = Card(1, (leg,), 1.0), Inputs()
+    await inputs.prepare(card)
+    for revision in range(1, 4):
+        shown = event_of(replace(card, revision=revision), inputs=inputs).card
+        assert not shown.requests[0].event.HasField("fields_json")
+        whole = card_message(card, inputs)
+        assert to_value(sent(whole), Card).event.fields == told
+    assert told.times == 1
+
+
+def test_of_long_inputs_as_json_no_more_is_kept_than_there_is_room_for() -> None:
+    inputs = Inputs()
+    for number in range(4):
+        told = {"message": "x" * (LONG_BYTES // 3)}
+        leg = Leg(f"{number}", Event("claude", "Stop", fields=told), 5.0, size=LONG_BYTES // 3)
+        assert len(inputs.json(leg)) > LONG_BYTES // 3
+    assert sum(len(one) for _, one in inputs._long.values()) <= LONG_BYTES

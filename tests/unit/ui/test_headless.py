@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from crabhook.desk.commands import Command, Decide, Refused
-from crabhook.desk.updates import Settled
+from crabhook.desk.updates import AttachedDesk, Settled
+from crabhook.model.actor import OWNER
 from crabhook.model.card import Card
 from crabhook.model.decision import Choices, Verdict
 from crabhook.platforms import PLATFORMS
@@ -17,6 +18,8 @@ from crabhook.ui.headless import answer_to, run, stand_in
 from tests.support.desk import PlayedDesk
 
 OTHERWISE = (Verdict.PASS, Verdict.ASK, Verdict.DENY)
+
+DESK = AttachedDesk(OWNER)
 
 
 def call(n: int = 1, name: str = "PreToolUse", **more: Any) -> dict[str, Any]:
@@ -135,7 +138,7 @@ async def test_with_nobody_at_any_desk_what_waits_is_answered_after_the_time_set
     before = desk.ask(call(1))
     attendance, standing = await stood_in(desk, 0.05)
     await until_answered(desk, before)
-    with attendance.attending(), attendance.attending():
+    with attendance.attending(DESK), attendance.attending(DESK):
         waiting = desk.ask(call(2))
         await asyncio.sleep(0.2)
         assert waiting not in desk.replies

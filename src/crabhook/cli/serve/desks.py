@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from crabhook.cli.serve.logs import told
 from crabhook.cli.terminal import say, takes_a_person
 from crabhook.config import Settings, state_folder
-from crabhook.desk.updates import News
+from crabhook.desk.updates import AttachedDesk, News
 from crabhook.model.actor import OWNER, Headless
 from crabhook.model.card import FeedEntry
 from crabhook.model.decision import Decided, Decision, Verdict
@@ -98,7 +98,7 @@ async def open_desk(
         desk, otherwise = runner.desk(Headless()), Verdict(settings.otherwise)
         await headless.stand_in(desk, otherwise, settings.alone, runner.attendance)
     else:
-        with runner.attendance.attending():
+        with runner.attendance.attending(AttachedDesk(OWNER, runner.now())):
             if settings.plain:
                 await _plain(runner, settings, where, release)
             else:

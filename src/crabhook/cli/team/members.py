@@ -23,7 +23,13 @@ from crabhook.model.card import number_of
 from crabhook.ownfile import read_own
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, sealed, until
-from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, keep_keys
+from crabhook.team.desk_keys import (
+    DeskFacts,
+    DeskFolder,
+    DeskKeys,
+    desk_of,
+    keep_keys,
+)
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
 from crabhook.team.folder import Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, PORT, VALID, Joins
@@ -231,12 +237,19 @@ async def _compare(words: str, who: Joining) -> bool:
 
 def _list_operators(arguments: argparse.Namespace) -> None:
     team, now = team_in(team_folder()), time.time()
+    from crabhook.cli.verbs.attached import attached_of  # noqa: PLC0415 - gRPC: for this alone
+
+    desks = attached_of(team.id)
     if arguments.json:
-        say_json([asdict(one) for one in team.members])
+        say_json([asdict(one) | {"attached": desks.get(one.id, ())} for one in team.members])
         return
     for member in team.members:
         limits = "" if member.scope.everything else f"  only {member.scope}"
         say(f"{member.name}  {member.role}{limits}")
+        for desk in desks.get(member.id, ()):
+            by_key = ", by its open key" if desk["closing"] else ""
+            where = f"{desk['device']} at {desk['address']}"
+            say(safe(f"    attached: {where}, since {desk['since']}{by_key}"))
         for device in member.devices:
             state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
             day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))

@@ -1,16 +1,22 @@
 """A desk for the length of one verb: what it tells is awaited, and what became of a command."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from time import monotonic
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from time import monotonic, time
 
-from crabhook.desk.commands import Command, Outcome
+from crabhook import config
+from crabhook.cli.team.attaching import connected
+from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import News, Snapshot
+from crabhook.desk.updates import AttachedDesk, News, Snapshot
 from crabhook.model.errors import CrabhookError
+from crabhook.store.record import iso
+from crabhook.team.desk_keys import Credentials, desk_folders
+from crabhook.team.membership import fingerprint_of
 
+LISTENS_WITHIN = 2.0  # seconds
 TOLD_WITHIN = 10.0  # seconds a server has to tell all there is, or what became of a command
 
 
@@ -59,6 +65,45 @@ class Attached:
         except TimeoutError:
             told = f"the server did not say what became of it within {TOLD_WITHIN:g} s"
             raise UnheardError(f"{told}; see: crabhook history") from None
+
+
+async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[AttachedDesk], float]:
+    """Return the desks that are attached to a server, and the time on its clock.
+
+    Raises CrabhookError, at once where nobody listens.
+    """
+    host, _, port = server.rpartition(":")
+    try:
+        async with asyncio.timeout(LISTENS_WITHIN):
+            _, line = await asyncio.open_connection(host.strip("[]"), int(port))
+    except (OSError, ValueError) as error:  # and TimeoutError
+        raise UnheardError(f"nobody listens at {server}") from error
+    line.close()
+    async with connected(server, keys) as desk, attached(desk) as here:
+        outcome = await here.submit(AskDesks())
+        if not isinstance(outcome, Done):
+            raise UnheardError(outcome.why)
+        return here.replica.attached(), here.replica.now()
+
+
+def attached_of(team: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
+    """Return which desks are attached to a team's server, by their operators' ids.
+
+    This device's open key asks for it: where there is none, or no server, nobody is known.
+    """
+    found: dict[str, list[Mapping[str, object]]] = {}
+    for folder in desk_folders(config.config_folder()):
+        with suppress(CrabhookError):
+            keys = folder.closing()
+            if keys is None or fingerprint_of(keys.authority) != team:
+                continue
+            desks, now = asyncio.run(who_is_attached(folder.facts().server, keys))
+            for one in desks[:-1]:  # the last to come is who asks
+                since = iso(round(time() - (now - one.since)))
+                by, beside = one.by, {"since": since, "closing": one.closing}
+                told = {"device": by.desk, "address": by.address, "role": by.role, **beside}
+                found.setdefault(by.id, []).append(told)
+    return found
 
 
 @asynccontextmanager

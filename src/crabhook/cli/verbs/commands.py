@@ -26,7 +26,7 @@ from crabhook.cli.verbs.deciding import (
     unfit,
 )
 from crabhook.cli.verbs.telling import Teller, seen
-from crabhook.desk.commands import AskHistory, Done, Outcome, Steer, StopSession
+from crabhook.desk.commands import BARE_DENIAL, AskHistory, Done, Outcome, Steer, StopSession
 from crabhook.desk.history import HistoryRead, Past
 from crabhook.desk.updates import Claimed, LinkChanged, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 CLAIMS_KEPT = 1000  # cards of which a watch knows who looks at them
 
+TO_THE_MODEL = "What you say goes to the model"
 Act: TypeAlias = Callable[[Attached, argparse.Namespace], Awaitable[int]]
 
 
@@ -71,7 +72,7 @@ def _looking(act: Act, arguments: argparse.Namespace) -> int:
 
 def _steering(act: Act, arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
-    keys = opening_keys(folder, "A note goes to the model")
+    keys = opening_keys(folder, TO_THE_MODEL)
     return asyncio.run(at_desk_of(folder, keys, partial(_acting, act, arguments)))
 
 
@@ -150,8 +151,13 @@ async def _note(here: Attached, arguments: argparse.Namespace) -> int:
 
 async def _stop(here: Attached, arguments: argparse.Namespace) -> int:
     line = " ".join((arguments.session, *arguments.words))
-    session, agent, text = read_agent(line, here.replica, WORDS["stop"])
-    return _ended(await here.submit(StopSession(session, text, agent)))
+    bare = not arguments.words  # then the server has words of its own for the agent
+    session, agent, text = read_agent(f"{line} -" if bare else line, here.replica, WORDS["stop"])
+    return _ended(await here.submit(StopSession(session, "" if bare else text, agent)))
+
+
+def _stopping(arguments: argparse.Namespace) -> int:
+    return (_steering if arguments.words else _looking)(_stop, arguments)
 
 
 def _ended(outcome: Outcome) -> int:
@@ -215,6 +221,7 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
     wish = Wish(verb, tuple(getattr(arguments, "numbers", ()) or (arguments.number,)))
     rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
+    rest = rest or (BARE_DENIAL if verb == "deny" else "")
     wish = Wish(verb, wish.numbers, rest, arguments.seen)
     keys = folder.closing() or opening_keys(folder)
     looked = _Looked()
@@ -229,6 +236,8 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
         keys = opening_keys(
             folder, f"This may let {'them' if len(looked.fit) > 1 else 'it'} happen"
         )
+    elif rest not in ("", BARE_DENIAL):
+        keys = opening_keys(folder, TO_THE_MODEL)
     elif len(looked.fit) > 1 and not arguments.yes and not _meant(verb, len(looked.fit)):
         raise CrabhookError("nothing was decided")
     told = list(looked.unfit)
@@ -289,7 +298,7 @@ show = _command("show", partial(_looking, _show), "show")
 sessions = _command("sessions", partial(_looking, _sessions), "json")
 history = _command("history", partial(_looking, _history), "json", "history")
 note = _command("note", partial(_steering, _note), "note")
-stop = _command("stop", partial(_looking, _stop), "stop")
+stop = _command("stop", _stopping, "stop")
 watch = _command("watch", _watching, "watch")
 approve = _decider("approve", "several", "approve")
 deny = _decider("deny", "several", "deny")

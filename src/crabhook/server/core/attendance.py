@@ -2,36 +2,50 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from time import monotonic
 
-from crabhook.desk.updates import Claimed
+from crabhook.desk.updates import AttachedDesk, Claimed
 from crabhook.model.actor import Actor
 
 
 class Attendance:
-    """Counts the desks that are attached; `changed` is called after each that comes or goes."""
+    """Knows who is attached; `changed` is called after each desk that comes or goes.
+
+    `desks` counts those at which somebody sits who may decide.
+    """
 
     def __init__(self) -> None:
         self.desks = 0
         self.changed: Callable[[], object] = lambda: None
+        self._attached: dict[int, AttachedDesk] = {}
+        self._numbers = count()
         self._left_at = monotonic()
 
     def __repr__(self) -> str:
-        return f"<Attendance desks={self.desks}>"
+        return f"<Attendance desks={self.desks} attached={len(self._attached)}>"
 
     @contextmanager
-    def attending(self) -> Iterator[None]:
+    def attending(self, desk: AttachedDesk, *, decides: bool = True) -> Iterator[None]:
         """Count a desk for as long as the context lasts."""
-        self._count(1)
+        number = next(self._numbers)
+        self._attached[number] = desk
+        self._count(1 if decides else 0)
         try:
             yield
         finally:
-            self._count(-1)
+            del self._attached[number]
+            self._count(-1 if decides else 0)
 
     def _count(self, more: int) -> None:
         self.desks += more
-        self._left_at = monotonic()
-        self.changed()
+        if more:
+            self._left_at = monotonic()
+            self.changed()
+
+    def attached(self) -> tuple[AttachedDesk, ...]:
+        """Return the desks that are attached, the first to come first."""
+        return tuple(self._attached.values())
 
     @property
     def alone_since(self) -> float | None:

@@ -11,6 +11,7 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from secrets import token_bytes
 from typing import TypeAlias
 
 from crabhook.bounded import Bounded
@@ -28,6 +29,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.desk.commands import Outcome
 from crabhook.desk.updates import (
+    DesksChanged,
     News,
     OrdersChanged,
     SessionsChanged,
@@ -41,7 +43,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.platforms.interface import Platform
-from crabhook.server.core.attendance import Claims
+from crabhook.server.core.attendance import Attendance, Claims
 from crabhook.server.metrics.tally import Witness
 
 _LOG = logging.getLogger(__name__)
@@ -98,9 +100,11 @@ class Core(ABC):
         self._held: deque[_Held] = deque()
         self._listeners: list[Listener] = []
         self.claims = Claims(lambda news: self.publish(self._listeners, news))
+        self.attendance = Attendance()
+        self.store_id = token_bytes(16)  # names the store, where there is none this run
         self.submitted: Submissions = Bounded(OUTCOMES_KEPT)
         self._orders: tuple[Standing, ...] = ()  # as the listeners were told last
-        self._sessions = 0
+        self._sessions = self._desks = 0
         self._troubles: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -298,21 +302,13 @@ class Core(ABC):
             self.publish(self._listeners, SessionsSeen(changed, ended))
 
     def _snapshot(self) -> Snapshot:
-        broker = self.broker
+        broker, now = self.broker, self.now()
         self._orders, self._sessions = broker.orders(), broker.sessions()
-        self._troubles = self.troubles()
-        return Snapshot(
-            self.now(),
-            broker.waiting(),
-            broker.ended(),
-            broker.feed(),
-            self._orders,
-            self._sessions,
-            self._troubles,
-            broker.holdable(),
-            broker.live(self.now()),
-            self.claims.told(),
-        )
+        self._troubles, self._desks = self.troubles(), self.attendance.desks
+        seen = broker.waiting(), broker.ended(), broker.feed()
+        figures = self._orders, self._sessions, self._troubles
+        live, claims = broker.live(now), self.claims.told()
+        return Snapshot(now, *seen, *figures, broker.holdable(), live, claims, desks=self._desks)
 
     @property
     def listened_to(self) -> bool:
@@ -341,6 +337,9 @@ class Core(ABC):
         if sessions != self._sessions:
             self._sessions = sessions
             self.publish(self._listeners, SessionsChanged(sessions))
+        if (desks := self.attendance.desks) != self._desks:
+            self._desks = desks
+            self.publish(self._listeners, DesksChanged(desks))
         if (troubles := self.troubles()) != self._troubles:
             self._troubles = troubles
             self.publish(self._listeners, TroublesChanged(troubles))

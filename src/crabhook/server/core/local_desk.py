@@ -14,6 +14,7 @@ from crabhook.desk.commands import (
     AllowWithRule,
     Ask,
     AskContext,
+    AskDesks,
     AskEntry,
     AskHistory,
     AskObjections,
@@ -32,6 +33,7 @@ from crabhook.desk.history import EntryRead, Past
 from crabhook.desk.updates import (
     Claimed,
     ContextReady,
+    DesksRead,
     News,
     ObjectionsReady,
     Offering,
@@ -243,6 +245,9 @@ class LocalDesk:
 
         self._readings.words(self._known(command.card), tell)
 
+    def _ask_desks(self, _: AskDesks, settle: Settle) -> None:
+        self._ready(settle, DesksRead(self._core.attendance.attached()))
+
     def _known(self, number: int) -> Card:
         card = self._core.broker.card(number)
         if card is None:
@@ -298,5 +303,6 @@ _HOW: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
     AskHistory: LocalDesk._ask_history,  # noqa: SLF001
     AskEntry: LocalDesk._ask_entry,  # noqa: SLF001
     AskContext: LocalDesk._ask_context,  # noqa: SLF001
+    AskDesks: LocalDesk._ask_desks,  # noqa: SLF001
     AskObjections: LocalDesk._ask_objections,  # noqa: SLF001
 }

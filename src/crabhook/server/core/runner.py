@@ -34,7 +34,6 @@ from crabhook.model.event import Event
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import Ruling
-from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.core import Core
 from crabhook.server.core.history import PastReader, Remembered
 from crabhook.server.core.journal_mapper import JournalMapper
@@ -80,6 +79,8 @@ class Runner(Core):
         past = PastReader(rules.record, rules.files) if recorder and rules else self._remembered
         self.readings = Readings(judge, rules, past, self._reconsidered)
         self.recorder = recorder
+        if recorder is not None and recorder.store_id is not None:
+            self.store_id = recorder.store_id
         self._bookkeeper = JournalMapper(wall, self.broker.secret_of)
         self._summaries = Summaries(platforms, self._record_summary)
         self._places: dict[tuple[str, int], PendingCall] = {}
@@ -92,7 +93,6 @@ class Runner(Core):
         if recorder is not None:
             self.faults.append(lambda: recorder.trouble)
         self.parts: list[Callable[[], str]] = [self._of_record]
-        self.attendance = Attendance()
         self.closed = self.handed_over = False
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
         self.assess: Assess = untold

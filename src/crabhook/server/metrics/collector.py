@@ -37,7 +37,7 @@ from crabhook.policy.rule import Ruling
 from crabhook.server.core.law import Judge
 from crabhook.server.core.runner import Runner
 from crabhook.server.health import Health
-from crabhook.server.metrics.tally import End, Tally, labels_of
+from crabhook.server.metrics.tally import End, Tally, TurnedAway, labels_of
 from crabhook.tables import tables
 
 Value: TypeAlias = tuple[Sequence[str], float]
@@ -103,6 +103,10 @@ _COUNTED: Mapping[str, Callable[[Tally], Iterable[Value] | float]] = {
     "requests_total": lambda tally: tally.taken_in.items(),
     "requests_ended_total": lambda tally: _each({end: end.value for end in End}, tally.ended),
     "decisions_total": lambda tally: tally.decisions.items(),
+    "operator_decisions_total": lambda tally: tally.roles.items(),
+    "desk_refusals_total": lambda tally: _each(
+        {one: one.value for one in TurnedAway}, tally.turned_away_for
+    ),
     "refusals_total": lambda tally: _each(REASONS, tally.refusals),
     "unauthenticated_total": lambda tally: tally.strangers,
     "unreadable_total": lambda tally: _each({name: name for name in PLATFORMS}, tally.unreadable),
@@ -114,6 +118,7 @@ _SEEN: Mapping[str, Callable[[Runner], Iterable[Value] | float]] = {
     "waiting": _waiting,
     "oldest_wait_seconds": _oldest,
     "sessions": lambda runner: runner.broker.sessions(),
+    "desks": lambda runner: runner.attendance.desks,
     "orders": lambda runner: _each(ORDERS, Counter(order.kind for order in runner.broker.orders())),
     "serving": lambda runner: Health(runner).serving,
     "record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),

@@ -41,6 +41,7 @@ from crabhook.platforms import PLATFORMS
 _LOG = logging.getLogger(__name__)
 
 OTHER = "other"
+HERE = "here"  # the role of who decides at the server's own terminal
 
 
 class End(StrEnum):
@@ -55,6 +56,14 @@ class End(StrEnum):
     OPERATOR_LEFT = "operator-left"
     NEVER_CAME_BACK = "never-came-back"
     UNDECIDED = "undecided"  # no opinion for another reason, such as that there was none before
+
+
+class TurnedAway(StrEnum):
+    """What a call of a desk elsewhere is refused for, as it is counted."""
+
+    TEAM = "team"  # the team's file cannot be used, so nobody elsewhere may do anything
+    CERTIFICATE = "certificate"  # of no device in the team, or of one that is not any more
+    RIGHTS = "rights"  # the role, the limits or the key
 
 
 class By(StrEnum):
@@ -120,6 +129,9 @@ class Witness:
     def stranger(self) -> None:
         """Hear of somebody who showed no token, or a wrong one."""
 
+    def turned_away(self, why: TurnedAway) -> None:
+        """Hear of a call of a desk elsewhere that was refused."""
+
 
 class Tally(Witness):
     """Counts what a runner does, from its first fact on.
@@ -132,6 +144,8 @@ class Tally(Witness):
         self.taken_in: Counter[tuple[str, str]] = Counter()
         self.ended: Counter[End] = Counter()
         self.decisions: Counter[tuple[By, str]] = Counter()
+        self.roles: Counter[tuple[str, str]] = Counter()
+        self.turned_away_for: Counter[TurnedAway] = Counter()
         self.refusals: Counter[Refusal] = Counter()
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
@@ -166,6 +180,10 @@ class Tally(Witness):
     def stranger(self) -> None:
         """Count somebody without the token."""
         self.strangers += 1
+
+    def turned_away(self, why: TurnedAway) -> None:
+        """Count a call of a desk elsewhere that was refused."""
+        self.turned_away_for[why] += 1
 
     # How it is counted.
 
@@ -223,6 +241,8 @@ class Tally(Witness):
             return
         self.ended[End.DECIDED] += 1
         self.decisions[_BY[type(made.by)], made.decision.verdict.value] += 1
+        if isinstance(made.by, Operator):
+            self.roles[made.by.role or HERE, made.decision.verdict.value] += 1
 
     def _seen(self, card: Card, before: Card, end: End | None) -> None:
         """Count the end of whatever was on a card and is not any more, without an answer."""

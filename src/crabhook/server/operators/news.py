@@ -6,6 +6,7 @@ costs the others nothing, and one that comes back goes on from its place while t
 
 import asyncio
 import secrets
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,15 @@ from typing import Protocol
 
 from crabhook.bounded import Bounded
 from crabhook.broker.broker import Broker
-from crabhook.desk.updates import News, Snapshot
+from crabhook.desk.updates import News, SessionsSeen, Snapshot
 from crabhook.model.card import Card
+from crabhook.model.session import SessionKey, SessionView
 from crabhook.remote.messages import NEWS, PAYLOAD_LIMIT, Inputs, event_of
 from crabhook.v1 import operator_pb2 as pb
 
 KEPT = 2048  # pieces of news
 KEPT_BYTES = 32 << 20  # of the inputs on the cards among them
+SESSIONS_KEPT = 1024
 VERSIONS_KEPT = 4096  # of cards, each as a decision may say that it was seen
 
 
@@ -42,23 +45,32 @@ class Listened(Protocol):
     """What tells its news."""
 
     broker: Broker
+    store_id: bytes
+
+    def now(self) -> float:
+        """Return the time on the desks' clock, seconds."""
 
     def listen(self, listener: Callable[[News], object]) -> Callable[[], object]:
         """Tell `listener` a snapshot, then all news; return how to stop."""
 
 
 class NewsRow:
-    """The row of news of one core, from now on."""
+    """The row of news of one core, from now on.
+
+    Its numbers begin at the wall clock's microseconds, so that they go on over a restart of the
+    server; what was told before that is not kept.
+    """
 
     def __init__(self, core: Listened) -> None:
         self._core = core
-        self.store_id = secrets.token_bytes(16)
-        self.seq, self.closed = 0, False
+        self.store_id, self.run = core.store_id, secrets.token_bytes(8)
+        self.seq, self.closed = time.time_ns() // 1000, False
         self.inputs = Inputs()
         self.more = asyncio.Event()
         self._kept: deque[Told] = deque()
         self._size = 0
         self._versions: Bounded[tuple[int, int], Card] = Bounded(VERSIONS_KEPT)
+        self._sessions: Bounded[SessionKey, SessionView] = Bounded(SESSIONS_KEPT)
         self._leave = core.listen(self._hear)
 
     def __repr__(self) -> str:
@@ -73,6 +85,7 @@ class NewsRow:
     def _hear(self, news: News) -> None:
         if isinstance(news, Snapshot):
             self._versions.update({(one.number, one.revision): one for one in news.waiting})
+            self._sessions.update({one.key: one for one in news.live})
         if type(news) not in NEWS:
             return
         self.seq += 1
@@ -83,6 +96,8 @@ class NewsRow:
             self._size -= self._kept.popleft().size
         if isinstance(news, Card):
             self._versions[news.number, news.revision] = news
+        if isinstance(news, SessionsSeen):
+            self._sessions.update({one.key: one for one in news.changed})
         more, self.more = self.more, asyncio.Event()
         more.set()
 
@@ -114,6 +129,20 @@ class NewsRow:
         if told.event is None:
             told.event = event_of(told.news, told.seq, limit, self.inputs)
         return told.event
+
+    # What is known of what the news are about.
+
+    def card(self, number: int) -> Card | None:
+        """Return a card that waits or ended not long ago."""
+        return self._core.broker.card(number)
+
+    def live(self) -> Sequence[SessionView]:
+        """Return the sessions that were heard of last."""
+        return self._core.broker.live(self._core.now())
+
+    def ended(self, key: SessionKey) -> SessionView | None:
+        """Return a session as it was told of last, also after its end."""
+        return self._sessions.get(key)
 
     def seen(self, number: int, version: int) -> Card | None:
         """Return a card in the version in which it was seen, where that is known."""

@@ -3,9 +3,8 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
 from typing import Any, Protocol, TypeVar
@@ -22,9 +21,9 @@ from crabhook.desk.commands import (
     Outcome,
     Stale,
 )
-from crabhook.desk.updates import News, Settled, Snapshot
+from crabhook.desk.updates import AttachedDesk, News, Settled
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import State
+from crabhook.model.card import Card, State
 from crabhook.remote.codec import WireError
 from crabhook.remote.messages import (
     CALLS,
@@ -38,14 +37,12 @@ from crabhook.remote.messages import (
 )
 from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.local_desk import LocalDesk
-from crabhook.server.metrics.tally import Witness
+from crabhook.server.metrics.tally import TurnedAway, Witness
 from crabhook.server.operators.news import Listened, NewsRow
 from crabhook.server.operators.rights import (
+    Sight,
     about_of,
     facts_of,
-    may_see,
-    of_others,
-    part_of,
     verb_of,
     view_tag,
 )
@@ -60,6 +57,7 @@ LOOK_EVERY = 1.0  # seconds between two looks at whether a desk may still watch
 PART = 256 << 10  # bytes
 WATCHES = 16  # of one device at once
 DESKS_KEPT = 256
+REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # of one kind in so many seconds, one is on record
 WITHIN = 60.0  # seconds for what is read; a command is done at once
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -73,11 +71,11 @@ class Served(Listened, Protocol):
     witness: Witness
     attendance: Attendance
 
-    def now(self) -> float:
-        """Return the time on the desks' clock, seconds."""
-
     def desk(self, by: Actor) -> LocalDesk:
         """Return a desk, at which `by` sits."""
+
+    def warn(self, text: str, *, alarm: bool = True) -> None:
+        """Show and record that something was done to the server itself."""
 
 
 class OperatorPort:
@@ -92,6 +90,7 @@ class OperatorPort:
         self._row = NewsRow(served)
         self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
         self._watches = Counter[str]()
+        self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
 
     def __repr__(self) -> str:
         return f"<OperatorPort {self._row!r} watches={self._watches.total()}>"
@@ -125,16 +124,21 @@ class OperatorPort:
     async def _seat(
         self, context: Context, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
     ) -> Seat:
-        """Return who calls, if they may; else end the call."""
+        """Return who calls, if they may; else end the call, which is counted and recorded."""
         seat = self._seats.of(context, verb, facts, sent)
         if isinstance(seat, Refused):
-            self._served.witness.stranger()
+            why = self._seats.turns_away(context)
+            self._served.witness.turned_away(why)
+            if self._refused.get(seat.why, 0.0) <= monotonic():  # of many alike, one is recorded
+                self._refused[seat.why] = monotonic() + RECORDED_EVERY
+                text = f"a desk at {_address(context.peer())} was refused: {seat.why}"
+                self._served.warn(text, alarm=why is not TurnedAway.RIGHTS)
             await context.abort(_Code.PERMISSION_DENIED, _said(seat.why))
         return seat
 
     def _desk(self, seat: Seat, context: Context) -> LocalDesk:
         """Return the desk at which a person sits: what was read for it is kept for a while."""
-        by = Operator(seat.operator, seat.name, seat.device_name, _address(context.peer()))
+        by = _operator(seat, context)
         desk = self._desks.get(by) or self._served.desk(by)
         self._desks[by] = desk
         return desk
@@ -147,10 +151,10 @@ class OperatorPort:
         """Tell all there is, or what changed since the desk's place, and then what changes."""
         seat = await self._seat(context, Verb.WATCH)
         row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
-        view, at = view_tag(seat), request.after_seq
+        view, at = view_tag(seat, row.run), request.after_seq
         resumed = request.store_id == row.store_id and request.view_tag == view
         resumed = resumed and row.after(at) is not None
-        with self._watched(seat) as too_many:
+        with self._watched(seat, context) as too_many:
             if too_many:
                 await context.abort(_Code.RESOURCE_EXHAUSTED, "too many watches of this device")
             yield pb.WatchEvent(hello=self._hello(seat, view, resumed=resumed))
@@ -164,18 +168,19 @@ class OperatorPort:
                 yield event
 
     @contextmanager
-    def _watched(self, seat: Seat) -> Iterator[bool]:
+    def _watched(self, seat: Seat, context: Context) -> Iterator[bool]:
         """Count a watch; who may decide is at a desk for as long as it lasts.
 
         A key that only closes is nobody's who sits there: any program of its owner's can show it.
         """
         decides = seat.role.includes(Role.DECIDER) and not seat.closing
+        attached = AttachedDesk(_operator(seat, context), self._served.now(), seat.closing)
         if self._watches[seat.device] >= WATCHES:
             yield True
             return
         self._watches[seat.device] += 1
         try:
-            with self._served.attendance.attending() if decides else nullcontext():
+            with self._served.attendance.attending(attached, decides=decides):
                 yield False
         finally:
             self._watches[seat.device] -= 1
@@ -195,33 +200,18 @@ class OperatorPort:
 
     async def _all(self, seat: Seat, limit: int) -> AsyncIterator[pb.WatchEvent]:
         seq, snapshot = await self._row.snapshot()
-        seen = self._within(seat, snapshot)
-        seen = replace(seen, claims=tuple(of_others(seat, one) for one in seen.claims))
-        for event in events_of(seen, limit, self._row.inputs):
+        for card in (*snapshot.waiting, *snapshot.ended):
+            await self._row.inputs.prepare(card)
+        for event in events_of(Sight(seat, self._row).snapshot(snapshot), limit, self._row.inputs):
             yield event
         yield pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())
-
-    def _within(self, seat: Seat, snapshot: Snapshot) -> Snapshot:
-        """Return of all there is what a person may see."""
-        if seat.scope.everything:
-            return snapshot
-
-        def seen_of(about: Iterable[T]) -> tuple[T, ...]:
-            return tuple(one for one in about if may_see(seat, one))
-
-        return replace(
-            snapshot,
-            waiting=seen_of(snapshot.waiting),
-            ended=seen_of(snapshot.ended),
-            feed=seen_of(snapshot.feed),
-            live=seen_of(snapshot.live),
-        )
 
     async def _following(
         self, seat: Seat, context: Context, at: int, limit: int
     ) -> AsyncIterator[pb.WatchEvent]:
         """Tell what changes after a place, until the desk may not watch any more."""
         row, said = self._row, monotonic()
+        sight = Sight(seat, row)
         while not row.closed:
             more = row.more
             if self._seats.of(context, Verb.WATCH) != seat:
@@ -234,8 +224,10 @@ class OperatorPort:
                     yield event
             news: News | None = None
             for told in batch or ():
-                at, news = told.seq, part_of(seat, told.news)
+                at, news = told.seq, sight.of(told.news)
                 if news is not None:
+                    if isinstance(news, Card):
+                        await row.inputs.prepare(news)
                     whole = news is told.news
                     yield row.event(told, limit) if whole else event_of(news, at, limit)
                     said = monotonic()
@@ -254,6 +246,7 @@ class OperatorPort:
         if card is None:
             await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
         await self._seat(context, Verb.READ, facts_of(card))
+        await self._row.inputs.prepare(card)
         data = card_message(card, self._row.inputs).SerializeToString()
         for start in range(0, len(data), PART):
             yield pb.CardPart(data=data[start : start + PART])
@@ -288,7 +281,7 @@ class OperatorPort:
                 why = f"#{card.number} was not seen like this; nothing was sent"
                 return self._response(rpc, command, Stale(why, card.revision), None, self._row.seq)
         outcome, read, seq = await self._carried_out(desk, command)
-        return self._response(rpc, command, outcome, part_of(seat, read), seq)
+        return self._response(rpc, command, outcome, Sight(seat, self._row).of(read), seq)
 
     async def _carried_out(
         self, desk: LocalDesk, command: Command
@@ -331,6 +324,11 @@ async def _either(event: asyncio.Event, seconds: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
+
+
+def _operator(seat: Seat, context: Context) -> Operator:
+    where = _address(context.peer())
+    return Operator(seat.operator, seat.name, seat.device_name, where, seat.role.value)
 
 
 def _address(peer: str) -> str:

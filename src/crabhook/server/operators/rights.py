@@ -1,15 +1,17 @@
 """What a command needs of who gives it, and what of the news is within a person's limits."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from hashlib import sha256
 from math import inf
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from crabhook.broker.orders import about
 from crabhook.desk.commands import (
+    BARE_DENIAL,
     AllowWithRule,
     AskContext,
+    AskDesks,
     AskEntry,
     AskHistory,
     AskObjections,
@@ -27,14 +29,24 @@ from crabhook.desk.commands import (
     TakeBackNote,
 )
 from crabhook.desk.history import EntryRead, HistoryRead
-from crabhook.desk.updates import Claimed, News, SessionsSeen
+from crabhook.desk.updates import (
+    AttachedDesk,
+    Claimed,
+    DesksRead,
+    News,
+    OrdersChanged,
+    SessionsChanged,
+    SessionsSeen,
+    Snapshot,
+    TroublesChanged,
+)
 from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.card import Card, FeedEntry
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
-from crabhook.model.session import SessionView
-from crabhook.team.membership import Facts, Seat, Verb
+from crabhook.model.session import SessionKey, SessionView
+from crabhook.team.membership import Facts, Role, Seat, Verb
 from crabhook.vocabulary import vocabulary
 
 VERBS: Mapping[type[Command], Verb] = {
@@ -54,6 +66,7 @@ VERBS: Mapping[type[Command], Verb] = {
     AskObjections: Verb.OFFERS,
     AskHistory: Verb.READ,
     AskEntry: Verb.READ,
+    AskDesks: Verb.READ,
 }
 """What each command is, unless what it says makes it less."""
 
@@ -67,20 +80,33 @@ def verb_of(command: Command, orders: Sequence[Standing]) -> Verb:
     """Return what a command is; `orders` are those that stand."""
     match command:
         case Decide(decision=decision) if decision.verdict in _DENIALS:
-            verb = Verb.DENY
+            verb = Verb.DENY if _is_bare(decision) else Verb.NOTE
         case Decide(decision=decision) if not all(map(_for_now, decision.permissions)):
             verb = Verb.REMEMBER
         case GiveOrder(order) if any(_shortens(order, one) for one in orders):
             verb = Verb.ORDER
-        case GiveOrder(order) if order.kind in _HOLDS:
+        case GiveOrder(order) if order.kind in _HOLDS and not order.words:
             verb = Verb.HOLD
         case GiveOrder(order) if order.kind is OrderKind.HALT:
-            verb = Verb.STOP
+            verb = Verb.NOTE if order.words else Verb.STOP
+        case StopSession(why=why) if why.strip():
+            verb = Verb.NOTE
         case EndOrders(ids) if all(one.kind in _LETS_PASS for one in orders if one.id in ids):
             verb = Verb.HERE
         case _:
             verb = VERBS[type(command)]
     return verb
+
+
+def _is_bare(decision: Decision) -> bool:
+    """Whether a denial says nothing but that: no words reach the model, the agent or its user.
+
+    The key that lies open is any program's of its owner's, an agent's too, whose words would be
+    an instruction to another agent.
+    """
+    reason = BARE_DENIAL if decision.reason == BARE_DENIAL else ""
+    bare = Decision(decision.verdict, reason, interrupt=decision.interrupt)
+    return all(getattr(decision, one.name) == getattr(bare, one.name) for one in fields(Decision))
 
 
 def _for_now(update: Mapping[str, object]) -> bool:
@@ -137,40 +163,118 @@ def facts_of(about: Card | Event | SessionView) -> Facts:
     return Facts(about.cwd)
 
 
-def may_see(seat: Seat, about: Any) -> bool:  # noqa: ANN401 - a card, a line, a session
-    """Whether something is within a person's limits."""
-    facts = facts_of(about.event if isinstance(about, FeedEntry) else about)
-    return seat.scope.everything or seat.scope.takes_in(facts)
+class Known(Protocol):
+    """What is looked up to tell whether a piece of news is within a person's limits."""
+
+    def card(self, number: int) -> Card | None:
+        """Return a card that waits or ended not long ago."""
+
+    def live(self) -> Sequence[SessionView]:
+        """Return the sessions that were heard of last."""
+
+    def ended(self, key: SessionKey) -> SessionView | None:
+        """Return a session as it was told of last, also after its end."""
 
 
-def of_others(seat: Seat, claimed: Claimed) -> Claimed:
-    """Return who looks at a card, without the desk that is told."""
-    own = (seat.operator, seat.device_name)
-    others = (b for b in claimed.by if isinstance(b, Operator) and (b.id, b.desk) != own)
-    return Claimed(claimed.card, tuple(others))
+WRONG = "something is wrong with the server, which its admins are told of"
+"""What a person with limits is told of troubles: their words name other people's projects."""
+
+T = TypeVar("T")
 
 
-def part_of(seat: Seat, news: News | None) -> News | None:
-    """Return what of a piece of news a person may see; the same where that is all."""
-    if isinstance(news, Claimed):
-        return of_others(seat, news)
-    return news if seat.scope.everything else _within(seat, news)
+class Sight:
+    """What one person may see of the news; `known` tells what they are about."""
+
+    def __init__(self, seat: Seat, known: Known) -> None:
+        self._seat, self._known = seat, known
+        self._all = seat.scope.everything
+
+    def of(self, news: News | None) -> News | None:
+        """Return what of a piece of news a person may see; the same where that is all."""
+        if isinstance(news, Claimed):
+            return self._claimed(news)
+        if isinstance(news, DesksRead) and not self._seat.role.includes(Role.ADMIN):
+            return DesksRead(tuple(map(_name_alone, news.desks)))
+        return news if self._all else self._within(news)
+
+    def snapshot(self, all_of_it: Snapshot) -> Snapshot:
+        """Return of all there is what a person may see."""
+        claims = tuple(filter(None, map(self._claimed, all_of_it.claims)))
+        if self._all:
+            return replace(all_of_it, claims=claims)
+        live = self._those(all_of_it.live)
+        return replace(
+            all_of_it,
+            waiting=self._those(all_of_it.waiting),
+            ended=self._those(all_of_it.ended),
+            feed=self._those(all_of_it.feed),
+            orders=self._orders(all_of_it.orders),
+            troubles=_in_short(all_of_it.troubles),
+            claims=claims,
+            live=live,
+            sessions=len(live),
+        )
+
+    def _within(self, news: News | None) -> News | None:
+        seen: News | None = news
+        match news:
+            case Card() | FeedEntry():
+                seen = news if self.sees(news) else None
+            case OrdersChanged(orders):
+                seen = OrdersChanged(self._orders(orders))
+            case SessionsChanged():
+                seen = SessionsChanged(len(self._those(self._known.live())))
+            case SessionsSeen(changed, ended):
+                over = ((key, self._known.ended(key)) for key in ended)
+                gone = tuple(key for key, view in over if view is not None and self.sees(view))
+                seen = SessionsSeen(self._those(changed), gone)
+            case TroublesChanged(troubles):
+                seen = TroublesChanged(_in_short(troubles))
+            case HistoryRead(entries=entries):
+                seen = replace(news, entries=tuple(one for one in entries if self.sees(one.card)))
+            case EntryRead(entry=entry) if entry is not None and not self.sees(entry.card):
+                seen = replace(news, entry=None)
+        return seen
+
+    def sees(self, about: Any) -> bool:  # noqa: ANN401 - a card, a line, a session
+        """Whether something is within a person's limits."""
+        if isinstance(about, FeedEntry):
+            card = self._known.card(about.number) if about.number else None
+            about = card or about.event
+        return self._all or self._seat.scope.takes_in(facts_of(about))
+
+    def _those(self, about: Iterable[T]) -> tuple[T, ...]:
+        return tuple(filter(self.sees, about))
+
+    def _orders(self, orders: Iterable[Standing]) -> tuple[Standing, ...]:
+        """Return the orders that are about everything, or about what this person may see."""
+        return tuple(filter(self._concerns, orders))
+
+    def _concerns(self, order: Standing) -> bool:
+        if order.session:
+            views = (one for one in self._known.live() if one.session == order.session)
+            return any(map(self.sees, views))
+        return not order.project or self._seat.scope.takes_in(Facts(order.project))
+
+    def _claimed(self, claimed: Claimed) -> Claimed | None:
+        """Return who looks at a card, without the desk that is told."""
+        card = self._known.card(claimed.card)
+        if not self._all and (card is None or not self.sees(card)):
+            return None
+        own = (self._seat.operator, self._seat.device_name)
+        others = (b for b in claimed.by if isinstance(b, Operator) and (b.id, b.desk) != own)
+        return Claimed(claimed.card, tuple(others))
 
 
-def _within(seat: Seat, news: News | None) -> News | None:
-    """Return what of a piece of news is within a person's limits."""
-    match news:
-        case Card() | FeedEntry():
-            return news if may_see(seat, news) else None
-        case SessionsSeen(changed, ended):
-            return SessionsSeen(tuple(one for one in changed if may_see(seat, one)), ended)
-        case HistoryRead(entries=entries):
-            return replace(news, entries=tuple(one for one in entries if may_see(seat, one.card)))
-        case EntryRead(entry=entry) if entry is not None and not may_see(seat, entry.card):
-            return replace(news, entry=None)
-    return news
+def _in_short(troubles: tuple[str, ...]) -> tuple[str, ...]:
+    return (WRONG,) if troubles else ()
 
 
-def view_tag(seat: Seat) -> bytes:
-    """Return what is the same for all who see the same of the news."""
-    return sha256(repr((seat.role.value, seat.scope)).encode("utf-8", "replace")).digest()[:8]
+def _name_alone(desk: AttachedDesk) -> AttachedDesk:
+    return AttachedDesk(Operator("", desk.by.name, ""))
+
+
+def view_tag(seat: Seat, run: bytes) -> bytes:
+    """Return what is the same for all who see the same of the news of one run of the server."""
+    view = repr((seat.role.value, seat.scope)).encode("utf-8", "replace")
+    return sha256(run + view).digest()[:8]

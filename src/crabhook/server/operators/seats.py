@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 
+from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Verb
 from crabhook.team.presence import HEADER, Call, opened_by
@@ -50,6 +51,14 @@ class Seats:
             return opened_by(told.signature, call, team, seat, self._now())
 
         return team.allows(next(iter(shown), b""), time(), verb, facts, opened)
+
+    def turns_away(self, context: Context) -> TurnedAway:
+        """Return what a call counts as that was refused."""
+        team, shown = self._team(), context.auth_context().get("x509_pem_cert", ())
+        if isinstance(team, Refused):
+            return TurnedAway.TEAM
+        known = not isinstance(team.identify(next(iter(shown), b""), time()), Refused)
+        return TurnedAway.RIGHTS if known else TurnedAway.CERTIFICATE
 
 
 def as_sent(message: Any, request: bytes) -> tuple[bytes, Any]:  # noqa: ANN401 - a message's class

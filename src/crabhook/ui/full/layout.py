@@ -153,6 +153,7 @@ class Painter:
     def _status(self, columns: int, clock: Clock) -> Line:
         screen = self._screen
         queue, sessions = screen.selection.queue, screen.desk.sessions()
+        desks = screen.desk.desks()
         waiting, aside, risky = queue.count, queue.aside, queue.levels[Level.DANGER]
         lost = screen.desk.lost()
         missing = (f"not connected: {lost}",) if lost else ()
@@ -167,6 +168,7 @@ class Painter:
             (3, [("dim", f" · {aside} aside" if aside else "")]),
             (1, [("chosen", f" · {len(screen.marks)} marked" if screen.marks else "")]),
             (4, [("", f" · {sessions} session{'' if sessions == 1 else 's'}")]),
+            (5, [("dim", f" · {desks} desks" if desks > 1 else "")]),
             (0, [("danger", f" · {risky} ▲▲" if risky else "")]),
             (1, [("", f" · oldest {oldest}" if oldest else "")]),
             (6, [("dim", f" · {self._spell(screen.title)}" if screen.title else "")]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -144,3 +145,32 @@ def test_a_length_nobody_can_be_away_is_refused(length: str) -> None:
         done = Person.run(Person.__new__(Person), "away", "--for", length, home=home)
     assert done.returncode == 2
     assert "length of time" in done.stderr
+
+
+def test_the_list_of_operators_says_who_is_attached_and_from_where(person: Person) -> None:
+    watch = subprocess.Popen(
+        [CRABHOOK, "watch", "--json"],
+        env=person.environment(person.desk.folder),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert watch.stdout is not None
+        assert watch.stdout.readline()
+        (ann,) = json.loads(person.run("operators", "list", "--json").stdout)
+        (desk,) = ann["attached"]
+        assert {**desk, "since": ""} == {
+            "device": "laptop",
+            "address": "127.0.0.1",
+            "role": "admin",
+            "since": "",
+            "closing": True,
+        }
+        listed = person.run("operators", "list").stdout
+        assert "attached: laptop at 127.0.0.1, since 2" in listed
+        assert "Z, by its open key" in listed
+    finally:
+        watch.kill()
+        watch.communicate(timeout=10)
+    assert "attached" not in person.run("operators", "list").stdout

@@ -11,6 +11,7 @@ import pytest
 
 from crabhook.desk.commands import (
     AskContext,
+    AskDesks,
     AskEntry,
     AskHistory,
     AskObjections,
@@ -24,7 +25,7 @@ from crabhook.desk.commands import (
     Stale,
     TooLate,
 )
-from crabhook.desk.updates import LinkChanged, News, Snapshot, Update
+from crabhook.desk.updates import AttachedDesk, LinkChanged, News, Snapshot, Update
 from crabhook.model.actor import OWNER, Operator, OrderKind
 from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decision, Verdict
@@ -258,13 +259,21 @@ def test_no_update_holds_a_tickets_secret_nor_a_function() -> None:
     desk.offered[1] = BOTH
     first = desk.ask(call(tool_use_id="t1"))
     desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
-    asked = (AskOffers(1), AskContext(1), AskObjections(1, CHANGED), AskHistory(), AskEntry(1))
+    asked = (
+        AskOffers(1),
+        AskContext(1),
+        AskObjections(1, CHANGED),
+        AskHistory(),
+        AskEntry(1),
+        AskDesks(),
+    )
     for command in (*asked, Claim(1), Decide(1, 2, ALLOW)):
         desk.submit(command)
     desk.deliver(first)
     desk.order(Order(OrderKind.HOLD, "Stop"))
     desk.wrong.append("wrong")
-    desk.pass_time(1)
+    with desk.core.attendance.attending(AttachedDesk(OWNER)):
+        desk.pass_time(1)
     desk.subscribe(updates.append)
     kinds = {type(update.news) for update in updates}
     assert kinds | {LinkChanged} == set(get_args(News))  # a desk elsewhere tells that itself

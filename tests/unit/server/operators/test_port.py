@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -34,8 +35,12 @@ from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.card import FeedEntry
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
+from crabhook.platforms import PLATFORMS
 from crabhook.remote.messages import Inputs, request_of
+from crabhook.server.core.runner import Runner
 from crabhook.server.operators import news
+from crabhook.store.opening import open_writer
+from crabhook.store.recorder import Recorder
 from crabhook.team.membership import Role, Scope
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
@@ -106,7 +111,7 @@ async def test_a_desk_elsewhere_sees_and_decides_and_is_named_with_device_and_ad
         assert ended is not None
         assert ended == server.card(1)
         assert ended.decided is not None
-        assert ended.decided.by == Operator("o-ann", "ann", "ann's", "127.0.0.1")
+        assert ended.decided.by == Operator("o-ann", "ann", "ann's", "127.0.0.1", "decider")
     assert server.core.attendance.desks == 0
 
 
@@ -132,7 +137,7 @@ async def test_of_two_desks_that_decide_at_once_one_does_and_the_other_is_told_w
             winner = "bob" if outcomes[1] == Done() else "ann"
             assert Done() in outcomes
             assert isinstance(late, TooLate)
-            assert late.by == Operator(f"o-{winner}", winner, f"{winner}'s", "127.0.0.1")
+            assert late.by == Operator(f"o-{winner}", winner, f"{winner}'s", "127.0.0.1", "decider")
             assert ann.card(number) == bob.card(number) == server.card(number)
     assert len(server.decided) == times
 
@@ -180,7 +185,9 @@ async def test_who_looks_at_a_card_is_told_to_the_others_and_not_to_themselves(
     ):
         ann, bob = followed(of_ann), followed(of_bob)
         assert await given(ann, Claim(1)) == Done()
-        await until(lambda: bob.looking(1) == (Operator("o-ann", "ann", "ann's", "127.0.0.1"),))
+        await until(
+            lambda: bob.looking(1) == (Operator("o-ann", "ann", "ann's", "127.0.0.1", "decider"),)
+        )
         assert ann.looking(1) == ()
         async with port.desk("bob") as later:
             assert followed(later).looking(1) == bob.looking(1)
@@ -215,23 +222,28 @@ async def test_a_place_that_is_not_kept_any_more_is_a_gap_and_all_there_is(
     async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
         hello = (await watch.read()).hello
+        begins = hello.seq
         for number in range(30):
             notify(server, str(number))
         for again in (
-            pb.WatchRequest(store_id=hello.store_id, view_tag=hello.view_tag, after_seq=1),
-            pb.WatchRequest(store_id=b"another", view_tag=hello.view_tag, after_seq=30),
-            pb.WatchRequest(store_id=hello.store_id, view_tag=b"another", after_seq=30),
-            pb.WatchRequest(store_id=hello.store_id, view_tag=hello.view_tag, after_seq=99),
+            pb.WatchRequest(store_id=hello.store_id, view_tag=hello.view_tag, after_seq=begins),
+            pb.WatchRequest(store_id=b"another", view_tag=hello.view_tag, after_seq=begins + 30),
+            pb.WatchRequest(store_id=hello.store_id, view_tag=b"another", after_seq=begins + 30),
+            pb.WatchRequest(
+                store_id=hello.store_id, view_tag=hello.view_tag, after_seq=begins + 99
+            ),
         ):
             later = calls.Watch(again, timeout=SOON)
             parts = [(await later.read()).WhichOneof("news") for _ in range(3)]
             assert parts == ["hello", "gap", "state"]
         resumed = calls.Watch(
-            pb.WatchRequest(store_id=hello.store_id, view_tag=hello.view_tag, after_seq=29),
+            pb.WatchRequest(
+                store_id=hello.store_id, view_tag=hello.view_tag, after_seq=begins + 29
+            ),
             timeout=SOON,
         )
         assert (await resumed.read()).hello.resumed
-        assert (await resumed.read()).seq == 30
+        assert (await resumed.read()).seq == begins + 30
 
 
 @pytest.mark.slow
@@ -525,3 +537,37 @@ async def test_a_desk_that_comes_takes_no_news_from_those_that_listen() -> None:
     server.wrong.append("the disk is full")
     followed(server)
     assert tuple(replica.troubles()) == ("the disk is full",)
+
+
+async def test_the_row_of_a_record_keeps_its_name_and_its_numbers_go_on_over_a_restart(
+    tmp_path: Path,
+) -> None:
+    rows = list[tuple[bytes, int]]()
+    for folder in ("record", "record", "another"):
+        recorder = Recorder(partial(open_writer, tmp_path / folder))
+        runner = Runner(PLATFORMS, recorder)
+        row = news.NewsRow(runner)
+        rows.append((row.store_id, row.seq))
+        row.close()
+        runner.close()
+        recorder.close()
+    (first, ended), (again, began), (other, _) = rows
+    assert first == again != other
+    assert ended < began
+
+
+async def test_no_place_of_a_server_before_is_gone_on_from(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+        hello = (await calls.Watch(pb.WatchRequest(), timeout=SOON).read()).hello
+        team = port.team
+    later = PlayedDesk()
+    later.core.store_id = server.core.store_id
+    async with team_port(later.core, tmp_path, team) as port:
+        port.certificates["ann"] = team.let_in("eve", VIEWER)
+        async with port.calls("ann") as calls:
+            place = {"store_id": hello.store_id, "view_tag": hello.view_tag}
+            for seq in (hello.seq, hello.seq + 1, 2**63):
+                watch = calls.Watch(pb.WatchRequest(after_seq=seq, **place), timeout=SOON)
+                assert not (await watch.read()).hello.resumed
+                assert (await watch.read()).HasField("gap")
