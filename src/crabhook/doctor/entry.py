@@ -16,7 +16,7 @@ from typing import TypeAlias
 from crabhook.hook import Options, read_options
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
-from crabhook.install.environment import Reach
+from crabhook.install.program import Reach
 from crabhook.lint.configuration.command import commands
 from crabhook.model.card import Stance
 from crabhook.model.document import Json, Number, as_json, parse

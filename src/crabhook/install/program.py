@@ -6,8 +6,11 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-
 from crabhook.model.errors import InstallError
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from crabhook.tables import tables
 
 # A folder in the interpreter's path -> what is wrong with writing it into settings.
 _FRAGILE = {
@@ -87,3 +90,46 @@ def _hook_folder() -> Path:
     if not folders:
         raise InstallError("crabhook's installation is not complete: its hook client is missing")
     return Path(folders[0]).absolute()
+
+
+class Reach(Enum):
+    """Which hooks a variable has a say in."""
+
+    EVERY = "every hook that is a program"
+    UNSAID = "a hook that does not say this itself"
+    SEARCHED = "a hook whose program is not an absolute path"
+    PYTHON = "a hook whose Python is started without -I"
+    SHELL = "a hook that is a line for a shell, or goes through one"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A variable, the hooks that it reaches, and what it does to those."""
+
+    name: str
+    reach: Reach
+    effect: str
+
+
+MOVES: Mapping[str, Move] = {
+    name: Move(name, Reach[reach], effect)
+    for reach, effects in tables(__file__, "environment").items()
+    for names, effect in effects.items()
+    for name in names.split()
+}
+"""Every variable that has a say in some hook.
+
+PYTHONSTARTUP is not among them: a Python that is not interactive never reads it.
+"""
+
+_FUNCTION = "BASH_FUNC_"
+
+
+def moves(names: Iterable[str]) -> Iterator[Move]:
+    """Yield those of the variables that have a say in some hook, each with what it does."""
+    for name in names:
+        if name in MOVES:
+            yield MOVES[name]
+        elif name.startswith(_FUNCTION):
+            effect = "a hook that goes through bash may run this function for a program's name"
+            yield Move(name, Reach.SHELL, effect)

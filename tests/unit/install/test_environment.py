@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.hook import _OPTIONS
-from crabhook.install.environment import MOVES, Reach, moves
+from crabhook.install.program import MOVES, Reach, moves
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.install.splice import Addition, Edit, appending, apply, removal
+from crabhook.install.entries import Addition, Edit, appending, apply, removal
 from crabhook.model.document import parse
 
 containers = st.lists(st.integers(), max_size=6) | st.dictionaries(

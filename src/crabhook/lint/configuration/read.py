@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crabhook.install.environment import Move, moves
+from crabhook.install.program import Move, moves
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.values import Item
 from crabhook.lint.finding import START, Place, Remark

@@ -1,8 +1,7 @@
 """The rules, and the profiles: which of them are looked for.
 
-A rule is a function; `rules.toml` has its words.  What a file holds decides about it: `answers`
-and `scripts` look at a script, `entries` at a configuration, `runs` at both together;
-`standard` is the hook standard's own.
+A rule is a function; `rules.toml` has its words.  `answers` looks at scripts, `entries` at
+configurations and at what they start; `standard` is the hook standard's own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from crabhook.lint.finding import Rule
-from crabhook.lint.rules import answers, entries, runs, scripts, standard
+from crabhook.lint.rules import answers, entries, standard
 from crabhook.lint.rules.subjects import RULES, ScriptRule, SetupRule
 
 ALWAYS = tuple(RULES[name] for name in ("CH020", "CH021", "CH022", "CH101"))
@@ -43,7 +42,7 @@ def _profile(name: str, *modules: ModuleType) -> Profile:
     return Profile(name, tuple(scripts), tuple(setups))
 
 
-TODAY = _profile("today", answers, scripts, entries, runs)
+TODAY = _profile("today", answers, entries)
 STANDARD = _profile("standard", standard)
 
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (TODAY, STANDARD)}

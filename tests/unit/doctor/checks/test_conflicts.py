@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.doctor.checks.conflicts import alone, environment, switched_on
+from crabhook.doctor.checks.installed import alone, environment, switched_on
 from crabhook.doctor.facts import read
 from crabhook.doctor.finding import Status
 from tests.unit.doctor.home import Home, is_well, typist

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.checks.conflicts import permitted
+from crabhook.doctor.checks.installed import permitted
 from crabhook.doctor.finding import Finding, Status
 from tests.unit.doctor.home import Home, is_well, typist
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from crabhook.doctor.checks.rules import project_rules, rules
+from crabhook.doctor.examination import own_rules, project_rules
 from crabhook.doctor.finding import Finding, Status
 from tests.support.typist import Typist
 from tests.unit.doctor.home import Home, is_well, typist
@@ -17,12 +17,12 @@ BROKEN = f'{GOOD}\n[[rule]]\nverdict = "perhaps"\nmatch = "Bash"\n'
 
 
 def test_without_rule_files_all_is_well(home: Home) -> None:
-    assert all(map(is_well, rules(home.machine())))
+    assert all(map(is_well, own_rules(home.machine())))
     assert list(project_rules(home.machine())) == []
 
 
 def own(home: Home) -> Finding:
-    return next(rules(home.machine()))
+    return next(own_rules(home.machine()))
 
 
 def test_broken_rules_are_a_fault_with_their_line_and_editing_mends(home: Home) -> None:
@@ -37,10 +37,10 @@ def test_broken_rules_are_a_fault_with_their_line_and_editing_mends(home: Home) 
 
 def test_a_broken_list_of_trusted_files_is_a_fault(home: Home) -> None:
     home.write(home.config / "trusted.toml", "[[trusted]]\nfolder = 1\n")
-    _, finding = rules(home.machine())
+    _, finding = own_rules(home.machine())
     assert (finding.status, finding.id) == (Status.FAULT, "rules.trusted")
     home.mend(finding, editor=typist(home.folder, ""))
-    assert all(map(is_well, rules(home.machine())))
+    assert all(map(is_well, own_rules(home.machine())))
 
 
 def trust(home: Home, *options: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.doctor.checks.surroundings import rules, settings
+from crabhook.doctor.examination import rules, settings
 from crabhook.doctor.finding import Status
 from tests.unit.doctor.home import Home, is_well, typist
 

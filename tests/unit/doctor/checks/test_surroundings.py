@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.checks.surroundings import no_root, own
+from crabhook.doctor.examination import no_root, own
 from crabhook.doctor.finding import Status
 from tests.unit.doctor.home import Home, is_well
 
