@@ -14,8 +14,7 @@ from time import monotonic_ns
 
 from bench.events import LEFT_WAITING, WATCHED
 from crabhook.desk.commands import Decide
-from crabhook.desk.interface import Desk
-from crabhook.desk.updates import Update
+from crabhook.desk.updates import Desk, Update
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.sdk.platform import COMMON
+from crabhook.sdk.event import COMMON
 from tests.docs.sdk_table import PAGE, with_table
 
 TEXT = PAGE.read_text(encoding="utf-8")

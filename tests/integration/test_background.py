@@ -20,7 +20,7 @@ import grpc
 import pytest
 
 from crabhook.remote.desk import OPTIONS, RemoteDesk
-from crabhook.server.status import status_file
+from crabhook.server.unix_socket import status_file
 from crabhook.team.desk_keys import desk_folders
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK

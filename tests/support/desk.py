@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from crabhook.desk.history import HistoryRead, Past
-    from crabhook.desk.updates import Update
+    from crabhook.desk.updates import HistoryRead, Past, Update
     from crabhook.model.decision import Decision, Reply
     from crabhook.model.event import Event
     from crabhook.model.risk import Risk

@@ -17,8 +17,7 @@ from tests.support.team_port import TeamPort, team_port
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from crabhook.desk.interface import Desk
-    from crabhook.desk.updates import News
+    from crabhook.desk.updates import Desk, News
 
 STILL = 0.15  # seconds after which what has not come over a connection is not on its way
 SAMPLES = Path("tests/samples/claude")

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crabhook.desk.commands import TakenOffer
-    from crabhook.desk.interface import Desk
-    from crabhook.desk.updates import Offering
+    from crabhook.desk.updates import Desk, Offering
     from crabhook.model.decision import Decision
     from crabhook.model.order import Order
     from crabhook.server.core.core import Core

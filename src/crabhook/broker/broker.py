@@ -1,24 +1,205 @@
 """The broker: told what happened, it says what is to be done about it.
 
 `Broker.handle(fact)` is the whole interface of the state machine; everything
-else here is read-only.  One fact is handled to its end before the next, so
+else of it is read-only.  One fact is handled to its end before the next, so
 no two of them ever see a half-made change.  It calls nobody: what has to be looked up
 or judged comes with the fact.
+
+What operators say beside deciding is handled here too: orders, more or later time for a card, and
+rules.  A rule added on a card lets the other calls that wait and that it allows go their way, as if
+they had only now arrived; an operator who wants everything of a session to wait is asked on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
-from crabhook.broker import arriving, commands, ending, messages, restoring
-from crabhook.broker.messages import Effect
+from crabhook.broker import arriving, ending, messages, restoring
+from crabhook.broker.cards import TooLateError
+from crabhook.broker.ending import answered, halt, known_card
+from crabhook.broker.messages import (
+    Answered,
+    Commanded,
+    Effect,
+    OrdersEnded,
+    Reconsidered,
+    RuleAdded,
+    Rulings,
+)
+from crabhook.broker.orders import said_by
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.broker.state import BrokerState
-from crabhook.model.card import Card, FeedEntry
-from crabhook.model.decision import Decision
+from crabhook.desk.commands import (
+    Command,
+    EndOrders,
+    Extend,
+    GiveOrder,
+    Snooze,
+    Steer,
+    StopSession,
+    TakeBackNote,
+)
+from crabhook.model import wording
+from crabhook.model.actor import Actor, Ended, OrderKind
+from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.decision import Beside, Decided, Decision, Verdict
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.order import Standing
+from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionKey, SessionView
 from crabhook.platforms.interface import Platform
+
+_ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
+
+
+def commanded(state: BrokerState, fact: Commanded) -> list[Effect]:
+    """Carry a command out; raise DecisionError or TooLateError where it cannot be."""
+    return _HOW[type(fact.command)](state, fact.command, fact.by)
+
+
+def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effect]:
+    """Take a standing order; one of being away lets all go that waits, since nobody decides it."""
+    order = command.order
+    if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
+        raise DecisionError(f"no event called {order.name!r:.60} can be held")
+    given = state.orders.give(order, by)
+    effects: list[Effect] = [state.note(given.event, str(given))]
+    if order.until is not None:
+        effects.append(state.wake(order.until))
+    if order.kind is OrderKind.AWAY:
+        effects += state.let_go(Ended.AWAY)
+    return effects
+
+
+def _end_orders(state: BrokerState, command: EndOrders, _by: Actor) -> list[Effect]:
+    ended = state.orders.revoke(lambda order: order.id in command.ids)
+    if not ended:
+        raise DecisionError("there is no such order to end")
+    told = [state.note(order.event, f"ended: {order}") for order in ended]
+    return [OrdersEnded(tuple(ended)), *told]
+
+
+def _steer(state: BrokerState, command: Steer, by: Actor) -> list[Effect]:
+    key = _known_agent(state, command.session, command.agent)
+    platform = state.platforms[key[0]]
+    if not platform.takes_notes:
+        raise DecisionError(f"{platform.title} takes no note with its calls")
+    note = state.notes.add(key, command.agent, command.text, by, state.now)
+    return state.note_told(note, f"waits for its next call: {note.text}", by=by)
+
+
+def _take_back_note(state: BrokerState, command: TakeBackNote, by: Actor) -> list[Effect]:
+    return state.note_told(state.notes.take_back(command.note), "was taken back", by=by)
+
+
+def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[Effect]:
+    platform, session = _known_agent(state, command.session, command.agent)
+    if not state.platforms[platform].stops:
+        raise DecisionError(f"{state.platforms[platform].title} cannot be told to stop")
+    why = command.why.strip() or "stopped from the desk"
+    order = Order(OrderKind.HALT, session=session, agent=command.agent, words=why)
+    return halt(state, platform, order, by)
+
+
+def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
+    """Return the session that is meant; raise DecisionError where there is none."""
+    found = list(state.sessions.agents_of(session))
+    if len(found) != 1:
+        how_many = f"{len(found)} agents have a" if found else "there is no live"
+        raise DecisionError(f"{how_many} session {session!r:.60}")
+    key, agents = found[0]
+    if agent and agent not in agents:
+        raise DecisionError(f"that session has no live subagent {agent!r:.60}")
+    return key
+
+
+def _extend(state: BrokerState, command: Extend, _by: Actor) -> list[Effect]:
+    """Let a card wait longer, as long as its hooks can: the agent is there, but has a limit."""
+    card = _waiting_card(state, command.card, "its time cannot be extended")
+    until = [min(leg.wait_until + command.seconds, leg.gives_up_at) for leg in card.requests]
+    legs = tuple(
+        replace(leg, wait_until=max(leg.wait_until, end))
+        for leg, end in zip(card.requests, until, strict=True)
+    )
+    longer = replace(card, requests=legs)
+    if longer.wait_until - card.wait_until < 1:
+        raise DecisionError(
+            f"#{card.number} waits for you as long as its hook does already, and no longer can be "
+            "asked of it: `crabhook install --wait` sets that limit"
+        )
+    wakes = [state.wake(leg.wait_until, leg.id) for leg in legs]
+    return [state.put(longer), *wakes]
+
+
+def _snooze(state: BrokerState, command: Snooze, _by: Actor) -> list[Effect]:
+    card = _waiting_card(state, command.card, "it cannot be put aside")
+    until = state.now + command.seconds
+    return [state.put(replace(card, snoozed_until=until)), state.wake(until)]
+
+
+def _waiting_card(state: BrokerState, number: int, otherwise: str) -> Card:
+    """Return a card that waits; where it has ended, raise TooLateError with what cannot be."""
+    card = known_card(state, number)
+    if card.state is not State.WAITING:
+        raise TooLateError(f"#{card.number} is already {card.state}; {otherwise}")
+    return card
+
+
+_HOW: Mapping[type[Command], Callable[[BrokerState, Any, Actor], list[Effect]]] = {
+    GiveOrder: _give_order,
+    EndOrders: _end_orders,
+    Steer: _steer,
+    TakeBackNote: _take_back_note,
+    StopSession: _stop_session,
+    Extend: _extend,
+    Snooze: _snooze,
+}
+
+
+LOOKED_AT = 100  # cards; each is judged anew
+
+
+def rule_added(state: BrokerState, fact: RuleAdded) -> list[Effect]:
+    """Tell of the rule; what else waits is judged anew by it, and told of then."""
+    return [state.note(fact.event, f"from now on: {fact.rule}")]
+
+
+def reconsidered(state: BrokerState, fact: Reconsidered) -> list[Effect]:
+    """Decide what the rules allow of what waits already."""
+    effects: list[Effect] = []
+    for card in state.cards.waiting():
+        if decided := _allowed(state, card, fact.rulings):
+            allow, by = decided.decision, decided.by
+            effects += answered(state, Answered(card.number, allow, by, fact.now))
+            line = f"{allow.verdict.done}: {wording.who(by)}"
+            effects.append(state.note(card.event, line, card.number))
+    return effects
+
+
+def alike(state: BrokerState, number: int) -> Sequence[Card]:
+    """Return the cards that wait for a call of the same tool as this one; LOOKED_AT at most."""
+    card = state.cards.card(number)
+    name = card.event.tool.name if card and card.event.tool else ""
+    waiting = (one for one in state.cards.waiting() if Beside.RULE in one.choices.beside)
+    same = (one for one in waiting if one.event.tool and one.event.tool.name == name)
+    return tuple(islice(same, LOOKED_AT))
+
+
+def _allowed(state: BrokerState, card: Card, rulings: Rulings) -> Decided | None:
+    """Return the rules' allow, where they allow every leg of the card."""
+    if any(leg.id not in rulings for leg in card.requests):
+        return None
+    orders = state.orders.standing()
+    if any(one.kind is OrderKind.HOLD_ALL and one.speaks_of(card.event) for one in orders):
+        return None
+    found = [said_by(rulings[leg.id]).decided for leg in card.requests]
+    first = found[0]
+    if first is None or any(
+        one is None or one.decision.verdict is not Verdict.ALLOW for one in found
+    ):
+        return None
+    return first
 
 
 def _noted(state: BrokerState, fact: messages.Noted) -> list[Effect]:
@@ -32,9 +213,9 @@ _HANDLERS: Mapping[type, Callable[[BrokerState, Any], list[Effect]]] = {
     messages.TimePassed: ending.time_passed,
     messages.Closing: ending.closing,
     messages.Delivered: ending.delivered,
-    messages.Commanded: commands.commanded,
-    messages.RuleAdded: commands.rule_added,
-    messages.Reconsidered: commands.reconsidered,
+    messages.Commanded: commanded,
+    messages.RuleAdded: rule_added,
+    messages.Reconsidered: reconsidered,
     messages.Noted: _noted,
     messages.Restored: restoring.restored,
 }
@@ -71,7 +252,7 @@ class Broker:
 
     def alike(self, number: int) -> Sequence[Card]:
         """Return the cards that a rule added on this one may decide: they are to be judged anew."""
-        return commands.alike(self._state, number)
+        return alike(self._state, number)
 
     def waiting(self) -> tuple[Card, ...]:
         """Return the cards that wait, the oldest first."""

@@ -37,8 +37,7 @@ from crabhook.server.address import (
     own_addresses,
     parse_address,
 )
-from crabhook.server.status import read_status
-from crabhook.server.unix_socket import peer_of
+from crabhook.server.unix_socket import peer_of, read_status
 from crabhook.tables import names
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT

@@ -20,8 +20,7 @@ from typing import Any
 from crabhook import hook
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.terminal import say, takes_a_screen
-from crabhook.desk.interface import Desk
-from crabhook.desk.updates import Update
+from crabhook.desk.updates import Desk, Update
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, State
 from crabhook.model.event import Event

@@ -6,20 +6,22 @@ from typing import TypeAlias
 
 from crabhook.bounded import Bounded
 from crabhook.desk.commands import Ask, Command, Outcome
-from crabhook.desk.history import EntryRead, HistoryRead, Past
-from crabhook.desk.interface import Desk
 from crabhook.desk.updates import (
     AttachedDesk,
     Claimed,
     ContextReady,
+    Desk,
     DesksChanged,
     DesksRead,
+    EntryRead,
+    HistoryRead,
     LinkChanged,
     News,
     ObjectionsReady,
     Offering,
     OffersReady,
     OrdersChanged,
+    Past,
     SessionsChanged,
     SessionsSeen,
     Settled,

@@ -1,14 +1,15 @@
-"""What a desk tells its screens, in order: a snapshot first, then what changes.
+"""The door between a screen and the broker: commands go in, numbered updates come out, in order.
 
-Each update has the number after the one before, so that a screen notices when one is missing.
+A snapshot comes first, then what changes.  Each update has the number after the one before, so that
+a screen notices when one is missing.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
-from crabhook.desk.commands import Outcome
-from crabhook.desk.history import EntryRead, HistoryRead
+from crabhook.desk.commands import Command, Outcome
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision
@@ -16,6 +17,48 @@ from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.model.risk import UNTOLD, Risk
 from crabhook.model.session import SessionKey, SessionView
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A call or a wait that ended.
+
+    `id` names it among what ended; where `recorded`, it is the number of its record in the chain.
+    `at` is when it ended, wall seconds since 1970, `waited` for how many seconds it had waited.
+    `card` is what was asked, without secrets, and how it ended; its number is 0 where it was
+    decided at once, on no card.  In a page of the history it has the start of what was asked.
+    `missing` says why the answer did not reach its hook, `why` how it ended where no more is known.
+    """
+
+    id: int
+    at: float
+    card: Card
+    waited: float = 0.0
+    missing: str = ""
+    why: str = ""
+    recorded: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRead:
+    """A page of what ended before the entry `before`, or of all, the newest first.
+
+    `goes_on`: before which entry the next page begins; 0 where there is no more.
+    `why` says why there is no more to be had, where something is wrong.
+    """
+
+    before: int
+    entries: tuple[Past, ...] = ()
+    goes_on: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRead:
+    """One entry of the history, whole; None where it is no longer kept."""
+
+    id: int
+    entry: Past | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,3 +265,19 @@ class Update(NamedTuple):
 
     number: int
     news: News
+
+
+class Desk(Protocol):
+    """The desk of one operator, here or on another machine.
+
+    No exception crosses it: what becomes of a command is an update, `Settled`.
+    """
+
+    def submit(self, command: Command) -> None:
+        """Have a command carried out, when what was submitted before it is."""
+
+    def subscribe(self, listener: Callable[[Update], None]) -> Callable[[], None]:
+        """Tell `listener` a snapshot, then every update; return how to stop.
+
+        An update that comes while the listener acts on another one waits for its turn.
+        """

@@ -19,10 +19,9 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Self
 
-from crabhook.doctor.asking import ask
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, told
-from crabhook.doctor.processes import ProgramError, end, run
+from crabhook.doctor.processes import ProgramError, ask, end, run
 from crabhook.hook import Options
 from crabhook.platforms.interface import Answer, Played, Turn
 

@@ -6,17 +6,16 @@ groups, list of handlers.  An agent refuses the part of a file that holds a
 malformed entry, permissions included, so we write into sound files only.
 """
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+
 from crabhook.model.document import Json, Node, as_json, parse
 from crabhook.model.errors import InstallError
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Group as Entry
 from crabhook.platforms.interface import Platform
-import json
-from collections.abc import Collection, Sequence
-from crabhook.model.document import Node
 
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
 

@@ -1,15 +1,21 @@
-"""The program the agent will start: this interpreter, and the hook's stub in this package."""
+"""What a hook starts with: this interpreter, its stub, and what settings put into its environment.
+
+A project's settings may hold an `env`.  An installed hook names its server and its patience
+itself, and its Python by an absolute path with `-I -S` and no shell, so most variables have no
+say in it.  A hook that an older version or a person wrote is another matter, and so is what
+the linker is told.
+"""
 
 import compileall
 import importlib.util
 import stat
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from crabhook.model.errors import InstallError
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
+
+from crabhook.model.errors import InstallError
 from crabhook.tables import tables
 
 # A folder in the interpreter's path -> what is wrong with writing it into settings.

@@ -61,7 +61,7 @@ _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode
 
 
 class RemoteDesk:
-    """A `desk.interface.Desk` of a server elsewhere, in an asyncio loop; `run` keeps it connected.
+    """A `desk.updates.Desk` of a server elsewhere, in an asyncio loop; `run` keeps it connected.
 
     `clock` is this process's own, monotonic seconds.  `after` is where to go on from: where the
     server can, there is no snapshot, only what is newer.  `may_not`: the server takes no desk of

@@ -33,12 +33,13 @@ from crabhook.desk.commands import (
     StopSession,
     TakeBackNote,
 )
-from crabhook.desk.history import EntryRead, HistoryRead
 from crabhook.desk.updates import (
     Claimed,
     ContextReady,
     DesksChanged,
     DesksRead,
+    EntryRead,
+    HistoryRead,
     News,
     ObjectionsReady,
     OffersReady,

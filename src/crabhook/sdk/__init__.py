@@ -15,8 +15,7 @@ A handler is given an event and returns an answer that the event makes
 docs/how-to/own-hooks.md is the page to start from.
 """
 
-from crabhook.sdk.dialects.reply import Reply
-from crabhook.sdk.event import Answer, Event, Unknown, Verdict
+from crabhook.sdk.event import Answer, Event, Platform, Reply, Unknown, Verdict
 from crabhook.sdk.events import EVENTS
 from crabhook.sdk.events.calls import (
     PermissionDenied,
@@ -27,6 +26,9 @@ from crabhook.sdk.events.calls import (
     PreToolUse,
 )
 from crabhook.sdk.events.session import (
+    AfterModel,
+    BeforeModel,
+    BeforeToolSelection,
     ConfigChange,
     CwdChanged,
     DirectoryAdded,
@@ -34,6 +36,9 @@ from crabhook.sdk.events.session import (
     ElicitationResult,
     FileChanged,
     InstructionsLoaded,
+    Interrupt,
+    MessageDisplay,
+    Notification,
     PostCompact,
     PostModelSwitch,
     PreCompact,
@@ -41,16 +46,6 @@ from crabhook.sdk.events.session import (
     SessionEnd,
     SessionStart,
     Setup,
-    WorktreeCreate,
-    WorktreeRemove,
-)
-from crabhook.sdk.events.turns import (
-    AfterModel,
-    BeforeModel,
-    BeforeToolSelection,
-    Interrupt,
-    MessageDisplay,
-    Notification,
     Stop,
     StopFailure,
     SubagentStart,
@@ -60,9 +55,10 @@ from crabhook.sdk.events.turns import (
     TeammateIdle,
     UserPromptExpansion,
     UserPromptSubmit,
+    WorktreeCreate,
+    WorktreeRemove,
 )
 from crabhook.sdk.operator import ask_operator
-from crabhook.sdk.platform import Platform
 from crabhook.sdk.running import Handler, find_platform, on, read_event, respond, run
 
 __all__ = [

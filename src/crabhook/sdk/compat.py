@@ -15,8 +15,8 @@ from typing import Any, Self
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import object_at, text_at
 from crabhook.sdk import heard
+from crabhook.sdk.event import Platform
 from crabhook.sdk.operator import DEFAULT_TIMEOUT, ask
-from crabhook.sdk.platform import Platform
 from crabhook.sdk.running import read_event
 
 __all__ = [

@@ -1,7 +1,8 @@
 """An event of any agent: a typed, read-only view of its input, and what a hook answers to it.
 
 An agent may send anything.  A field that is missing or of another type than
-the protocol says is read as empty; the raw input keeps it as it came.
+the protocol says is read as empty; the raw input keeps it as it came.  Tools have one name here,
+whichever agent calls them.
 """
 
 from __future__ import annotations
@@ -9,10 +10,64 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from crabhook.model.jsontext import compact
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crabhook.sdk.platform import Platform
+    from crabhook.model.jsontext import Value
+
+
+class Platform(StrEnum):
+    """A dialect of hook protocol, by the name that crabhook's own hook calls it."""
+
+    CLAUDE = "claude"
+    GEMINI = "gemini"
+    CODEX = "codex"
+
+
+_CLAUDE, _GEMINI, _CODEX = Platform.CLAUDE, Platform.GEMINI, Platform.CODEX
+
+# The first name is today's; the others are older ones that may still arrive.
+# Codex's apply_patch is not here: it edits many files, and its input is a patch.
+COMMON: Mapping[str, Mapping[Platform, tuple[str, ...]]] = {
+    "shell": {_CLAUDE: ("Bash",), _GEMINI: ("run_shell_command",), _CODEX: ("Bash",)},
+    "read_file": {_CLAUDE: ("Read",), _GEMINI: ("read_file",)},
+    "write_file": {_CLAUDE: ("Write",), _GEMINI: ("write_file",)},
+    "edit_file": {_CLAUDE: ("Edit",), _GEMINI: ("replace",)},
+    "glob": {_CLAUDE: ("Glob",), _GEMINI: ("glob",)},
+    "grep": {_CLAUDE: ("Grep",), _GEMINI: ("grep_search", "search_file_content")},
+    "web_fetch": {_CLAUDE: ("WebFetch",), _GEMINI: ("web_fetch",)},
+    "web_search": {_CLAUDE: ("WebSearch",), _GEMINI: ("google_web_search",)},
+    "task": {_CLAUDE: ("Agent", "Task"), _GEMINI: ("invoke_agent",)},
+    "ask_user": {
+        _CLAUDE: ("AskUserQuestion",),
+        _GEMINI: ("ask_user",),
+        _CODEX: ("request_user_input",),
+    },
+    "exit_plan_mode": {_CLAUDE: ("ExitPlanMode",), _GEMINI: ("exit_plan_mode",)},
+    "write_todos": {_CLAUDE: ("TodoWrite",), _GEMINI: ("write_todos",)},
+}
+
+_BY_OWN_NAME = {
+    (platform, own): name
+    for name, platforms in COMMON.items()
+    for platform, owns in platforms.items()
+    for own in owns
+}
+
+
+def common_name(platform: Platform, own: str, mcp_context: Value = None) -> str:
+    """Return the tool's common name; a tool without one keeps its own, letter for letter.
+
+    A tool of an MCP server is `mcp__SERVER__TOOL` everywhere.  Gemini says
+    which server and tool it is beside the name, in `mcp_context`.
+    """
+    if platform is _GEMINI and isinstance(mcp_context, dict):
+        server, tool = mcp_context.get("server_name"), mcp_context.get("tool_name")
+        if isinstance(server, str) and isinstance(tool, str):
+            return f"mcp__{server}__{tool}"
+    return _BY_OWN_NAME.get((platform, own), own)
 
 
 class Verdict(StrEnum):
@@ -173,3 +228,53 @@ class Event:
 
 class Unknown(Event):
     """An event that this library does not know, perhaps newer than it: only ever looked at."""
+
+
+def text_of(output: Value) -> str:
+    """Return an output as a text for the model."""
+    return output if isinstance(output, str) else compact(output)
+
+
+class Reply(NamedTuple):
+    """One JSON object on standard output or nothing, words on standard error, an exit code.
+
+    `unsaid` is what the answer held and this platform cannot be told on this
+    event, in words for the hook's author.
+    """
+
+    output: Mapping[str, Value] | None = None
+    stderr: str = ""
+    exit_code: int = 0
+    unsaid: tuple[str, ...] = ()
+
+
+class Body:
+    """The top level, the members of hookSpecificOutput, and how the process ends."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.top: dict[str, Value] = {}
+        self.specific: dict[str, Value] = {}
+        self.stderr = ""
+        self.exit_code = 0
+        self._unsaid: list[str] = []
+
+    def leave_out(self, what: str) -> None:
+        """Note something that this platform cannot be told on this event."""
+        self._unsaid.append(what)
+
+    def go_beside(self, answer: Answer) -> None:
+        """Say what an answer holds beside its verdict, at the top level."""
+        if answer.halt:
+            self.top |= {"continue": False, "stopReason": answer.halt}
+        if answer.user_message:
+            self.top["systemMessage"] = answer.user_message
+        if answer.suppress_output:
+            self.top["suppressOutput"] = True
+
+    def reply(self, silence: Mapping[str, Value] | None = None) -> Reply:
+        """Return the reply; `silence` is what is printed where nothing is said."""
+        output = dict(self.top)
+        if self.specific:
+            output["hookSpecificOutput"] = {"hookEventName": self.event.name, **self.specific}
+        return Reply(output or silence, self.stderr, self.exit_code, tuple(self._unsaid))

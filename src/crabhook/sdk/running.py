@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeAlias, Ty
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import compact, parse_object
 from crabhook.sdk.dialects import write
-from crabhook.sdk.dialects.reply import Reply
-from crabhook.sdk.event import Event, Unknown
+from crabhook.sdk.event import Event, Platform, Reply, Unknown
 from crabhook.sdk.events import EVENTS
-from crabhook.sdk.platform import Platform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

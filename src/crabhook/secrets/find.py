@@ -12,8 +12,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from crabhook.secrets.context import secrets_in
-from crabhook.secrets.spans import Span
+from crabhook.secrets.context import Span, secrets_in
 from crabhook.tables import tables
 
 RANDOM = "random"

@@ -2,24 +2,29 @@
 
 The lock beside the socket tells a live server from a dead one: the kernel lets go of
 it when its holder dies, however it dies.  gRPC itself would replace any socket it finds.
+
+Another file beside it tells how the server is, for `crabhook status`.  The folder is our user's
+alone, but agents are our user as well.  So that file proves nothing: what it tells is shown to
+people, and decides nothing.
 """
 
 import asyncio
 import fcntl
+import json
 import os
 import pwd
 import socket
 import stat
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeAlias
 
 from crabhook.model.card import Origin
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import read_own
+from crabhook.ownfile import read_own, write_own
 
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: SO_PEERCRED of unix(7)
 _ROOT = 0
@@ -204,3 +209,58 @@ def identity(path: Path) -> tuple[int, ...] | None:
     except OSError:
         return None
     return (found.st_dev, found.st_ino, found.st_ctime_ns)
+
+
+_LARGEST = 1 << 16  # bytes
+
+Told: TypeAlias = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a server is: where it listens, how many cards wait, how many desks are attached.
+
+    `role`: whether it serves by itself, or leads or follows others.
+    """
+
+    pid: int
+    waiting: int
+    desks: int
+    listening: tuple[str, ...]
+    role: str = "alone"
+
+
+def status_file(socket: Path) -> Path:
+    """Return where the server on a socket tells how it is."""
+    return socket.with_name(f"{socket.name}.status")
+
+
+def read_status(socket: Path) -> Told:
+    """Return what the server on a socket told last; nothing where that cannot be read."""
+    with suppress(OSError, ValueError):
+        told = json.loads(read_own(status_file(socket), _LARGEST))
+        if isinstance(told, dict):
+            return told
+    return {}
+
+
+async def keep_status(
+    socket: Path, listening: Sequence[object], status: Callable[[], tuple[int, int]]
+) -> None:
+    """Write how the server is whenever that, or the file, has changed; at the end, remove the file.
+
+    `status` returns how many cards wait, and how many desks are attached.
+    """
+    path, told = status_file(socket), Status(0, 0, 0, ())
+    where, written = tuple(map(str, listening)), None
+    try:
+        while True:
+            now = Status(os.getpid(), *status(), where)
+            if now != told or identity(path) != written:
+                with suppress(OSError):  # agents are served all the same
+                    content = f"{json.dumps(asdict(now))}\n".encode()
+                    await asyncio.to_thread(write_own, path, content)
+                told, written = now, identity(path)
+            await asyncio.sleep(LOOK_EVERY)
+    finally:
+        path.unlink(missing_ok=True)

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
-from crabhook.secrets.context import is_reference, names_a_secret
+from crabhook.secrets.context import is_reference, names_a_secret, united
 from crabhook.secrets.find import find, is_plain
-from crabhook.secrets.spans import united
 
 MAX_TEXT = 32_768  # characters kept of one text
 MAX_VALUE = 131_072  # characters and values kept of one body, all in all

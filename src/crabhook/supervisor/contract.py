@@ -12,10 +12,9 @@ from typing import ClassVar
 
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.jsontext import Value, compact, object_at, parse_object, text_at
-from crabhook.sdk.event import Event
+from crabhook.sdk.event import Event, Platform
 from crabhook.sdk.events.calls import PreToolUse
-from crabhook.sdk.events.turns import Stop, SubagentStop
-from crabhook.sdk.platform import Platform
+from crabhook.sdk.events.session import Stop, SubagentStop
 from crabhook.sdk.running import read_event
 
 QUESTION_TOOL = "AskUserQuestion"

@@ -11,9 +11,8 @@ from time import monotonic
 from typing import Protocol
 
 from crabhook.desk.commands import Decide, Outcome, Refused
-from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import News, Snapshot
+from crabhook.desk.updates import Desk, News, Snapshot
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 

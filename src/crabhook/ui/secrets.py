@@ -15,9 +15,8 @@ from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
-from crabhook.secrets.context import PRIVATE_KEY
+from crabhook.secrets.context import PRIVATE_KEY, Span
 from crabhook.secrets.find import RANDOM, find
-from crabhook.secrets.spans import Span
 from crabhook.tables import names, tables
 from crabhook.ui.text.safe import safe
 

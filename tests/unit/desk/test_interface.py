@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from crabhook.desk.interface import Desk
+from crabhook.desk.updates import Desk
 from crabhook.server.core.local_desk import LocalDesk
 
 DOORS = [name for name, _ in inspect.getmembers(Desk, inspect.isfunction) if name[0] != "_"]

@@ -5,7 +5,7 @@ import socket
 import threading
 from pathlib import Path
 
-from crabhook.doctor.asking import NO_PLATFORM, Answer, ask
+from crabhook.doctor.processes import NO_PLATFORM, Answer, ask
 from crabhook.hook import Options
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from crabhook.doctor.asking import Knock, knock
 from crabhook.doctor.entry import entry
+from crabhook.doctor.processes import Knock, knock
 from crabhook.model.card import Stance
 from crabhook.model.document import as_json
 from crabhook.platforms.claude.settings import groups

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from crabhook.doctor.asking import ask
-from crabhook.doctor.processes import ProgramError
+from crabhook.doctor.processes import ProgramError, ask
 from crabhook.doctor.proof import stage
 from crabhook.hook import Options
 from tests.unit.doctor.home import Home

@@ -17,7 +17,7 @@ from crabhook.sdk import (
     read_event,
 )
 from crabhook.sdk.abilities import words
-from crabhook.sdk.platform import Platform as FromItsModule
+from crabhook.sdk.event import Platform as FromItsModule
 from crabhook.sdk.running import Handler
 from tests.unit.sdk import samples
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.sdk.compat import HookInput, NormalizedEvent, normalize_input
-from crabhook.sdk.platform import Platform
+from crabhook.sdk.event import Platform
 from tests.unit.sdk import samples
 
 JSON = st.recursive(

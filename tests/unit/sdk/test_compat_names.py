@@ -11,7 +11,7 @@ from crabhook.sdk.compat import (
     normalize_event,
     normalize_tool,
 )
-from crabhook.sdk.platform import Platform
+from crabhook.sdk.event import Platform
 
 N = NormalizedEvent
 

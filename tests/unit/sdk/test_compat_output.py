@@ -13,7 +13,7 @@ from crabhook.sdk.compat import (
     NormalizedEvent,
     denormalize_output,
 )
-from crabhook.sdk.platform import Platform
+from crabhook.sdk.event import Platform
 
 CLAUDE, GEMINI, CODEX = Platform
 STOP, CALL = NormalizedEvent.AFTER_AGENT, NormalizedEvent.BEFORE_TOOL

@@ -16,7 +16,7 @@ from crabhook.sdk.compat import (
     run_hook,
     write_stdout,
 )
-from crabhook.sdk.platform import Platform
+from crabhook.sdk.event import Platform
 from tests.unit.sdk import samples
 
 

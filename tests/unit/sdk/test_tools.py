@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.sdk import Platform, PreToolUse
 from crabhook.sdk.compat import NORMALIZED_TO_TOOL
-from crabhook.sdk.platform import COMMON, common_name
+from crabhook.sdk.event import COMMON, common_name
 from tests.unit.sdk import samples
 
 CLAUDE, GEMINI, CODEX = Platform

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.secrets.spans import Span, lowered, places, united
+from crabhook.secrets.context import Span, lowered, places, united
 
 _SPANS = st.lists(
     st.tuples(st.integers(0, 30), st.integers(1, 9), st.sampled_from("abc")).map(

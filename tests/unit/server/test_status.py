@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.server import status
-from crabhook.server.status import keep_status, read_status, status_file
+from crabhook.server import unix_socket
+from crabhook.server.unix_socket import keep_status, read_status, status_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def test_what_another_program_does_to_the_file_is_undone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str | None
 ) -> None:
-    monkeypatch.setattr(status, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(unix_socket, "LOOK_EVERY", 0.01)
     socket = tmp_path / "s"
     keeping = asyncio.ensure_future(keep_status(socket, ["unix:s"], lambda: (2, 1)))
 

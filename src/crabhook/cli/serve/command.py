@@ -40,9 +40,8 @@ from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.health import Health, HealthPort
 from crabhook.server.service.activation import ServiceManager, address_of, inherited, open_behind
-from crabhook.server.status import keep_status
 from crabhook.server.token import Tokens, load_or_make
-from crabhook.server.unix_socket import SocketWatch
+from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.store.head import Courier, through
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Retention

@@ -22,7 +22,7 @@ from crabhook.server.core.law import Warner, no_warning, stamp_of
 
 if TYPE_CHECKING:
     from crabhook.doctor.entry import Entry
-    from crabhook.lint.configuration.matcher import Matcher
+    from crabhook.lint.configuration.command import Matcher
 
 FILES_KEPT = 1024  # settings files whose hooks are remembered
 OBJECTS_KEPT = 64  # files about plugins that are remembered as they are,
@@ -113,7 +113,7 @@ def _deciding(agent: Platform, path: Path, there: Sequence["Entry"]) -> Iterator
 
 
 def _matcher(agent: Platform, one: "Entry") -> "Matcher | None":
-    from crabhook.lint.configuration.matcher import (  # noqa: PLC0415 - see above
+    from crabhook.lint.configuration.command import (  # noqa: PLC0415 - see above
         BrokenMatcherError,
         Matcher,
         read_matcher,

@@ -8,9 +8,8 @@ from time import monotonic, time
 from crabhook import config
 from crabhook.cli.team.attaching import connected
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
-from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import AttachedDesk, News, Snapshot
+from crabhook.desk.updates import AttachedDesk, Desk, News, Snapshot
 from crabhook.model.errors import CrabhookError
 from crabhook.store.record import iso
 from crabhook.team.desk_keys import Credentials, desk_folders

@@ -27,8 +27,7 @@ from crabhook.cli.verbs.deciding import (
 )
 from crabhook.cli.verbs.telling import Teller, seen
 from crabhook.desk.commands import BARE_DENIAL, AskHistory, Done, Outcome, Steer, StopSession
-from crabhook.desk.history import HistoryRead, Past
-from crabhook.desk.updates import Claimed, LinkChanged, Snapshot, Update
+from crabhook.desk.updates import Claimed, HistoryRead, LinkChanged, Past, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.messages import Cursor

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import time
 
-from crabhook.desk.history import Past
+from crabhook.desk.updates import Past
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.event import Event

@@ -6,11 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import __version__
-from crabhook.doctor.asking import NO_PLATFORM, ask
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, told
-from crabhook.doctor.processes import ProgramError, Speed, measure, run
+from crabhook.doctor.processes import NO_PLATFORM, ProgramError, Speed, ask, measure, run
 from crabhook.install import program
 
 GOAL = 1.5  # times a bare start of Python that a hook call may take

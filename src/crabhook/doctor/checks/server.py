@@ -8,10 +8,10 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.doctor import commands
-from crabhook.doctor.asking import Answer, Knock, ask, knock
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, told
+from crabhook.doctor.processes import Answer, Knock, ask, knock
 from crabhook.hook import Options
 from crabhook.hook.fallback import remedy_of
 from crabhook.model.document import parse

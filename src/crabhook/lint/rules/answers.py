@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from crabhook.lint.configuration import protocols
-from crabhook.lint.configuration.matcher import listed, near_name
+from crabhook.lint.configuration.command import listed, near_name
 from crabhook.lint.finding import Remark
 from crabhook.lint.rules.subjects import Hook, script_rule
 from crabhook.lint.script import Shape, Source, Written, members

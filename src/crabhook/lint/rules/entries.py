@@ -6,14 +6,14 @@ from itertools import combinations
 
 from crabhook.install.entries import is_ours
 from crabhook.install.program import Reach
-from crabhook.lint.configuration.command import own_wait
-from crabhook.lint.configuration.matcher import (
+from crabhook.lint.configuration.command import (
     BrokenMatcherError,
     listed,
     misses,
     names,
     near_name,
     overlap,
+    own_wait,
     read_matcher,
     written_in,
 )

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.jsontext import compact
 from crabhook.sdk.abilities import Haltable, TakesContext, TalksToUser
-from crabhook.sdk.dialects.reply import Reply
-from crabhook.sdk.event import Answer
+from crabhook.sdk.event import Answer, Platform, Reply
 from crabhook.sdk.events.calls import PermissionRequest, PostToolUse, PreToolUse
-from crabhook.sdk.platform import Platform
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.sdk.dialects.reply import Body
-from crabhook.sdk.event import Answer, Verdict
+from crabhook.sdk.event import Answer, Body, Verdict
 from crabhook.sdk.events.calls import PermissionDenied, PermissionRequest, PreToolUse
-from crabhook.sdk.events.session import Elicitation, ElicitationResult, PreModelSwitch
-from crabhook.sdk.events.turns import TaskCompleted, TeammateIdle
+from crabhook.sdk.events.session import (
+    Elicitation,
+    ElicitationResult,
+    PreModelSwitch,
+    TaskCompleted,
+    TeammateIdle,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from crabhook.model.jsontext import Value
-    from crabhook.sdk.dialects.reply import Reply
-    from crabhook.sdk.event import Event
+    from crabhook.sdk.event import Event, Reply
 
 _BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 _PLAN_TOOL = "ExitPlanMode"

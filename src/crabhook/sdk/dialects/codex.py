@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.sdk.dialects.reply import Body, text_of
-from crabhook.sdk.event import Answer, Verdict
+from crabhook.sdk.event import Answer, Body, Verdict, text_of
 from crabhook.sdk.events.calls import PermissionRequest, PostToolUse, PreToolUse
-from crabhook.sdk.events.session import PreCompact
-from crabhook.sdk.events.turns import UserPromptSubmit
+from crabhook.sdk.events.session import PreCompact, UserPromptSubmit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from crabhook.sdk.dialects.reply import Reply
-    from crabhook.sdk.event import Event
+    from crabhook.sdk.event import Event, Reply
 
 _NO_ASKING = "A person has to be asked about this, which a hook cannot have Codex do here."
 

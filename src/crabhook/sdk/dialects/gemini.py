@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.sdk.dialects.reply import Body, text_of
-from crabhook.sdk.event import Answer, Verdict
+from crabhook.sdk.event import Answer, Body, Verdict, text_of
 from crabhook.sdk.events.calls import PostToolUse
-from crabhook.sdk.events.session import PreCompact, SessionStart
-from crabhook.sdk.events.turns import UserPromptSubmit
+from crabhook.sdk.events.session import PreCompact, SessionStart, UserPromptSubmit
 
 if TYPE_CHECKING:
-    from crabhook.sdk.dialects.reply import Reply
-    from crabhook.sdk.event import Event
+    from crabhook.sdk.event import Event, Reply
 
 _TAKES_CONTEXT = (PostToolUse, UserPromptSubmit, SessionStart)
 _TAKES_NO_VERDICT = (PreCompact,)

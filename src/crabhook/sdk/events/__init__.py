@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crabhook.sdk.event import Platform
 from crabhook.sdk.events.calls import (
     PermissionDenied,
     PermissionRequest,
@@ -16,6 +17,9 @@ from crabhook.sdk.events.calls import (
     PreToolUse,
 )
 from crabhook.sdk.events.session import (
+    AfterModel,
+    BeforeModel,
+    BeforeToolSelection,
     ConfigChange,
     CwdChanged,
     DirectoryAdded,
@@ -23,6 +27,9 @@ from crabhook.sdk.events.session import (
     ElicitationResult,
     FileChanged,
     InstructionsLoaded,
+    Interrupt,
+    MessageDisplay,
+    Notification,
     PostCompact,
     PostModelSwitch,
     PreCompact,
@@ -30,16 +37,6 @@ from crabhook.sdk.events.session import (
     SessionEnd,
     SessionStart,
     Setup,
-    WorktreeCreate,
-    WorktreeRemove,
-)
-from crabhook.sdk.events.turns import (
-    AfterModel,
-    BeforeModel,
-    BeforeToolSelection,
-    Interrupt,
-    MessageDisplay,
-    Notification,
     Stop,
     StopFailure,
     SubagentStart,
@@ -49,8 +46,9 @@ from crabhook.sdk.events.turns import (
     TeammateIdle,
     UserPromptExpansion,
     UserPromptSubmit,
+    WorktreeCreate,
+    WorktreeRemove,
 )
-from crabhook.sdk.platform import Platform
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

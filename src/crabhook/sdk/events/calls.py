@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.model.jsontext import text_at
 from crabhook.sdk.abilities import Askable, Blockable, Deniable, Haltable, TakesContext, TalksToUser
-from crabhook.sdk.event import Answer, Anything, Event, Flag, Number, Object, Objects, Text, Verdict
-from crabhook.sdk.platform import common_name
+from crabhook.sdk.event import (
+    Answer,
+    Anything,
+    Event,
+    Flag,
+    Number,
+    Object,
+    Objects,
+    Text,
+    Verdict,
+    common_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +27,7 @@ class _Call(Event):
     """One call of a tool.
 
     `tool_name` is the agent's own name for it, `tool` the one that is the
-    same on every platform (see `crabhook.sdk.platform.COMMON`).  `tool_input` is empty where the
+    same on every platform (see `crabhook.sdk.event.COMMON`).  `tool_input` is empty where the
     agent sent something else than an object.
     """
 

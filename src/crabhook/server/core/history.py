@@ -17,7 +17,7 @@ from typing import Any
 
 from crabhook.bounded import Bounded
 from crabhook.broker.messages import Arrived, Effect, Fact, Resolve, Show
-from crabhook.desk.history import HistoryRead, Past
+from crabhook.desk.updates import HistoryRead, Past
 from crabhook.model.card import Card, Leg, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import CrabhookError

@@ -2,11 +2,14 @@
 
 It sees every fact with its effects before they are carried out, so that a
 request is on record before it is shown, and a decision, its record and every
-answer are one change (store.change).
+answer are one change (store.change).  What a restarted server needs goes there and back again.
+
+The store is in wall time and the broker in monotonic time; both are needed to turn one into the
+other, and a wall clock that was set meanwhile makes no wait longer.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 
 from crabhook.bounded import Bounded
@@ -21,17 +24,38 @@ from crabhook.broker.messages import (
     Refusal,
     Refuse,
     Resolve,
+    Restored,
+    RestoredAnswer,
+    RestoredDecision,
+    RestoredRequest,
     Show,
 )
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.desk.commands import EndOrders, Extend, GiveOrder, StopSession
-from crabhook.model.actor import OrderKind
-from crabhook.model.card import Card, Leg, Request, State
+from crabhook.model import wording
+from crabhook.model.actor import UNKNOWN, OrderKind
+from crabhook.model.card import Card, Leg, Origin, Request, Stance, State
+from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.model.event import Event
+from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
 from crabhook.model.order import Order, Standing
-from crabhook.server.core.snapshot import answer_kept, waiting_kept
+from crabhook.platforms.interface import Platform
 from crabhook.store import entries
-from crabhook.store.change import Change, Halt, delivered, halted, happened, left, settled, waits
+from crabhook.store.actors import actor_in, actor_told
+from crabhook.store.change import (
+    Answer,
+    Change,
+    DecidedCall,
+    Halt,
+    Recovered,
+    Waiting,
+    delivered,
+    halted,
+    happened,
+    left,
+    settled,
+    waits,
+)
 from crabhook.store.record import Entry, Kind, iso
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
@@ -218,3 +242,109 @@ def _operator_did(fact: messages.Fact, effects: Sequence[Effect], wall: float) -
                     expires = iso(wall + effect.card.wait_until - fact.now)
                     what = f"gave #{number} more time"
                     yield entries.operator(what, wall, by, expires=expires)
+
+
+def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> Waiting:
+    """Return what is kept of a request that waits on a card."""
+    return Waiting(
+        request_id=leg.id,
+        secret=secret,
+        platform=leg.event.platform,
+        payload=_payload(leg),
+        stance=leg.stance.value,
+        asked=wall - (now - card.asked_at),
+        wait_until=wall + (leg.wait_until - now),
+        card=card.number,
+        host=leg.origin.host,
+        pid=leg.origin.pid,
+        user=leg.origin.user,
+        gives_up_at=wall + (leg.gives_up_at - now),
+        note=leg.note,
+    )
+
+
+def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Request:
+    """Return the request that was kept; raises PayloadError only if the store was changed."""
+    return Request(
+        id=kept.request_id,
+        secret=kept.secret,
+        event=platform.read(kept.payload),
+        wait_until=now + kept.remaining(wall),
+        stance=Stance(kept.stance),
+        origin=Origin(kept.host, kept.pid, kept.user),
+        gives_up_at=now + max(0.0, kept.gives_up_at - wall),
+        note=kept.note,
+        size=len(kept.payload),
+    )
+
+
+def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = None) -> Answer:
+    """Return what is kept of an answer; where a receipt is waited for, also what it says."""
+    reply = resolve.reply
+    call = None
+    if resolve.confirm and card is not None and card.decided is not None:
+        decided = decided_text(card.decided)
+        call = DecidedCall(card.number, leg.event.platform, _payload(leg), decided)
+    return Answer(leg.id, resolve.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call)
+
+
+def _decided_before(
+    kept: Answer, call: DecidedCall, platform: Platform, now: float
+) -> RestoredDecision:
+    event = platform.read(call.payload)
+    request = Request(kept.request_id, event, wait_until=now, secret=kept.secret)
+    return RestoredDecision(call.card, request, decided_read(call.decision), kept.delivered)
+
+
+def restored(
+    found: Recovered, platforms: Mapping[str, Platform], now: float, wall: float
+) -> Restored:
+    """Return what a store gave back, as the broker is told of it."""
+    return Restored(
+        waiting=tuple(
+            RestoredRequest(
+                one.card, read_back(one, platforms[one.platform], now, wall), one.waited(wall)
+            )
+            for one in found.waiting
+            if one.platform in platforms
+        ),
+        answers=tuple(
+            RestoredAnswer(
+                one.request_id, one.secret, Reply.verbatim(one.stdout, one.stderr, one.exit_code)
+            )
+            for one in found.answers
+        ),
+        decided=tuple(
+            _decided_before(one, one.call, platforms[one.call.platform], now)
+            for one in found.answers
+            if one.call is not None and one.call.platform in platforms
+        ),
+        last_number=found.last_card,
+        now=now,
+        halts=tuple(
+            Standing(OrderKind.HALT, session=one.session, words=one.why, id=0, by=UNKNOWN)
+            for one in found.halts
+        ),
+    )
+
+
+def decided_text(decided: Decided) -> bytes:
+    """Return a decision as JSON, every field of it, and who made it."""
+    told = {one.name: getattr(decided.decision, one.name) for one in fields(Decision)}
+    who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
+    return compact(told | who).encode()
+
+
+def decided_read(text: bytes) -> Decided:
+    """Return what `decided_text` wrote, or a server that had only the words for who it was."""
+    told = parse_object(text, WRITTEN_DEPTH)
+    by = actor_in(told)
+    for name in ("by", "actor"):
+        told.pop(name, None)
+    told["verdict"] = Verdict(str(told["verdict"]))
+    listed = {key: tuple(told.get(key, ())) for key in ("permissions", "despite")}  # type: ignore[arg-type]
+    return Decided(Decision(**{**told, **listed}), by)  # type: ignore[arg-type]
+
+
+def _payload(leg: Leg) -> bytes:
+    return compact(leg.event.fields).encode("ascii")

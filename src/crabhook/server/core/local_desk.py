@@ -29,15 +29,16 @@ from crabhook.desk.commands import (
     Stale,
     TooLate,
 )
-from crabhook.desk.history import EntryRead, Past
 from crabhook.desk.updates import (
     Claimed,
     ContextReady,
     DesksRead,
+    EntryRead,
     News,
     ObjectionsReady,
     Offering,
     OffersReady,
+    Past,
     Settled,
     Snapshot,
     Update,
@@ -57,7 +58,7 @@ JUDGED_AGAIN = 100  # cards, after a rule was made of the history
 
 
 class LocalDesk:
-    """A `desk.interface.Desk` on a core.  `by` is who sits at it."""
+    """A `desk.updates.Desk` on a core.  `by` is who sits at it."""
 
     def __init__(self, core: Core, readings: Readings, by: Actor) -> None:
         self._core, self._readings, self._by = core, readings, by

@@ -36,12 +36,11 @@ from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.core import Core
 from crabhook.server.core.history import PastReader, Remembered
-from crabhook.server.core.journal_mapper import JournalMapper
+from crabhook.server.core.journal_mapper import JournalMapper, restored
 from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.readings import OfferedFrom, Readings
-from crabhook.server.core.snapshot import restored
 from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
 from crabhook.store.change import happened

@@ -28,11 +28,12 @@ from crabhook.desk.commands import (
     StopSession,
     TakeBackNote,
 )
-from crabhook.desk.history import EntryRead, HistoryRead
 from crabhook.desk.updates import (
     AttachedDesk,
     Claimed,
     DesksRead,
+    EntryRead,
+    HistoryRead,
     News,
     OrdersChanged,
     SessionsChanged,

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 
-from crabhook.desk.history import Past
+from crabhook.desk.updates import Past
 from crabhook.model.actor import (
     OWNER,
     AnsweredAtAgent,

@@ -19,9 +19,8 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 
 from crabhook.desk.commands import Claim
-from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import News
+from crabhook.desk.updates import Desk, News
 from crabhook.model.card import State
 from crabhook.ui.background import QUESTION, AskedInput, may_be_asked
 from crabhook.ui.full.arming import Sight

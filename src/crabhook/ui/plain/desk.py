@@ -6,9 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
-from crabhook.desk.interface import Desk
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import Claimed, LinkChanged, News, Settled, Snapshot, Update
+from crabhook.desk.updates import Claimed, Desk, LinkChanged, News, Settled, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line

@@ -6,8 +6,8 @@ A number is that of its record, or of the end itself where no record is kept.
 from collections.abc import Callable, Iterator
 
 from crabhook.desk.commands import AskEntry, AskHistory, Outcome
-from crabhook.desk.history import Past
 from crabhook.desk.replica import Replica
+from crabhook.desk.updates import Past
 from crabhook.ui.cards.past import facts, is_wanted, line
 from crabhook.ui.cards.summary import as_allowed, is_question
 from crabhook.ui.plain.output import WHOLE_CHARACTERS, WHOLE_LINES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crabhook.broker.messages import Commanded, NoteToldOf
-from crabhook.broker.sessions.notes import LONGEST, MOST_OF_AN_AGENT
+from crabhook.broker.sessions.live import LONGEST, MOST_OF_AN_AGENT
 from crabhook.desk.commands import Steer, StopSession, TakeBackNote
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Stance

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.lint.configuration import protocols
-from crabhook.lint.configuration.matcher import (
+from crabhook.lint.configuration.command import (
     BrokenMatcherError,
     Matcher,
     misses,

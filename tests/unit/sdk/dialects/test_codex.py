@@ -1,6 +1,6 @@
 """Codex's words: an output with one wrong key is void and the call runs, so none is printed.
 
-Also `crabhook.sdk.dialects.body` and `crabhook.sdk.dialects.reply`, of which all three are made.
+Also `crabhook.sdk.dialects.body` and `crabhook.sdk.event`, of which all three are made.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from crabhook.sdk import (
 )
 from crabhook.sdk.dialects import write
 from crabhook.sdk.dialects.codex import write as codex_write
-from crabhook.sdk.dialects.reply import Body, Reply
+from crabhook.sdk.event import Body, Reply
 from tests.unit.sdk import samples
 
 

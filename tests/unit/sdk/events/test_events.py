@@ -1,6 +1,6 @@
 """The default's events: every one of every agent, with the answers it can carry and no others.
 
-The tables are those of `crabhook.sdk.events.calls`, `crabhook.sdk.events.turns`,
+The tables are those of `crabhook.sdk.events.calls`, `crabhook.sdk.events.session`,
 `crabhook.sdk.events.session` and `crabhook.sdk.events.models`, made of
 `crabhook.sdk.abilities`.
 """

@@ -15,7 +15,7 @@ from crabhook.desk.commands import (
     KeepRule,
     TakenOffer,
 )
-from crabhook.desk.history import HistoryRead, Past
+from crabhook.desk.updates import HistoryRead, Past
 from crabhook.model.actor import OWNER, Ended, Rule
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.risk import Level

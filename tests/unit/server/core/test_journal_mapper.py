@@ -31,8 +31,7 @@ from crabhook.model.card import Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.journal_mapper import JournalMapper
-from crabhook.server.core.snapshot import read_back
+from crabhook.server.core.journal_mapper import JournalMapper, read_back
 from crabhook.store.actors import actor_told
 from crabhook.store.change import Change
 from crabhook.store.record import Entry, iso

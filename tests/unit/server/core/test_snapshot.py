@@ -14,7 +14,7 @@ from crabhook.model.card import Card, Origin, Request, Stance, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import MAX_DEPTH, parse_object
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.snapshot import (
+from crabhook.server.core.journal_mapper import (
     answer_kept,
     decided_read,
     decided_text,

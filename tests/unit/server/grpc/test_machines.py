@@ -4,7 +4,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from crabhook.doctor.asking import Answer, ask
+from crabhook.doctor.processes import Answer, ask
 from crabhook.hook import Options
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls

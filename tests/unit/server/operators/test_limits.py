@@ -31,15 +31,17 @@ from crabhook.desk.commands import (
     TakeBackNote,
     TakenOffer,
 )
-from crabhook.desk.history import EntryRead, HistoryRead, Past
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import (
     AttachedDesk,
     Claimed,
     DesksChanged,
     DesksRead,
+    EntryRead,
+    HistoryRead,
     News,
     OrdersChanged,
+    Past,
     SessionsChanged,
     SessionsSeen,
     TroublesChanged,

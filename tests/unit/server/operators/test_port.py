@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crabhook.desk.commands import Command
-    from crabhook.desk.interface import Desk
+    from crabhook.desk.updates import Desk
     from crabhook.model.card import Card
     from crabhook.team.membership import Team
 

@@ -9,9 +9,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from crabhook.desk.commands import AskOffers, Done, KeepRule, Outcome, TakenOffer
-from crabhook.desk.history import Past
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import Offer, Offering
+from crabhook.desk.updates import Offer, Offering, Past
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import Value, pretty

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from crabhook.desk.history import Past
+from crabhook.desk.updates import Past
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.question import read_questions

@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 from crabhook.desk.commands import AskEntry, AskHistory, Outcome
-from crabhook.desk.history import Past
 from crabhook.desk.replica import Replica
+from crabhook.desk.updates import Past
 from crabhook.model.session import SessionView
 from crabhook.ui.cards.past import is_wanted
 
