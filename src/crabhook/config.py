@@ -121,6 +121,8 @@ _above_zero = _number(float, 0, 1e9, "a number above 0")
 _whole = _number(int, 0, 10**9, "a whole number above 0")
 _milliseconds = _number(int, -1, 60_001, "a whole number of milliseconds, 0 to 60000")
 _trouble = _one_of("decide", "refuse", what='"decide" or "refuse"')
+SHARED = ("postgresql://", "postgres://")
+"""How the address of a record begins that other servers can reach."""
 
 
 def _wait(value: object) -> float:
@@ -174,7 +176,8 @@ class Settings:
     command: tuple[str, ...] = _in("attention", _kinds, ())
     sequence: str = _in("attention", _one_of(*SEQUENCES), "osc9")
     program: tuple[str, ...] = _in("attention", _program, ())
-    on_trouble: str = _in("record", _trouble, "decide")
+    store: str | None = _in("record", _text, None)
+    on_trouble: str | None = _in("record", _trouble, None)
     keep_days: float = _in("record", _above_zero, 180.0)
     keep_megabytes: float = _in("record", _above_zero, 2000.0)
     head_command: tuple[str, ...] = _in("record", _texts, ())
@@ -186,6 +189,25 @@ class Settings:
     review_limit: int = _in("supervisor", _whole, 20, key="limit")
     review_timeout: float = _in("supervisor", _seconds, 600.0, key="timeout")
     same_file: str = _in("guard", _one_of("off", "warn", "ask"), "off")
+
+    @property
+    def shared(self) -> bool:
+        """Whether the record lies where other servers can reach it."""
+        return bool(self.store and self.store.startswith(SHARED))
+
+    @property
+    def decides_in_trouble(self) -> bool:
+        """Whether the operator decides also what cannot be recorded.
+
+        Raises SettingsError for a shared record: a server that cannot reach it cannot know
+        whether another one decides.
+        """
+        if self.shared and self.on_trouble == "decide":
+            raise SettingsError(
+                '[record] on_trouble = "decide" is for a record on this machine: with one in '
+                "PostgreSQL nothing is given that is not on record"
+            )
+        return not self.shared and self.on_trouble != "refuse"
 
 
 _TABLES: dict[str, dict[str, Field[Any]]] = {}
@@ -204,6 +226,11 @@ def config_folder() -> Path:
 def state_folder() -> Path:
     """Return where crabhook keeps what must outlive it."""
     return _base("XDG_STATE_HOME", ".local/state") / "crabhook"
+
+
+def record_place() -> str | Path:
+    """Return where the record is, by the settings in the usual place.  Raises SettingsError."""
+    return load().store or state_folder()
 
 
 def team_folder() -> Path:
@@ -269,7 +296,7 @@ def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
     A flag has its setting's name and takes the same values; raises
     SettingsError for one that does not.
     """
-    with_flags = _TABLES["server"] | _TABLES["desk"]
+    with_flags = _TABLES["server"] | _TABLES["desk"] | {"store": _TABLES["record"]["store"]}
     try:
         changes: dict[str, Any] = {
             name: _read(setting, f"--{name.replace('_', '-')}", flags[name])

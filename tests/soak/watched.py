@@ -103,7 +103,7 @@ class Watched:
             "tasks": len(asyncio.all_tasks(loop)),
             "waiting": len(runner.broker.waiting()),
             "places": len(runner._places),
-            "receipts": len(runner._receipts),
+            "receipts": len(runner._receipts._expected),
         }
 
 

@@ -84,7 +84,9 @@ class Cluster:
         self.start()
 
     def start(self) -> None:
-        """Start the server, and wait until it lets us in."""
+        """Start the server, unless it runs, and wait until it lets us in."""
+        if self._server is not None:
+            return
         given = [part for one in self._settings for part in ("-c", one)]
         command = [str(self._bins / "postgres"), "-D", str(self.data), "-k", str(self.folder)]
         with (self.folder / "log").open("ab") as log:

@@ -7,20 +7,25 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from time import time
 
 from crabhook import config
 from crabhook.cli.arguments import when
-from crabhook.cli.commands import declare, options_of
+from crabhook.cli.commands import actions, declare, options_of
 from crabhook.cli.past import REPLAYED, run_replay
 from crabhook.cli.terminal import about, say_json, short
 from crabhook.model.errors import CrabhookError
+from crabhook.store import entries
+from crabhook.store.change import happened
 from crabhook.store.head import parse, written
-from crabhook.store.interface import Agent, History, Query, StoreError
-from crabhook.store.opening import open_history
-from crabhook.store.record import Head, Kind, Record
+from crabhook.store.interface import Agent, Batch, History, Query, StoreError
+from crabhook.store.opening import open_history, open_writer
+from crabhook.store.record import Cut, Head, Kind, Record
 from crabhook.store.stats import ENDS, Share, stats
 from crabhook.store.verify import Verified, verify
 from crabhook.ui.text.safe import safe
@@ -30,9 +35,9 @@ LAST = 100  # records shown unless more are asked for
 
 def run(arguments: argparse.Namespace) -> int:
     """Do it; return 0, 1 when the record is not what was written, 2 when it cannot be read."""
-    folder = arguments.folder or config.state_folder()
     try:
-        with open_history(folder) as history:
+        place = arguments.store or arguments.folder or config.record_place()
+        with open_history(place, config.state_folder()) as history:
             return _ACTIONS[arguments.action](history, arguments)
     except BrokenPipeError:  # whoever read us has read enough
         sys.stderr.close()
@@ -108,6 +113,44 @@ _ACTIONS: Mapping[str, Callable[[History, argparse.Namespace], int]] = {
     "head": _head,
 }
 
+
+MOVED_AT_ONCE = 1000  # records
+
+
+def _move(arguments: argparse.Namespace) -> None:
+    """Copy a record as it is, with its chain, its key and what waits; go on where a try ended."""
+    state = config.state_folder()
+    with ExitStack() as opened:
+        source = open_writer(arguments.source, beside=state)
+        opened.callback(source.close)
+        target = open_writer(arguments.target, beside=state)
+        opened.callback(target.close)
+        end = target.journal.head()
+        if end.seq == 0:
+            where = arguments.target.partition("?")[0]
+            source.write([happened(entries.server(f"the record moves to {where}", time()))])
+        elif source.journal.hash_of(end.seq) != end.hash:
+            raise StoreError(
+                f"{arguments.target} holds another record, of {end.seq}; empty it first"
+            )
+        with open_history(arguments.source) as history:
+            records = history.find(Query(after=end.seq))
+            while some := tuple(islice(records, MOVED_AT_ONCE)):
+                cut = Cut(some[0].seq, b"", 0, "", "", "", "") if end.seq == 0 else None
+                target.journal.commit(Batch(end, some, cut=cut))
+                end = Head(some[-1].seq, some[-1].hash, str(some[-1].at))
+        target.journal.take_over(source.journal.key, source.journal.recover(time()))
+        head = source.head
+    with open_history(arguments.target, state) as history:
+        found = verify(history, [head])
+    for line in _findings(found):
+        _say(safe(line))
+    if not found.sound:
+        raise StoreError("what was moved is not what was written; the first record is as it was")
+    _say("It is moved.  To use it: [record] store in settings.toml, or --store")
+
+
+store = actions("store", {"move": _move}, {})
 
 add_arguments = partial(
     declare,

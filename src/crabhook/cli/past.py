@@ -14,7 +14,7 @@ from pathlib import Path
 
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.terminal import about, say, say_json, short
-from crabhook.config import state_folder
+from crabhook.config import record_place
 from crabhook.model.decision import Verdict
 from crabhook.model.wording import who
 from crabhook.policy.never_remember import options_given
@@ -183,7 +183,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     files = rule_files()
     wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
     today = Today(files)
-    with open_history(state_folder()) as history:
+    with open_history(record_place()) as history:
         past = list(_past(history, arguments))
     found = suggest(past, today, today.protected, wish)
     if arguments.add:

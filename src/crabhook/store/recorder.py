@@ -21,6 +21,7 @@ from crabhook.store.interface import (
     StoreError,
     TakenError,
     TicketError,
+    UnreachableError,
 )
 from crabhook.store.record import Entry, Kind, iso
 from crabhook.store.writer import Writer
@@ -235,6 +236,8 @@ class Recorder:
             self._keep_house(self._store, now)
         except DeposedError:
             raise
+        except UnreachableError:  # which whatever is committed next says
+            pass
         except StoreError as error:
             _LOG.warning("the record's house was not kept: %s", error)
             self._prune_at = now + PRUNE_EVERY

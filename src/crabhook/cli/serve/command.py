@@ -43,9 +43,11 @@ from crabhook.server.service.activation import ServiceManager, address_of, inher
 from crabhook.server.token import Tokens, load_or_make
 from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.store.head import Courier, through
+from crabhook.store.interface import TakenError, UnreachableError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Retention
 from crabhook.store.recorder import OnTrouble, Recorder
+from crabhook.store.writer import Writer
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Metrics
@@ -57,6 +59,7 @@ HAND_OVER = signal.SIGUSR1
 
 _IN_GOOD_ORDER = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, HAND_OVER)
 _AT_ONCE = (signal.SIGTERM, signal.SIGINT)
+AGAIN_AFTER = 0.25  # seconds between two tries to become the writer of a shared record
 
 
 class Leaving:
@@ -130,11 +133,11 @@ async def _serve(settings: Settings) -> None:
     token = load_or_make(settings.token_file or config.token_file()) if shown else None
     tokens = Tokens(token, team.machine_of) if team else Tokens(token)
     admitted = Admitted(tokens, team, tls_of(settings, addresses))
-    recorder = _recorder(settings)
+    recorder = await _recorder(settings)
     files = rule_files()
     others = OtherHooks(os.environ)
     law = Law(files, others.at)
-    rules = OfferedFrom(files, law, config.state_folder())
+    rules = OfferedFrom(files, law, settings.store or config.state_folder())
     metrics: Metrics | None = None
     if settings.http is not None:  # where they can be read; nobody else waits for the import
         from crabhook.server.metrics import collector  # noqa: PLC0415 - see above
@@ -234,6 +237,7 @@ async def _work(
         where = ", ".join(map(str, bound))
         desk = asyncio.ensure_future(open_desk(runner, settings, where, release))
         leaving.hear(desk.cancel)
+        runner.on_deposed = desk.cancel
         _LOG.info("listening", extra=told(where=where))
         manager.ready(_status(runner, where))
         beside = [
@@ -253,6 +257,8 @@ async def _work(
                 task.cancel()
             release()
     manager.close()
+    if runner.deposed is not None:
+        raise runner.deposed
     if not desk.cancelled() and (error := desk.exception()):
         raise error
 
@@ -273,15 +279,35 @@ def _bounds(settings: Settings) -> Limits:
     )
 
 
-def _recorder(settings: Settings) -> Recorder:
-    """Open the record; where it cannot be opened the recorder says so, and tries again."""
+async def _recorder(settings: Settings) -> Recorder:
+    """Open the record; where it cannot be opened the recorder says so, and tries again.
+
+    A shared one is waited for, and nobody is served before: agents have their fallback at once.
+    """
     retention = Retention(settings.keep_days, int(settings.keep_megabytes * 1_000_000))
     courier = Courier(through(settings.head_command)) if settings.head_command else None
-    return Recorder(
-        lambda: open_writer(config.state_folder(), retention),
-        on_trouble=OnTrouble(settings.on_trouble),
-        courier=courier,
-    )
+    trouble = OnTrouble.DECIDE if settings.decides_in_trouble else OnTrouble.REFUSE
+    state = config.state_folder()
+    opening = partial(open_writer, settings.store or state, retention, state)
+    if settings.shared:
+        writer = await _waited_for(opening, settings)
+        return Recorder(lambda: writer, on_trouble=trouble, courier=courier)
+    return Recorder(opening, on_trouble=trouble, courier=courier)
+
+
+async def _waited_for(opening: Callable[[], Writer], settings: Settings) -> Writer:
+    """Open the record once it answers and no other server writes it; say what is waited for."""
+    said = ""
+    while True:
+        try:
+            return await asyncio.to_thread(opening)
+        except (UnreachableError, TakenError) as error:
+            if said != str(error):
+                said = str(error)
+                _LOG.warning("%s; waiting until it can be written", said)
+                if _log_file(settings):
+                    print(f"crabhook: {said}; waiting for it", file=sys.stderr)  # noqa: T201 - as above
+        await asyncio.sleep(AGAIN_AFTER)
 
 
 def _has_no_desk(settings: Settings) -> bool:

@@ -28,7 +28,7 @@ from crabhook.model.wording import who
 from crabhook.server.core.runner import Runner
 from crabhook.store.actors import actor_in
 from crabhook.store.interface import Query
-from crabhook.store.opening import open_history
+from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Kind, iso
 from crabhook.ui import headless
 from crabhook.ui.terminal import standard_lines, standard_writer
@@ -128,11 +128,11 @@ async def _plain(
         write.close()
 
 
-def count_today(tally: "Tally") -> None:
+def count_today(tally: "Tally", place: Place) -> None:
     """Count what the record tells was decided since midnight."""
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     today = Query(since=iso(midnight.timestamp()), kinds=(Kind.DECIDED.value,), last=MOST_TODAY)
-    with suppress(CrabhookError), open_history(state_folder()) as history:
+    with suppress(CrabhookError), open_history(place) as history:
         for record in history.find(today):
             with suppress(ValueError):  # a verdict of another version's
                 told = record.told()
@@ -150,7 +150,7 @@ async def _full(runner: Runner, settings: Settings, where: str) -> None:
 
     tally = Tally()
     runner.decided = tally.count
-    await asyncio.to_thread(count_today, tally)
+    await asyncio.to_thread(count_today, tally, settings.store or state_folder())
     options = replace(chosen(settings), tally=tally, state=runner.state)
     waiting = await app.run(runner.desk(OWNER), options=options, title=where)
     for line in tally.summary(waiting):

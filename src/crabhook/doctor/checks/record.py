@@ -13,7 +13,7 @@ from crabhook.doctor import commands
 from crabhook.doctor.facts import Machine
 from crabhook.doctor.finding import Finding, told
 from crabhook.store.interface import Query, StoreError
-from crabhook.store.opening import open_history
+from crabhook.store.opening import Place, is_shared, open_history
 from crabhook.store.verify import Verified, verify
 
 NEEDED, WANTED = 10_000_000, 200_000_000  # bytes that are free: to go on at all, and for a while
@@ -25,6 +25,9 @@ LAST, QUICK_LAST = 50_000, 1_000  # records that are verified of a longer record
 def writable(_: Machine) -> Iterator[Finding]:
     """Whether the server can write its record, and nobody else can read it."""
     folder = config.state_folder()
+    if is_shared(place := _place()):
+        yield from _shared(place)
+        return
     if os.path.lexists(folder):
         yield from list(_unwritable(folder)) or [told("record.writable", "fine", folder=folder)]
         return
@@ -33,6 +36,23 @@ def writable(_: Machine) -> Iterator[Finding]:
         yield told("record.writable", "absent", folder=folder)
     else:
         yield _unrecorded(f"{folder} cannot be made: {there} may not be written")
+
+
+def _place() -> Place:
+    """Return where the record is; wrong settings are another finding's."""
+    try:
+        return config.record_place()
+    except config.SettingsError:
+        return config.state_folder()
+
+
+def _shared(place: Place) -> Iterator[Finding]:
+    """Say whether a record in a database answers, and is of a version that we know."""
+    try:
+        with open_history(place):
+            yield told("record.writable", "shared")
+    except StoreError as error:
+        yield _unrecorded(str(error))
 
 
 def _unrecorded(what: str, mend: str = "") -> Finding:
@@ -65,6 +85,8 @@ def _unwritable(folder: Path) -> Iterator[Finding]:
 
 def room(_: Machine) -> Iterator[Finding]:
     """Whether there is room for the record on its disk."""
+    if is_shared(_place()):
+        return
     folder = config.state_folder()
     there = next(place for place in (folder, *folder.parents) if place.is_dir())
     free = shutil.disk_usage(there).free
@@ -75,13 +97,16 @@ def room(_: Machine) -> Iterator[Finding]:
 
 def whole(machine: Machine) -> Iterator[Finding]:
     """Whether the record is what was written: its chain, and the head kept apart."""
-    folder = config.state_folder()
-    if not (folder / "record.db").exists() and not (folder / "record.head").exists():
+    folder, place = config.state_folder(), _place()
+    here = not is_shared(place)
+    if here and not (folder / "record.db").exists() and not (folder / "record.head").exists():
         yield told("record.whole", "absent")
         return
     try:
-        found, of = _verified(folder, quick=machine.wish.quick)
+        found, of = _verified(place, folder, quick=machine.wish.quick)
     except StoreError as error:
+        if not here:
+            return  # whether it can be written says so
         yield _unproven(folder, f"the record cannot be read: {error}", {})
         return
     figures = {"verified": found.records, "records": of}
@@ -91,16 +116,19 @@ def whole(machine: Machine) -> Iterator[Finding]:
         return
     first, more = found.faults[0], len(found.faults) + found.untold - 1
     rest = f", and {more} faults more" if more else ""
-    yield _unproven(folder, f"record {first.seq}: {first.what}{rest}", figures)
+    what = f"record {first.seq}: {first.what}{rest}"
+    yield _unproven(folder if here else None, what, figures)
 
 
-def _unproven(folder: Path, what: str, figures: Mapping[str, int]) -> Finding:
+def _unproven(folder: Path | None, what: str, figures: Mapping[str, int]) -> Finding:
+    if folder is None:
+        return told("record.whole", "shared_unproven", "", figures, what=what)
     return told("record.whole", "unproven", _aside(folder), figures, what=what)
 
 
-def _verified(folder: Path, *, quick: bool) -> tuple[Verified, int]:
+def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int]:
     """Verify the record, or of a long one its end; return what was found, and how many it has."""
-    with open_history(folder) as history:
+    with open_history(place, folder) as history:
         kept = history.kept_head()
         ends = [*history.find(Query(last=1))]
         first = next(history.find(), None)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from time import time as wall
 from typing import Any
 
@@ -29,7 +28,7 @@ from crabhook.rulebook.files import RuleFiles
 from crabhook.rulebook.history import recalled
 from crabhook.store.actors import actor_in, end_in
 from crabhook.store.interface import Query
-from crabhook.store.opening import open_history
+from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Kind, Record
 
 _LOG = logging.getLogger(__name__)
@@ -48,21 +47,21 @@ TellEntry = Callable[[Past | None], object]
 
 
 class PastReader:
-    """Reads the record in `folder`; `files` are the rules by which risk is told."""
+    """Reads the record at `place`; `files` are the rules by which risk is told."""
 
-    def __init__(self, folder: Path, files: RuleFiles) -> None:
-        self._folder, self._files = folder, files
+    def __init__(self, place: Place, files: RuleFiles) -> None:
+        self._place, self._files = place, files
 
     def ask(self, before: int, tell: TellPage) -> None:
         """Tell the page of what ended before an entry; 0 is for the newest."""
         loop = asyncio.get_running_loop()
-        reading = loop.run_in_executor(None, read_page, self._folder, self._files, before)
+        reading = loop.run_in_executor(None, read_page, self._place, self._files, before)
         reading.add_done_callback(lambda done: tell(_page_of(done, before)))
 
     def entry(self, number: int, tell: TellEntry) -> None:
         """Tell one entry whole, None where it is no longer on record."""
         loop = asyncio.get_running_loop()
-        reading = loop.run_in_executor(None, read_entry, self._folder, self._files, number)
+        reading = loop.run_in_executor(None, read_entry, self._place, self._files, number)
         reading.add_done_callback(lambda done: tell(_entry_of(done)))
 
 
@@ -83,10 +82,10 @@ def _wrong(done: "asyncio.Future[Any]") -> str:
     return "" if error is None else f"the record cannot be read: {error}"
 
 
-def read_page(folder: Path, files: RuleFiles, before: int) -> HistoryRead:
+def read_page(place: Place, files: RuleFiles, before: int) -> HistoryRead:
     """Return the page of what ended before an entry.  Raises StoreError."""
     found, kinds = _Found(), (*_ENDS, *_BESIDE)
-    with open_history(folder) as history:
+    with open_history(place) as history:
         first = next(history.find(), None)
         last = next(history.find(Query(last=1)), None)
         if first is None or last is None:
@@ -110,10 +109,10 @@ def read_page(folder: Path, files: RuleFiles, before: int) -> HistoryRead:
     return HistoryRead(before, found.entries(files), goes_on)
 
 
-def read_entry(folder: Path, files: RuleFiles, number: int) -> Past | None:
+def read_entry(place: Place, files: RuleFiles, number: int) -> Past | None:
     """Return one entry, whole.  Raises StoreError."""
     found = _Found(whole=True)
-    with open_history(folder) as history:
+    with open_history(place) as history:
         found.ends += history.find(Query(kinds=_ENDS, after=number - 1, before=number + 1))
         for record in history.find(_around(number, found.cards)):
             found.beside(record)

@@ -21,8 +21,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING
-from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.core.runner import Runner, is_here
+from crabhook.server.core.pending_call import PendingCall, RefusedError, is_here
+from crabhook.server.core.runner import Runner
 
 
 class Deadlines(NamedTuple):

@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import inf
-from pathlib import Path
 from time import monotonic
 from typing import TypeAlias
 
@@ -31,7 +30,7 @@ from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import calls_in, recalled
 from crabhook.server.core.law import Law
 from crabhook.store.interface import History, Query, StoreError
-from crabhook.store.opening import open_history
+from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Kind as Recorded
 
 _LOG = logging.getLogger(__name__)
@@ -48,10 +47,10 @@ _AGAINST = (RuleVerdict.DENY, RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_U
 class Offers:
     """What is offered for the calls asked about lately, by their names.
 
-    `record` is the folder of the record.
+    `record` is where the record is.
     """
 
-    def __init__(self, files: RuleFiles, law: Law, record: Path) -> None:
+    def __init__(self, files: RuleFiles, law: Law, record: Place) -> None:
         self.files, self.record, self._law = files, record, law
         self._known: Bounded[str, tuple[float, Offering]] = Bounded(KEPT)
         self._trying: dict[str, list[Callable[[Offering], object]]] = {}
@@ -112,7 +111,7 @@ Offered: TypeAlias = tuple[Offering, list[Rule]]
 """What is offered, and the rule of each offer."""
 
 
-def offering(event: Event, files: RuleFiles, record: Path) -> Offered:
+def offering(event: Event, files: RuleFiles, record: Place) -> Offered:
     """Return what is offered for a call, tried on the record; it takes its time."""
     today = Today(files)
     try:
@@ -158,7 +157,7 @@ class _Past:
     out are denials that the rules in force would repeat.
     """
 
-    def __init__(self, record: Path, event: Event, today: Today) -> None:
+    def __init__(self, record: Place, event: Event, today: Today) -> None:
         self._record, self._today = record, today
         self._until = monotonic() + WITHIN
         self._shell = event.tool is not None and kind_of(event.tool.name) is Kind.COMMAND

@@ -1,9 +1,11 @@
-"""A hook's place in the queue, where its connection waits for the reply."""
+"""A hook's place in the queue, where its connection waits for the reply; and a reply's receipt."""
 
 import asyncio
 from collections.abc import Callable
+from os import uname
 
 from crabhook.broker.messages import Refusal
+from crabhook.broker.pending import same_secret
 from crabhook.model.card import Request
 from crabhook.model.decision import Reply
 from crabhook.model.errors import CrabhookError
@@ -59,3 +61,48 @@ class PendingCall:
     def leave(self) -> None:
         """Say that the hook is gone."""
         self._left(self.request.id, self.attempt)
+
+
+class Receipts:
+    """Replies whose clients are to say that they have printed them.
+
+    `told` hears once of each what became of it, by its request's id: whether the client has it.
+    """
+
+    def __init__(self, told: Callable[[str, bool], None]) -> None:
+        self._told = told
+        self._expected: dict[str, tuple[str, asyncio.TimerHandle]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Receipts expected={len(self._expected)}>"
+
+    def expect(self, request_id: str, secret: str, within: float) -> None:
+        """Begin to wait so many seconds for the word of a client that is about to get its reply."""
+        loop = asyncio.get_running_loop()
+        alarm = loop.call_later(within, self._end, request_id, False)  # noqa: FBT003 - a timer's
+        if earlier := self._expected.pop(request_id, None):
+            earlier[1].cancel()
+        self._expected[request_id] = (secret, alarm)
+
+    def confirm(self, request_id: str, secret: str) -> bool:
+        """Hear that a client has printed its reply; False for a ticket nobody waits on."""
+        expected = self._expected.get(request_id)
+        if expected is None or not same_secret(expected[0], secret):
+            return False
+        expected[1].cancel()
+        self._end(request_id, whole=True)
+        return True
+
+    def stop(self) -> None:
+        """Wait for none any more, and tell of none."""
+        for _, alarm in self._expected.values():
+            alarm.cancel()
+
+    def _end(self, request_id: str, whole: bool) -> None:  # noqa: FBT001 - a timer's argument
+        del self._expected[request_id]
+        self._told(request_id, whole)
+
+
+def is_here(request: Request) -> bool:
+    """Whether a hook runs on this machine; else its settings and its files are elsewhere, too."""
+    return request.origin.host == uname().nodename

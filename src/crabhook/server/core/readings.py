@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crabhook.bounded import Bounded
@@ -28,6 +27,7 @@ from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.history import PastReader, Remembered, TellEntry, TellPage
 from crabhook.server.core.law import Assess, Judge, Law, untold
 from crabhook.server.transcripts import LastWords, TellWords
+from crabhook.store.opening import Place
 
 if TYPE_CHECKING:
     from crabhook.server.core.offers import Offers
@@ -41,11 +41,11 @@ ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
 
 
 class OfferedFrom(NamedTuple):
-    """What rules are offered from: the rule files, the law, and the folder of the record."""
+    """What rules are offered from: the rule files, the law, and where the record is."""
 
     files: RuleFiles
     law: Law
-    record: Path
+    record: Place
 
 
 class Readings:

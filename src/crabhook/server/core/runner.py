@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
-from os import uname
 from time import time as wall
 
 from crabhook.broker.messages import (
@@ -26,7 +25,7 @@ from crabhook.broker.messages import (
     RestoredRequest,
     TimePassed,
 )
-from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits, same_secret
+from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits
 from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.model.actor import Actor
 from crabhook.model.card import Request
@@ -39,17 +38,18 @@ from crabhook.server.core.history import PastReader, Remembered
 from crabhook.server.core.journal_mapper import JournalMapper, restored
 from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
-from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
 from crabhook.server.core.readings import OfferedFrom, Readings
 from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
-from crabhook.store.change import happened
-from crabhook.store.interface import TicketError
+from crabhook.store.change import Change, happened
+from crabhook.store.interface import DeposedError, TicketError
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
 _LOG = logging.getLogger(__name__)
 JUDGED = 100  # requests taken up from a server before; hooks wait for this one to be there
+RECORDED_WITHIN = 10.0  # seconds a hook waits for its request to be on record
 RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
 SESSIONS_EVERY = 0.25  # seconds between two looks at what sessions do
 LOOK_EVERY = 1.0  # seconds between two looks at the record, and at what is wrong
@@ -86,13 +86,15 @@ class Runner(Core):
         self._attempts = count(1)
         self._alarm: asyncio.TimerHandle | None = None
         self._looked_at: asyncio.TimerHandle | None = None
-        self._receipts: dict[str, tuple[str, asyncio.TimerHandle]] = {}
+        self._receipts = Receipts(lambda one, whole: self.handle(Delivered(one, whole, self.now())))
         self._told = ""  # what was last told of the record's trouble
         self.faults: list[Callable[[], str]] = []
         if recorder is not None:
             self.faults.append(lambda: recorder.trouble)
         self.parts: list[Callable[[], str]] = [self._of_record]
         self.closed = self.handed_over = False
+        self.deposed: DeposedError | None = None
+        self.on_deposed: Callable[[], object] = lambda: None
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
         self.assess: Assess = untold
 
@@ -128,7 +130,7 @@ class Runner(Core):
         self.handle(fact)
         for one in fact.decided:
             if one.delivered is None:
-                self._expect_receipt(one.request.id, one.request.secret, COME_BACK_WITHIN)
+                self._receipts.expect(one.request.id, one.request.secret, COME_BACK_WITHIN)
 
     async def _judged(self, one: RestoredRequest) -> RestoredRequest:
         event = one.request.event
@@ -141,9 +143,13 @@ class Runner(Core):
         while True:
             await asyncio.sleep(LOOK_EVERY)
             if self.recorder is not None:
-                self.recorder.time_passed(self.now())
+                try:
+                    self.recorder.time_passed(self.now())
+                except DeposedError as error:
+                    self._depose(error)
                 await loop.run_in_executor(None, self.recorder.anchor)
                 self._tell_trouble(self.recorder)
+                self._refuse_stalled()
             self.look_at_troubles()
 
     def _tell_trouble(self, recorder: Recorder) -> None:
@@ -159,14 +165,41 @@ class Runner(Core):
             self._remembered.hear(fact, effects)
             return True
         changes = self._bookkeeper.changes(fact, effects, self.broker.halts())
-        if not changes:
+        return self._record(*changes) if changes else True
+
+    def _record(self, *changes: Change) -> bool | asyncio.Future[bool]:
+        """Write changes; what must not be given any more fails, as it does later."""
+        recorder = self.recorder
+        if recorder is None:
             return True
-        written = recorder.write(*changes)
+        try:
+            written = recorder.write(*changes)
+        except DeposedError as error:
+            self._depose(error)
+            written = asyncio.get_running_loop().create_future()
+            written.set_exception(error)
         self._tell_trouble(recorder)
         return written
 
+    def _depose(self, error: DeposedError) -> None:
+        if self.deposed is None:
+            self.deposed = error
+            _LOG.error("%s", error)
+            self.hand_over()
+            self.on_deposed()
+
+    def _refuse_stalled(self) -> None:
+        """Turn away the hooks that have waited too long for their requests to be recorded."""
+        since = self.now() - RECORDED_WITHIN
+        for fact in [held.fact for held in self._held]:
+            if isinstance(fact, Arrived) and fact.now < since and self._refuses():
+                self.unrecorded(fact, None)
+
     def unrecorded(self, fact: Fact, error: BaseException | None) -> None:
         """Turn away the hook whose request could not be recorded, where such requests are."""
+        if isinstance(error, DeposedError):
+            self._depose(error)
+            return
         if error is not None:
             _LOG.error("%s was not recorded", type(fact).__name__, exc_info=error)
         if not isinstance(fact, Arrived) or not (error or self._refuses()):
@@ -181,8 +214,7 @@ class Runner(Core):
         said = {**asdict(found), "calls": dict(found.calls)}
         if self.recorder is not None:
             event = request.event.slim()
-            self.recorder.write(happened(entries.summary(event, wall(), **said)))
-            self._tell_trouble(self.recorder)
+            self._record(happened(entries.summary(event, wall(), **said)))
 
     def _refuses(self) -> bool:
         return self.recorder is not None and bool(self.recorder.refusal)
@@ -232,16 +264,7 @@ class Runner(Core):
 
     def confirm(self, request_id: str, secret: str) -> bool:
         """Hear that a client has printed its reply; False for a ticket nobody waits on."""
-        expected = self._receipts.get(request_id)
-        if expected is None or not same_secret(expected[0], secret):
-            return False
-        expected[1].cancel()
-        self._receipt(request_id, whole=True)
-        return True
-
-    def _receipt(self, request_id: str, whole: bool) -> None:  # noqa: FBT001 - a timer's argument
-        del self._receipts[request_id]
-        self.handle(Delivered(request_id, whole, self.now()))
+        return self._receipts.confirm(request_id, secret)
 
     def tell(self, text: str) -> None:
         """Show news of the house itself."""
@@ -250,8 +273,7 @@ class Runner(Core):
     def warn(self, text: str, *, alarm: bool = True) -> None:
         """Show, in red as an alarm, log and record that something was done to the server itself."""
         _LOG.log(logging.ERROR if alarm else logging.INFO, "%s", text)
-        if self.recorder is not None:
-            self.recorder.write(happened(entries.server(text, wall())))
+        self._record(happened(entries.server(text, wall())))
         self.handle(Noted(Event("", "Desk"), text, self.now(), alarm=alarm))
 
     def observe(self, event: Event, text: str) -> None:
@@ -277,8 +299,7 @@ class Runner(Core):
         for clock in (self._alarm, self._looked_at):
             if clock:
                 clock.cancel()
-        for _, alarm in self._receipts.values():
-            alarm.cancel()
+        self._receipts.stop()
 
     def _reconsidered(self, rulings: Mapping[str, Ruling | None]) -> None:
         self.handle(Reconsidered(rulings, self.now()))
@@ -300,25 +321,13 @@ class Runner(Core):
             place.take(effect.reply, confirm=effect.confirm)
         if effect.confirm and (place or effect.attempt == NO_CONNECTION):
             within = RECEIPT_WITHIN if place else COME_BACK_WITHIN
-            self._expect_receipt(effect.request_id, effect.secret, within)
+            self._receipts.expect(effect.request_id, effect.secret, within)
 
     def refuse(self, effect: Refuse) -> None:
         """Turn a hook away."""
         place = self._places.pop((effect.request_id, effect.attempt), None)
         if place:
             place.refuse(effect.refusal)
-
-    def _expect_receipt(self, request_id: str, secret: str, within: float) -> None:
-        """Begin to wait for a client's word that it has printed the reply it is about to get."""
-        alarm = asyncio.get_running_loop().call_later(
-            within,
-            self._receipt,
-            request_id,
-            False,  # noqa: FBT003 - a timer's argument
-        )
-        if earlier := self._receipts.pop(request_id, None):
-            earlier[1].cancel()
-        self._receipts[request_id] = (secret, alarm)
 
     def wake_at(self, at: float) -> None:
         """Tell the broker what time it is then."""
@@ -338,8 +347,3 @@ class Runner(Core):
 
     def _wake(self) -> None:
         self.handle(TimePassed(self.now()))
-
-
-def is_here(request: Request) -> bool:
-    """Whether a hook runs on this machine; else its settings and its files are elsewhere, too."""
-    return request.origin.host == uname().nodename

@@ -43,7 +43,7 @@ async def killed_with(folder: Path, *decided: int) -> None:
     enter(before, "b")
     for number in decided:
         seat(before).answer(number, DENY)
-    for _, alarm in before._receipts.values():
+    for _, alarm in before._receipts._expected.values():
         alarm.cancel()
     store.close()
 
@@ -83,7 +83,7 @@ async def test_what_is_known_of_an_answer_is_not_told_by_the_next_server(tmp_pat
         recorder = Recorder(lambda: open_writer(tmp_path))
         runner = Runner(PLATFORMS, recorder)
         await runner.restore()
-        owed = set(runner._receipts)
+        owed = set(runner._receipts._expected)
         for request_id in owed:
             enter(runner, request_id)
             assert runner.confirm(request_id, f"secret of {request_id}")
@@ -183,7 +183,7 @@ async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_pa
     before = Runner(PLATFORMS, Recorder(lambda: store))
     enter(before, "a")
     seat(before).answer(1, Decision(Verdict.DENY, reason="stop", halt="stop"))
-    before._receipts["a"][1].cancel()
+    before._receipts._expected["a"][1].cancel()
     store.close()
 
     after = Runner(PLATFORMS, Recorder(lambda: open_writer(tmp_path)))

@@ -1,0 +1,199 @@
+"""A server whose record lies in PostgreSQL: another begins where it ended, and it never speaks after."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.cluster import Cluster, require
+from tests.support.service import CRABHOOK, Service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+RULES = '[[rule]]\nverdict = "allow"\nmatch = "Bash(ls *)"\n'
+ALLOW = {"behavior": "allow"}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    made = Cluster(require())
+    try:
+        made.make()
+        yield made
+    finally:
+        made.remove()
+
+
+@pytest.fixture
+def url(cluster: Cluster) -> str:
+    return cluster.emptied()
+
+
+def served(url: str, *options: str, folder: Path | None = None, waits: bool = True) -> Service:
+    """A server that has its record there, and says so in its settings for all commands."""
+    service = Service(*options, rules=RULES, folder=folder, waits=waits)
+    settings = service.folder / ".config" / "crabhook" / "settings.toml"
+    settings.write_text(f"[record]\nstore = {json.dumps(url)}\n", encoding="utf-8")
+    return service
+
+
+def asks(service: Service, command: str, number: int = 1) -> subprocess.Popen[str]:
+    """A hook of an agent that wants to run this."""
+    told = {"hook_event_name": "PermissionRequest", "session_id": "s1", "cwd": "/tmp"}
+    told |= {"tool_name": "Bash", "tool_input": {"command": command}}  # type: ignore[dict-item]
+    told |= {"tool_use_id": f"t{number}", "permission_mode": "default", "transcript_path": "/x"}
+    hook = subprocess.Popen(
+        [CRABHOOK, "--server", service.address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=service.environment,
+    )
+    assert hook.stdin is not None
+    hook.stdin.write(json.dumps(told))
+    hook.stdin.close()
+    hook.stdin = None
+    return hook
+
+
+def said(hook: subprocess.Popen[str]) -> object:
+    """What the hook tells its agent: the decision, or None."""
+    out, _ = hook.communicate(timeout=30)
+    return json.loads(out)["hookSpecificOutput"]["decision"] if out else None
+
+
+def crabhook(service: Service, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [CRABHOOK, *words],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env=service.environment,
+    )
+
+
+@pytest.mark.thorough
+def test_hooks_and_every_command_about_the_record_work_with_one_in_postgresql(url: str) -> None:
+    with served(url, "--headless") as service:
+        assert said(asks(service, "ls -l")) == ALLOW
+        assert said(asks(service, "make", 2)) is None
+        assert "ls -l" in service.audit()
+        assert ": as they were written" in service.audit("verify")
+        assert "2 calls: 2 unchanged" in service.audit("replay")
+        assert crabhook(service, "rules", "suggest").returncode == 0
+        doctor = crabhook(service, "doctor").stdout
+        assert "the record in PostgreSQL answers" in doctor
+        assert "records are as they were written" in doctor
+        assert not (service.folder / ".local/state/crabhook/record.db").exists()
+        assert service.end() == 0
+        assert service.audit("--store", url) == service.audit()
+
+
+@pytest.mark.thorough
+def test_what_waited_with_a_server_that_was_killed_is_put_to_the_next_one(
+    cluster: Cluster, url: str
+) -> None:
+    with served(url, "--no-desk", "--alone", "60") as first:
+        waits = asks(first, "make")
+        until(lambda: cluster.sql("SELECT 1 FROM crabhook.waiting"))
+        otherwise = ("--headless", "--otherwise", "deny")
+        with served(url, *otherwise, folder=first.folder, waits=False) as second:
+            second.wait_for(lambda line: "waiting until it can be written" in line)
+            assert waits.poll() is None
+            first.process.kill()
+            begun = time.monotonic()
+            second.listens()
+            assert time.monotonic() - begun < 5
+            decision = said(waits)
+            assert isinstance(decision, dict)
+            assert decision["behavior"] == "deny"
+            assert "as they were written" in second.audit("verify")
+            assert "taken-up" in second.audit("--all-kinds")
+
+
+def test_a_deposed_server_gives_nothing_that_is_not_on_record_and_ends(
+    cluster: Cluster, url: str
+) -> None:
+    with served(url, "--headless") as first:
+        assert said(asks(first, "ls -a")) == ALLOW
+        first.process.send_signal(signal.SIGSTOP)  # it believes that it is the writer still
+        cluster.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+        with served(url, "--headless"):
+            late = asks(first, "ls -l", 2)
+            time.sleep(0.2)
+            first.process.send_signal(signal.SIGCONT)
+            assert first.process.wait(10) == 2
+            assert any("another crabhook" in line for line in first.said), first.said
+            late.kill()  # it looks for a server where there is none any more
+            assert said(late) is None
+            assert "ls -l" not in first.audit("--all-kinds")
+            assert "as they were written" in first.audit("verify")
+
+
+def test_a_server_waits_for_a_database_that_does_not_answer_yet_and_says_so(
+    cluster: Cluster, url: str
+) -> None:
+    cluster.stop()
+    try:
+        with served(url, "--headless", waits=False) as service:
+            service.wait_for(lambda line: "does not answer" in line)
+            assert said(asks(service, "ls")) is None  # the agent has its fallback at once
+            cluster.start()
+            service.listens()
+            assert said(asks(service, "ls -l")) == ALLOW
+    finally:
+        cluster.start()
+
+
+@pytest.mark.thorough
+def test_while_the_database_is_away_hooks_are_turned_away_and_nothing_is_lost(
+    cluster: Cluster, url: str
+) -> None:
+    with served(url, "--headless") as service:
+        assert said(asks(service, "ls -a")) == ALLOW
+        cluster.stop()
+        try:
+            service.wait_for(lambda line: "does not answer" in line or "is lost" in line)
+            begun = time.monotonic()
+            assert said(asks(service, "ls -b", 2)) is None
+            assert time.monotonic() - begun < 5
+        finally:
+            cluster.start()
+        service.wait_for(lambda line: "the record is written again" in line)
+        assert said(asks(service, "ls -c", 3)) == ALLOW
+        assert "ls -b" not in service.audit("--all-kinds")
+        assert "2 records, 1 to 2: as they were written" in service.audit("verify")
+
+
+def test_to_decide_without_a_record_is_no_setting_of_a_shared_one(url: str) -> None:
+    with served(url, "--headless") as service:
+        settings = service.folder / ".config" / "crabhook" / "settings.toml"
+        settings.write_text(settings.read_text() + 'on_trouble = "decide"\n')
+        refused = crabhook(service, "serve", "--headless")
+        assert refused.returncode == 2
+        assert "nothing is given that is not on record" in refused.stderr
+
+
+def test_no_password_is_in_the_process_list_or_the_log(url: str) -> None:
+    with served(url, "--headless") as service:
+        refused = crabhook(service, "serve", "--headless", "--store", "postgresql://a:pw@h/d")
+        assert refused.returncode == 2
+        assert "~/.pgpass" in refused.stderr
+        assert "pw@" not in refused.stderr
+
+
+def until(true: object) -> None:
+    assert callable(true)
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
