@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,16 +21,17 @@ pytestmark = pytest.mark.process
 
 
 def serve(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run the command with an empty home; its lines end at once."""
-    return subprocess.run(
-        [CRABHOOK, "serve", *options],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=20,
-        env={"PATH": os.environ["PATH"], "HOME": str(home)},
-        check=False,
-    )
+    """Run the command with an empty home and a runtime folder of its own; its lines end at once."""
+    with TemporaryDirectory(prefix="crabhook-run-", dir="/tmp") as runtime:  # of a short name
+        return subprocess.run(
+            [CRABHOOK, "serve", *options],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            env={"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": runtime},
+            check=False,
+        )
 
 
 def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_path: Path) -> None:
