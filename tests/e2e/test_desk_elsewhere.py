@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.cli.team.members import let_in
+from crabhook.cli.team.inviting import let_in
 from crabhook.team.changes import invitable, with_machine
 from crabhook.team.desk_keys import DeskKeys, keep
 from crabhook.team.invitation import Joins

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from crabhook.cli.demo import LINES, WAIT, Agent, Read, own_runner, typed_lines
 from crabhook.cli.team.attaching import connected
-from crabhook.cli.team.members import let_in
+from crabhook.cli.team.inviting import let_in
 from crabhook.cli.terminal import say, takes_a_screen
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decided

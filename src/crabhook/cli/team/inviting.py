@@ -1,0 +1,144 @@
+"""`crabhook operators invite` and `machines invite`: one line lets one in, after the six words."""
+
+import argparse
+import asyncio
+import sys
+import time
+from functools import partial
+from threading import Thread
+
+from crabhook import config
+from crabhook.cli.team.asking import with_passphrase
+from crabhook.cli.terminal import UnseenError, ask, say
+from crabhook.model.card import number_of
+from crabhook.team import changes
+from crabhook.team.certificates import SKEW, Authority, until
+from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
+from crabhook.team.folder import Folder
+from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joins
+from crabhook.team.joining import Joined, Joining
+from crabhook.team.membership import Device, Machine, Member, Role, Scope, Team, fingerprint_of
+from crabhook.team.team_file import authority_of, change, team_in
+from crabhook.ui.text.safe import safe
+
+
+def team_folder() -> Folder:
+    """Return where the team lies, on the server's machine."""
+    return Folder(config.team_folder())
+
+
+def let_in(
+    folder: Folder, authority: Authority, member: Member, server: str, who: Joining
+) -> Joined:
+    """Make a device's certificates, and write it into the team."""
+    device, now = changes.new_id("d"), time.time()
+    made = authority.for_device(who.key, member.id, device, now)
+    closing = b""
+    if who.closing_key:
+        closing = authority.for_device(who.closing_key, member.id, device, now, closing=True)
+    known = Device(
+        device,
+        who.name,
+        fingerprint_of(made),
+        int(now) - SKEW,
+        until(made),
+        fingerprint_of(closing),
+    )
+    team = change(folder, authority, lambda team: changes.with_device(team, member, known))
+    return Joined(authority.certificate, made, closing, server, team.name, member.name, member.role)
+
+
+def invite_operator(arguments: argparse.Namespace) -> None:
+    """Print a line that lets a person in, and wait until somebody has come by it."""
+    folder = team_folder()
+    scope = Scope(
+        tuple(map(str, arguments.project)), tuple(arguments.machine), tuple(arguments.kind)
+    )
+    team, role = team_in(folder), Role(arguments.role) if arguments.role else None
+    member = changes.invitable(team, arguments.name, role, scope)
+    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    place = _place(arguments, team)
+    server = arguments.server or _at(place.host, DESK_PORT)
+
+    def grant(who: Joining) -> Joined:
+        return let_in(folder, authority, member, server, who)
+
+    def check(who: Joining) -> None:
+        for key in (who.key, who.closing_key):
+            if key or key is who.key:
+                authority.for_device(key, member.id, "device", time.time())
+
+    inviting = Inviting(Joins.DESK, check, _compare, grant, say)
+    joined = asyncio.run(_invited(inviting, authority, place, "crabhook desk join"))
+    limits = f", limited to {member.scope}" if not member.scope.everything else ""
+    say(f"{joined.name} has joined as {joined.role}{limits}.")
+
+
+def invite_machine(arguments: argparse.Namespace) -> None:
+    """Print a line that lets a machine in, and wait until it has come."""
+    folder = team_folder()
+    team = team_in(folder)
+    changes.with_machine(team, Machine(arguments.name, ""))
+    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    place = _place(arguments, team)
+    server = arguments.server or _at(place.host, HOOK_PORT)
+
+    def grant(who: Joining) -> Joined:
+        machine = Machine(arguments.name, who.key.hex(), int(time.time()))
+        after = change(folder, authority, lambda team: changes.with_machine(team, machine))
+        return Joined(authority.certificate, b"", b"", server, after.name, machine.name, "")
+
+    def check(who: Joining) -> None:
+        if len(who.key) != 32 or who.closing_key:
+            raise InvitingError("a machine joins with the SHA-256 of its token")
+
+    inviting = Inviting(Joins.MACHINE, check, _compare, grant, say)
+    joined = asyncio.run(_invited(inviting, authority, place, "crabhook install claude --join"))
+    say(f"The machine {joined.name} has joined: its hooks go to {joined.server}.")
+
+
+def _place(arguments: argparse.Namespace, team: Team) -> Place:
+    host = arguments.host or team.names[0]
+    if host not in team.names:
+        raise changes.ChangeError(
+            f"the server's certificate is not for {host}: it is for {', '.join(team.names)}"
+        )
+    number = number_of(host)
+    here = host == "localhost" or (number is not None and number.is_loopback)
+    return Place(host, arguments.port, "127.0.0.1" if here else "[::]")
+
+
+def _at(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+async def _invited(inviting: Inviting, authority: Authority, place: Place, there: str) -> Joined:
+    """Print the invitation, and wait until somebody has joined by it."""
+    certificate = authority.certificate
+    async with open_invitation(inviting, certificate, place, time.time()) as (invitation, port):
+        there = f"  {there} {invitation}"
+        for line in (f"On the other end, within {VALID // 60} minutes, once:", "", there, ""):
+            say(line)
+        sys.stdout.flush()
+        return await outcome(port)
+
+
+async def _compare(words: str, who: Joining) -> bool:
+    """Ask the person here for the words; in a thread that the end of the command does not await."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[bool] = loop.create_future()
+
+    def tell(same: bool) -> None:  # noqa: FBT001 - the one thing it tells
+        if not answered.done():
+            answered.set_result(same)
+
+    def asked() -> None:
+        prompt = f"{safe(who.name)} is there.  Does it show: {words} ? [y/N] "
+        try:
+            same = ask(prompt, shown=True).strip().lower() in ("y", "yes")
+        except UnseenError:
+            same = False
+        loop.call_soon_threadsafe(tell, same)
+
+    Thread(target=asked, daemon=True).start()
+    return await answered
