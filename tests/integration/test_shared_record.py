@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.cli.serve.command import DEPOSED
 from tests.support.cluster import Cluster, require
-from tests.support.service import CRABHOOK, Service
+from tests.support.service import CRABHOOK, Manager, Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +38,11 @@ def url(cluster: Cluster) -> str:
     return cluster.emptied()
 
 
-def served(url: str, *options: str, folder: Path | None = None, waits: bool = True) -> Service:
+def served(
+    url: str, *options: str, folder: Path | None = None, waits: bool = True, **environment: str
+) -> Service:
     """A server that has its record there, and says so in its settings for all commands."""
-    service = Service(*options, rules=RULES, folder=folder, waits=waits)
+    service = Service(*options, rules=RULES, folder=folder, waits=waits, **environment)
     settings = service.folder / ".config" / "crabhook" / "settings.toml"
     settings.write_text(f"[record]\nstore = {json.dumps(url)}\n", encoding="utf-8")
     return service
@@ -131,7 +135,7 @@ def test_a_deposed_server_gives_nothing_that_is_not_on_record_and_ends(
             late = asks(first, "ls -l", 2)
             time.sleep(0.2)
             first.process.send_signal(signal.SIGCONT)
-            assert first.process.wait(10) == 2
+            assert first.process.wait(10) == DEPOSED
             assert any("another crabhook" in line for line in first.said), first.said
             late.kill()  # it looks for a server where there is none any more
             assert said(late) is None
@@ -144,11 +148,20 @@ def test_a_server_waits_for_a_database_that_does_not_answer_yet_and_says_so(
 ) -> None:
     cluster.stop()
     try:
-        with served(url, "--headless", waits=False) as service:
+        name = f"@crabhook-{os.getpid()}"
+        with (
+            Manager(name) as manager,
+            served(url, "--headless", waits=False, NOTIFY_SOCKET=name) as service,
+        ):
+            heard = manager.hears()  # it has not begun, and needs longer
+            assert "does not answer" in heard["STATUS"]
+            assert int(heard["EXTEND_TIMEOUT_USEC"]) > 0
+            assert "READY" not in heard
             service.wait_for(lambda line: "does not answer" in line)
             assert said(asks(service, "ls")) is None  # the agent has its fallback at once
             cluster.start()
             service.listens()
+            assert manager.hears_until("READY")["READY"] == "1"
             assert said(asks(service, "ls -l")) == ALLOW
     finally:
         cluster.start()

@@ -43,7 +43,7 @@ from crabhook.server.service.activation import ServiceManager, address_of, inher
 from crabhook.server.token import Tokens, load_or_make
 from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.store.head import Courier, through
-from crabhook.store.interface import TakenError, UnreachableError
+from crabhook.store.interface import DeposedError, TakenError, UnreachableError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Retention
 from crabhook.store.recorder import OnTrouble, Recorder
@@ -59,6 +59,7 @@ HAND_OVER = signal.SIGUSR1
 
 _IN_GOOD_ORDER = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, HAND_OVER)
 _AT_ONCE = (signal.SIGTERM, signal.SIGINT)
+DEPOSED = 75  # as sysexits(3) has it: to be tried again; and then it waits for its turn
 AGAIN_AFTER = 0.25  # seconds between two tries to become the writer of a shared record
 
 
@@ -91,7 +92,7 @@ class Leaving:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until told to end; return 0, or 2 when it could not begin."""
+    """Serve until told to end; return 0, 2 when it could not begin, DEPOSED when another does."""
     try:
         settings = _settings(arguments)
         form, level = settings.log_format, settings.log_level
@@ -100,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
             asyncio.run(_serve(settings))
     except CrabhookError as error:
         print(f"crabhook: {error}", file=sys.stderr)  # noqa: T201 - the command's own output
-        return CANNOT_BEGIN
+        return DEPOSED if isinstance(error, DeposedError) else CANNOT_BEGIN
     return 0
 
 
@@ -133,7 +134,7 @@ async def _serve(settings: Settings) -> None:
     token = load_or_make(settings.token_file or config.token_file()) if shown else None
     tokens = Tokens(token, team.machine_of) if team else Tokens(token)
     admitted = Admitted(tokens, team, tls_of(settings, addresses))
-    recorder = await _recorder(settings)
+    recorder = await _recorder(settings, manager)
     files = rule_files()
     others = OtherHooks(os.environ)
     law = Law(files, others.at)
@@ -279,7 +280,7 @@ def _bounds(settings: Settings) -> Limits:
     )
 
 
-async def _recorder(settings: Settings) -> Recorder:
+async def _recorder(settings: Settings, manager: ServiceManager) -> Recorder:
     """Open the record; where it cannot be opened the recorder says so, and tries again.
 
     A shared one is waited for, and nobody is served before: agents have their fallback at once.
@@ -290,14 +291,17 @@ async def _recorder(settings: Settings) -> Recorder:
     state = config.state_folder()
     opening = partial(open_writer, settings.store or state, retention, state)
     if settings.shared:
-        writer = await _waited_for(opening, settings)
+        writer = await _waited_for(opening, settings, manager)
         return Recorder(lambda: writer, on_trouble=trouble, courier=courier)
     return Recorder(opening, on_trouble=trouble, courier=courier)
 
 
-async def _waited_for(opening: Callable[[], Writer], settings: Settings) -> Writer:
+async def _waited_for(
+    opening: Callable[[], Writer], settings: Settings, manager: ServiceManager
+) -> Writer:
     """Open the record once it answers and no other server writes it; say what is waited for."""
     said = ""
+    tried = 0
     while True:
         try:
             return await asyncio.to_thread(opening)
@@ -307,6 +311,9 @@ async def _waited_for(opening: Callable[[], Writer], settings: Settings) -> Writ
                 _LOG.warning("%s; waiting until it can be written", said)
                 if _log_file(settings):
                     print(f"crabhook: {said}; waiting for it", file=sys.stderr)  # noqa: T201 - as above
+        if tried % 20 == 0:
+            manager.waiting(said)
+        tried += 1
         await asyncio.sleep(AGAIN_AFTER)
 
 

@@ -262,6 +262,10 @@ class ServiceManager:
         self._status = status
         self._say("READY=1", f"STATUS={_one_line(status)}")
 
+    def waiting(self, status: str) -> None:
+        """Say that we are about to begin, and for what we wait; it counts for half a minute."""
+        self._say("EXTEND_TIMEOUT_USEC=30000000", f"STATUS={_one_line(status)}")
+
     def stopping(self, status: str) -> None:
         """Say that no more requests are taken."""
         self._say("STOPPING=1", f"STATUS={_one_line(status)}")

@@ -153,7 +153,7 @@ class PgJournal:
     def heed(self) -> None:
         """Raise a DeposedError once this process no longer writes the record."""
         if self._committer.lost is not None:
-            raise self._committer.lost
+            raise DeposedError(str(self._committer.lost))  # anew, or its traceback grows each time
 
     def take_over(self, key: bytes, recovered: Recovered) -> None:
         """Take what an empty record gets from another beside its records: its key, what waits."""

@@ -1,0 +1,166 @@
+"""A record that others may write, too: nothing leaves the server before it is there, or without it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.broker.messages import Refusal
+from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms import PLATFORMS
+from crabhook.policy.rule import RuleVerdict, Ruling
+from crabhook.server.core import runner as module
+from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.runner import Runner
+from crabhook.store.interface import Batch, DeposedError
+from crabhook.store.recorder import OnTrouble, Recorder
+from crabhook.store.sqlite.journal import SqliteJournal
+from crabhook.store.writer import Writer
+from tests.support.playbook import DENY, bash
+from tests.support.seat import seat
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALLOWED = Ruling(RuleVerdict.ALLOW, None, "so it is")
+GONE = DeposedError("another crabhook writes the record")
+
+
+class Shared(SqliteJournal):
+    """A record that others may write, whose commits end when a test says so."""
+
+    shared = True
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.queue: list[tuple[Batch, asyncio.Future[None]]] = []
+        self.lost: DeposedError | None = None
+
+    def commit(self, batch: Batch) -> asyncio.Future[None]:  # type: ignore[override]
+        self.heed()
+        self.queue.append((batch, asyncio.get_running_loop().create_future()))
+        return self.queue[-1][1]
+
+    def heed(self) -> None:
+        if self.lost:
+            raise self.lost
+
+    async def write_all(self) -> None:
+        """End all commits, in order; what they release may bring others."""
+        while self.queue:
+            batch, pending = self.queue.pop(0)
+            super().commit(batch)
+            pending.set_result(None)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+    async def depose(self) -> None:
+        """Let another have written; nothing of what waits is."""
+        self.lost, queue, self.queue = GONE, self.queue, []
+        for _, pending in queue:
+            pending.set_exception(GONE)
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Shared:
+    return Shared(tmp_path / "state")
+
+
+@pytest.fixture
+def runner(journal: Shared) -> Runner:
+    recorder = Recorder(lambda: Writer(journal), on_trouble=OnTrouble.REFUSE)
+    return Runner(PLATFORMS, recorder)
+
+
+def enter(runner: Runner, ticket: str, ruling: Ruling | None = None) -> PendingCall:
+    return runner.enter(bash(ticket, "ls", f"id of {ticket}", wait=runner.now() + 60), ruling)
+
+
+def refusal(place: PendingCall) -> Refusal:
+    error = place.reply.exception()
+    assert isinstance(error, RefusedError)
+    return error.refusal
+
+
+async def test_a_rules_reply_leaves_when_it_is_on_record_and_not_before(
+    runner: Runner, journal: Shared
+) -> None:
+    place = enter(runner, "a", ALLOWED)
+    await asyncio.sleep(0.01)
+    assert not place.reply.done()
+    await journal.write_all()
+    assert b"allow" in (await place.wait()).stdout
+    runner.close()
+
+
+async def test_an_operators_reply_leaves_when_it_is_on_record_and_not_before(
+    runner: Runner, journal: Shared
+) -> None:
+    place = enter(runner, "a")
+    await journal.write_all()
+    assert seat(runner).decide(1, DENY) is None  # not settled yet
+    await asyncio.sleep(0.01)
+    assert not place.reply.done()
+    await journal.write_all()
+    assert b"not here" in (await place.wait()).stdout
+    runner.close()
+
+
+async def test_a_deposed_server_gives_no_reply_that_is_not_on_record_and_says_that_it_ends(
+    runner: Runner, journal: Shared
+) -> None:
+    ends: list[bool] = []
+    runner.on_deposed = lambda: ends.append(True)
+    waits = enter(runner, "a")
+    await journal.write_all()
+    by_rule = enter(runner, "b", ALLOWED)
+    assert seat(runner).decide(1, Decision(Verdict.ALLOW)) is None  # not settled yet
+    await journal.depose()
+    for place in (waits, by_rule):
+        assert refusal(place) is Refusal.HANDED_OVER  # its hook asks the next server
+    assert (runner.deposed, ends) == (GONE, [True])
+    with pytest.raises(RefusedError, match=Refusal.HANDED_OVER.value):
+        enter(runner, "c", ALLOWED)
+
+
+async def test_a_request_that_comes_before_the_server_knows_that_it_is_deposed_gets_no_reply(
+    runner: Runner, journal: Shared
+) -> None:
+    journal.lost = GONE
+    with pytest.raises(RefusedError, match=Refusal.HANDED_OVER.value):
+        enter(runner, "a", ALLOWED)
+    assert runner.deposed is GONE
+
+
+async def test_a_server_that_stands_idle_hears_that_it_is_deposed(
+    runner: Runner, journal: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
+    journal.lost = GONE
+    keeping = asyncio.create_task(runner.keep_record())
+    await asyncio.sleep(0.1)
+    keeping.cancel()
+    assert runner.deposed is GONE
+
+
+async def test_while_the_record_is_away_hooks_are_turned_away_at_once_or_soon(
+    runner: Runner, journal: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(module, "RECORDED_WITHIN", 0.05)
+    place = enter(runner, "a", ALLOWED)
+    journal.trouble = "the database does not answer"
+    with pytest.raises(RefusedError, match=Refusal.UNRECORDED.value):
+        enter(runner, "b", ALLOWED)
+    keeping = asyncio.create_task(runner.keep_record())
+    await asyncio.wait([place.reply], timeout=5)
+    assert refusal(place) is Refusal.UNRECORDED
+    journal.trouble = ""
+    keeping.cancel()
+    await journal.write_all()
+    assert runner.deposed is None
+    runner.close()
