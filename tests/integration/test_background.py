@@ -186,8 +186,8 @@ async def test_one_person_on_one_machine_has_a_desk_and_knows_nothing_of_certifi
     assert f"{place} for desks" in told["listening"]
     (folder,) = desk_folders(machine.folder / ".config" / "crabhook")
     assert folder.facts().server == place
-    authority, key, certificate = folder.opened(RIGHT)
-    credentials = grpc.ssl_channel_credentials(authority, key, certificate)
+    keys = folder.opened(RIGHT)
+    credentials = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     async with grpc.aio.secure_channel(place, credentials, options=OPTIONS) as channel:
         desk = RemoteDesk(channel, time.monotonic)
         running = asyncio.ensure_future(desk.run())

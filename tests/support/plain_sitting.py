@@ -41,6 +41,10 @@ QUESTIONS = sample("PreToolUse-AskUserQuestion")
 PLAN = sample("PreToolUse-ExitPlanMode")
 
 
+BY_ANN = " (by ann, at ann's)"
+"""What an order says that was given at a desk elsewhere, where these tests are played too."""
+
+
 class Elsewhere:
     """The team of a desk elsewhere, and who is in it; where there is none, it is the server's."""
 
@@ -66,6 +70,7 @@ class Sitting:
             yield line
 
     async def write(self, text: str) -> None:
+        text = text.replace(BY_ANN, "")
         self.printed += text.split("\n")
         self.everything += text.split("\n")
 
@@ -113,7 +118,9 @@ async def _seen(sits: Sitting) -> AsyncIterator[None]:
         port.certificates = known.certificates
         leave = core.listen(hear)
         async with port.desk("ann", clock=sits.desk.now) as desk:
-            sits.sees, sits.heard = desk, lambda: desk.at == news and not desk.busy
+            begins = desk.cursor.seq - news
+            sits.sees = desk
+            sits.heard = lambda: desk.cursor.seq == begins + news and not desk.busy
             yield
         leave()
 
