@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.runner import Runner
-from crabhook.server.health import SERVICES, WATCHES, Fitness
+from crabhook.server.grpc.listener import SERVICES, WATCHES, Fitness
 from crabhook.server.metrics.collector import Metrics
 from tests.docs.metrics_table import PAGE, TOLD, WORDS, with_table
 

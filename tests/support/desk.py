@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from crabhook.desk.updates import HistoryRead, Past, Update
+    from crabhook.model.card import Risk
     from crabhook.model.decision import Decision, Reply
     from crabhook.model.event import Event
-    from crabhook.model.risk import Risk
     from crabhook.policy.rule import Ruling
 
 NOBODY = Origin()

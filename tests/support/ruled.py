@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+from crabhook.model.card import Risk
 from crabhook.model.event import Event
-from crabhook.model.risk import Risk
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected

@@ -12,11 +12,10 @@ from typing import TypeAlias
 from crabhook.broker.followed import Fate, Followed
 from crabhook.desk.commands import Command
 from crabhook.model.actor import Actor
-from crabhook.model.card import Card, FeedEntry, Request
+from crabhook.model.card import UNTOLD, Card, FeedEntry, Request, Risk
 from crabhook.model.decision import Decided, Decision, Reply
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
-from crabhook.model.risk import UNTOLD, Risk
 from crabhook.model.session import Note as AgentNote
 from crabhook.policy.rule import Ruling
 

@@ -9,9 +9,9 @@ from crabhook.cli.arguments import count, moment, rule_files, when
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.past import run_suggest
 from crabhook.cli.terminal import ask
+from crabhook.model.card import Risk
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.risk import Risk
 from crabhook.policy.calls.parts import Kind, canonical, kind_of
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.never_remember import misread, options_given

@@ -9,8 +9,8 @@ from functools import partial
 from crabhook.cli.commands import Command, declare, options_of
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
-from crabhook.supervisor.claude import INSTRUCTIONS, verdict
 from crabhook.supervisor.contract import ReviewerError
+from crabhook.supervisor.reviewers import INSTRUCTIONS, verdict
 from crabhook.supervisor.running import Told, main
 
 _DESK = ("--server", "--token-file", "--tls-ca")  # say where the operator is

@@ -30,10 +30,9 @@ from crabhook.desk.updates import (
     Update,
 )
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.card import Card, FeedEntry, Risk, State
 from crabhook.model.decision import Decision
 from crabhook.model.order import Standing
-from crabhook.model.risk import Risk
 from crabhook.model.session import SessionKey, SessionView
 
 Then: TypeAlias = Callable[[Outcome], object]

@@ -11,11 +11,10 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from crabhook.desk.commands import Command, Outcome
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import Card, FeedEntry
+from crabhook.model.card import UNTOLD, Card, FeedEntry, Risk
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
-from crabhook.model.risk import UNTOLD, Risk
 from crabhook.model.session import SessionKey, SessionView
 
 

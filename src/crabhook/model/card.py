@@ -1,17 +1,65 @@
-"""What waits for a decision: a hook's request, its leg on a card, the card; and what went by.
+"""What waits for a decision: a request, its leg on a card, the card, what its call may do.
 
-Values alone, for the broker that changes them and the screens that show them.
+Values alone, for the broker that changes them, the rules that tell the risk, and the screens.
 """
 
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from crabhook.model import wording
 from crabhook.model.actor import EndReason
 from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
 from crabhook.model.event import Event
-from crabhook.model.risk import UNTOLD, Risk
+
+
+class Level(IntEnum):
+    """How much can go wrong: nothing that is known, look (▲), stop and look (▲▲)."""
+
+    NONE = 0
+    CAUTION = 1
+    DANGER = 2
+
+
+class Where(IntEnum):
+    """Where a file is, the least of an operator's worries first."""
+
+    INSIDE = 0
+    TEMPORARY = 1
+    UNKNOWN = 2
+    OUTSIDE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One thing that a call may do: a name of kinds.toml, and words to show with their level.
+
+    `objects` are what it is on, as the words have them; of files, `where` they are.
+    """
+
+    kind: str
+    level: Level
+    words: str
+    objects: tuple[str, ...] = ()
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """What a call may do, the worst first.
+
+    `unknown` says, each in words, of what nothing is known.  No effect and nothing
+    unknown is "nothing risky found", which is not "safe".
+    """
+
+    level: Level = Level.NONE
+    effects: tuple[Effect, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+NO_RISK = Risk()
+UNTOLD = Risk(Level.CAUTION, (Effect("untold", Level.CAUTION, "what this does cannot be told"),))
+"""The risk of a call that nobody could look at."""
 
 
 def number_of(host: str) -> IPv4Address | IPv6Address | None:

@@ -11,9 +11,8 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
 
-from crabhook.model.card import Because, Brought
+from crabhook.model.card import Because, Brought, Risk
 from crabhook.model.event import Event
-from crabhook.model.risk import Risk
 from crabhook.policy.calls.parts import FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.calls.shell_call import Call
@@ -305,8 +304,7 @@ class Policy:
     def risk(self, event: Event, context: Context) -> Risk:
         """Return what the event's call may do, and how much can go wrong; it decides nothing."""
         # Imported with the first card: its tables are large, and the server listens without them.
-        from crabhook.policy.effects.own import with_own  # noqa: PLC0415
-        from crabhook.policy.effects.risk import effects_of  # noqa: PLC0415
+        from crabhook.policy.effects.risk import effects_of, with_own  # noqa: PLC0415 - see above
 
         found = effects_of(event, context, self._all_protected, self._looked_for)
         call = read_call(event, context) if self._risks else None

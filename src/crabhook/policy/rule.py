@@ -10,9 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from crabhook.model.card import Because
+from crabhook.model.card import Because, Level
 from crabhook.model.errors import CrabhookError
-from crabhook.model.risk import Level
 
 if TYPE_CHECKING:
     from crabhook.policy.matcher import Matcher

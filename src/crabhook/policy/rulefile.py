@@ -24,7 +24,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from crabhook.model.risk import Level
+from crabhook.model.card import Level
 from crabhook.policy.matcher import Matcher, parse_matcher
 from crabhook.policy.rule import (
     RiskRule,

@@ -11,9 +11,8 @@ from math import ceil
 
 from crabhook.desk.commands import AllowWithRule, Decide, Outcome, TakenOffer
 from crabhook.desk.replica import Replica, Then
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.risk import Level
 from crabhook.ui.cards.summary import asked_again, brief
 
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.

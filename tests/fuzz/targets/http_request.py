@@ -18,7 +18,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
-from crabhook.server.health import Health
+from crabhook.server.grpc.listener import Health
 from crabhook.server.http.listener import NAMED, HookRoute, healthz, hook_headers
 from crabhook.server.http.middleware import Guard, Middleware, Route, TurnedAwayError
 from crabhook.server.token import Tokens

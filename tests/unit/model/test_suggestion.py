@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.suggestion import (
+from crabhook.model.decision import (
     MAX_SUGGESTIONS,
     PLACES,
     Suggestion,

@@ -7,7 +7,7 @@ import pytest
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.pending_call import RefusedError
 from crabhook.server.core.runner import Runner
-from crabhook.server.health import Fitness, Health
+from crabhook.server.grpc.listener import Fitness, Health
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import OnTrouble, Recorder

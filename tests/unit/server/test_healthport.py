@@ -12,9 +12,9 @@ import trustme
 from grpc_health.v1 import health_pb2 as pb
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
-from crabhook.server import health as module
 from crabhook.server.address import GRACE, TcpAddress, Tls
-from crabhook.server.health import SERVICES, WATCHES
+from crabhook.server.grpc import listener as module
+from crabhook.server.grpc.listener import SERVICES, WATCHES
 from tests.support.port import SOON, Opened, ask, asking, connected, opened, request
 
 TCP = TcpAddress("127.0.0.1", 0)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.supervisor.claude import INSTRUCTIONS, SCHEMA, verdict
 from crabhook.supervisor.contract import ReviewerError
+from crabhook.supervisor.reviewers import INSTRUCTIONS, SCHEMA, verdict
 
 pytestmark = pytest.mark.process
 

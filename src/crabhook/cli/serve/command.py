@@ -36,9 +36,8 @@ from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.law import Law
 from crabhook.server.core.readings import OfferedFrom
 from crabhook.server.core.runner import Runner
-from crabhook.server.grpc.listener import open_port
+from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.health import Health, HealthPort
 from crabhook.server.service.activation import ServiceManager, address_of, inherited, open_behind
 from crabhook.server.token import Tokens, load_or_make
 from crabhook.server.unix_socket import SocketWatch, keep_status

@@ -17,9 +17,8 @@ from crabhook.desk.commands import (
     Stale,
     TooLate,
 )
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision
-from crabhook.model.risk import Level
 from crabhook.ui.cards.sentence import NOTHING_RISKY, sentence
 from crabhook.ui.cards.summary import agent_name, project
 from crabhook.ui.commands.decide import DECIDING

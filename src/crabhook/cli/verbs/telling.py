@@ -10,10 +10,9 @@ from time import time
 
 from crabhook.desk.updates import Past
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.card import Card, FeedEntry, Level, Risk, State
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.model.risk import Level, Risk
 from crabhook.model.session import AgentView, SessionView
 from crabhook.model.wording import who
 from crabhook.remote.messages import Inputs

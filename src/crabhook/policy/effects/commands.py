@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from posixpath import basename
 
-from crabhook.model.risk import Where
+from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders, searched
 from crabhook.policy.effects.line import SHOWERS, Known, find_roots
 from crabhook.policy.effects.objects import (

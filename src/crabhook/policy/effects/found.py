@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import takewhile
 
+from crabhook.model.card import Effect, Level, Risk, Where
 from crabhook.model.event import Event
-from crabhook.model.risk import Effect, Level, Risk, Where
 from crabhook.policy.calls.mentioned_files import Folders, named_files
 from crabhook.policy.calls.parts import CommandPart, FilePart, Use
 from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by

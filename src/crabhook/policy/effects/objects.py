@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import relpath
 
-from crabhook.model.risk import Where
+from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders
 from crabhook.policy.context import Context
 from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, place

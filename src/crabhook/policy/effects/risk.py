@@ -1,17 +1,18 @@
 """The risk of a call: what it may do, from the parse that the rules use, and how bad that is.
 
 Nothing here decides.  What nobody can tell is never called safe: a line that is not read has
-the effect `untold`, and what is not in the table is named in `Risk.unknown`.
+the effect `untold`, and what is not in the table is named in `Risk.unknown`.  The owner's own
+words on risks, `[[risk]]` in rule files, are laid over what the table tells.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from posixpath import basename
 
+from crabhook.model.card import NO_RISK, Effect, Level, Risk
 from crabhook.model.event import Event
-from crabhook.model.risk import NO_RISK, Risk
 from crabhook.policy.calls.mentioned_files import Folders, named_files
 from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, Use, mcp_name
 from crabhook.policy.calls.parts import Kind as Sort
@@ -19,12 +20,13 @@ from crabhook.policy.calls.read import CommandLine, command_line, read_call
 from crabhook.policy.calls.shell_call import Call, folders_of, known_variables, removal_trouble
 from crabhook.policy.context import Context, Wanted
 from crabhook.policy.effects.commands import Reader
-from crabhook.policy.effects.found import Found, chosen_by_wildcards, secrets_wanted
+from crabhook.policy.effects.found import Found, chosen_by_wildcards, secrets_wanted, shortened
 from crabhook.policy.effects.line import Known
 from crabhook.policy.effects.objects import DOUBT, Scene, Search, Subject, host
 from crabhook.policy.effects.table import table
-from crabhook.policy.paths import normal
+from crabhook.policy.paths import Bases, is_within, normal
 from crabhook.policy.protected import Protected
+from crabhook.policy.rule import RiskRule, RuleSet
 from crabhook.policy.shell.programs import MOVES, PRINTERS
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Script
@@ -255,3 +257,49 @@ def _of_other_tool(name: str, event: Event, found: Found) -> None:
     if _DELETES.search(_SPLIT.sub("_", whole).lower()):
         found.tell("named-deletion", whole)
     found.unknown["what MCP tools do is not known" if server else f"{whole}: not known here"] = None
+
+
+OWN = "own"
+MOST_OWN = 4
+# Whatever the owner says of a call as a whole, these stay what they are.
+_KEPT = frozenset({"agent-settings", "crabhook", "sandbox"})
+
+
+def with_own(
+    found: Risk, call: Call, event: Event, rulesets: Sequence[RuleSet], context: Context
+) -> Risk:
+    """Return the risk of a call as the rule files have it.
+
+    One part of the call is enough to raise the level.  To lower it, rules of the owner's own
+    file must cover every part, as an allow would; a project's file never lowers it.
+    """
+    cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
+    here = context.project or cwd
+    speaking: list[tuple[RiskRule, bool]] = []
+    lowers: list[RiskRule] = []
+    left = list(call.required)
+    for one in rulesets:
+        if one.folder and not is_within(here, one.folder):
+            continue
+        bases = Bases(context.home, one.folder or context.project, cwd, context.real)
+        for rule in one.risks:
+            if any(m.hits(part, bases) for m in rule.matchers for part in call.parts):
+                speaking.append((rule, bool(one.folder)))
+            if not one.folder:
+                rest = [p for p in left if not any(m.covers(p, bases) for m in rule.matchers)]
+                lowers += [rule] if len(rest) < len(left) else []
+                left = rest
+    cap = max((rule.level for rule in lowers), default=Level.DANGER)
+    cap = Level.DANGER if left or call.troubles or not call.required else cap
+    effects = [one if one.kind in _KEPT else _capped(one, cap) for one in found.effects]
+    own = sorted(_effects(speaking), key=lambda one: -one.level)[:MOST_OWN]
+    return shortened((*own, *effects), found.unknown)
+
+
+def _capped(effect: Effect, cap: Level) -> Effect:
+    return replace(effect, level=min(effect.level, cap))
+
+
+def _effects(speaking: Sequence[tuple[RiskRule, bool]]) -> Iterator[Effect]:
+    for rule, theirs in speaking:
+        yield Effect(OWN, rule.level, f"{rule.words} (says the project)" if theirs else rule.words)

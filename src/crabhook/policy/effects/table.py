@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Any
 
-from crabhook.model.risk import Level, Where
+from crabhook.model.card import Level, Where
 from crabhook.tables import names, tables
 
 _VERSION = re.compile(r"(?:@|==)(?:latest|[\d.]+)$")

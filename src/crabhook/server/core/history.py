@@ -17,11 +17,10 @@ from typing import Any
 from crabhook.bounded import Bounded
 from crabhook.broker.messages import Arrived, Effect, Fact, Resolve, Show
 from crabhook.desk.updates import HistoryRead, Past
-from crabhook.model.card import Card, Leg, State
+from crabhook.model.card import NO_RISK, UNTOLD, Card, Leg, Risk, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.policy.context import not_looked
 from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles

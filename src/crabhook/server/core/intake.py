@@ -13,10 +13,9 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from crabhook.broker.orders import said_by
-from crabhook.model.card import Origin, Request, Stance
+from crabhook.model.card import UNTOLD, Origin, Request, Stance
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
-from crabhook.model.risk import UNTOLD
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.policy.rule import Ruling

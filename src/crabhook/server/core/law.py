@@ -21,9 +21,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from crabhook.bounded import Bounded
+from crabhook.model.card import NO_RISK, UNTOLD, Risk
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
-from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.policy.context import Context
 from crabhook.policy.paths import LONGEST_PATH
 from crabhook.policy.rule import RuleSet, RuleVerdict, Ruling, Trust

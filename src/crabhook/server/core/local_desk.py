@@ -44,9 +44,8 @@ from crabhook.desk.updates import (
     Update,
 )
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Risk, State
 from crabhook.model.errors import CrabhookError
-from crabhook.model.risk import Risk
 from crabhook.server.core.core import Core, Settle, Submitted
 from crabhook.server.core.readings import ChangedCalls, Readings
 

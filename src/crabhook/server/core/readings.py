@@ -15,12 +15,11 @@ from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Rulings
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offering
-from crabhook.model.card import Card
+from crabhook.model.card import NO_RISK, UNTOLD, Card, Risk
 from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.model.risk import NO_RISK, UNTOLD, Risk
 from crabhook.model.wording import until
 from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.rulebook.files import RuleFiles

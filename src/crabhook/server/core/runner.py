@@ -28,9 +28,8 @@ from crabhook.broker.messages import (
 from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits
 from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.model.actor import Actor
-from crabhook.model.card import Request
+from crabhook.model.card import UNTOLD, Request, Risk
 from crabhook.model.event import Event
-from crabhook.model.risk import UNTOLD, Risk
 from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.core import Core

@@ -34,7 +34,7 @@ from crabhook.server.address import (
 from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
-from crabhook.server.health import Health
+from crabhook.server.grpc.listener import Health
 from crabhook.server.http.connections import SERVER, Connections, transport_of
 from crabhook.server.http.middleware import (
     MACHINE,

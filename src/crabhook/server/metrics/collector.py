@@ -36,7 +36,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.law import Judge
 from crabhook.server.core.runner import Runner
-from crabhook.server.health import Health
+from crabhook.server.grpc.listener import Health
 from crabhook.server.metrics.tally import End, Tally, TurnedAway, labels_of
 from crabhook.tables import tables
 

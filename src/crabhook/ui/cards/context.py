@@ -6,9 +6,8 @@ from functools import partial
 
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Level, Risk, State
 from crabhook.model.decision import Verdict
-from crabhook.model.risk import Level, Risk
 from crabhook.ui.cards.sentence import (
     NOTHING_RISKY,
     by_level,

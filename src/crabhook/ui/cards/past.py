@@ -14,9 +14,8 @@ from crabhook.model.actor import (
     StandingOrder,
 )
 from crabhook.model.card import Card, State
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import Suggestion, Verdict
 from crabhook.model.jsontext import pretty
-from crabhook.model.suggestion import Suggestion
 from crabhook.model.wording import who
 from crabhook.ui.cards.summary import (
     agent_label,

@@ -12,13 +12,12 @@ from urllib.parse import urlsplit
 
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import HERE
-from crabhook.model.card import Card, State
+from crabhook.model.card import NO_RISK, Card, Level, Risk, State
 from crabhook.model.decision import Beside, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import text_at
 from crabhook.model.question import read_questions
-from crabhook.model.risk import NO_RISK, Level, Risk
 from crabhook.tables import tables
 from crabhook.ui.cards.summary import brief, is_plan, is_question, summary, tool_label
 from crabhook.ui.text.clock import ago

@@ -15,14 +15,22 @@ from typing import TypeAlias
 
 from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card, State
-from crabhook.model.decision import Beside, Decision, Verdict
+from crabhook.model.decision import (
+    MODES,
+    PLACES,
+    Beside,
+    Decision,
+    Suggestion,
+    Verdict,
+    read_suggestions,
+    set_mode,
+)
 from crabhook.model.elicitation import read_fields
 from crabhook.model.errors import CrabhookError, PayloadError, QuestionError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Value, parse_object, parse_value, pretty
 from crabhook.model.order import CAP
 from crabhook.model.question import merge_answers, read_questions
-from crabhook.model.suggestion import MODES, PLACES, Suggestion, read_suggestions, set_mode
 from crabhook.ui.cards.summary import is_plan, is_question, summary
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
 from crabhook.ui.commands.words import WORDS, LineError

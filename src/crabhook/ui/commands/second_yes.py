@@ -7,9 +7,8 @@ which another verdict than an allow lets the call happen.
 from typing import NamedTuple
 
 from crabhook.desk.replica import Replica
-from crabhook.model.card import Card, State
+from crabhook.model.card import UNTOLD, Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
-from crabhook.model.risk import UNTOLD
 from crabhook.ui.cards.sentence import dangers
 from crabhook.ui.cards.summary import brief, is_question
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crabhook.model.actor import Operator
-from crabhook.model.card import Card, State
-from crabhook.model.risk import Level
+from crabhook.model.card import Card, Level, State
 from crabhook.ui.cards.context import alarm_lines, below_rows
 from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.full.dialogs.edit import cursor_place

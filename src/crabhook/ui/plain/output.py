@@ -11,10 +11,9 @@ from crabhook.bounded import Bounded
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, FeedEntry, State
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Decision, Suggestion, Verdict
 from crabhook.model.jsontext import pretty
 from crabhook.model.order import CAP
-from crabhook.model.suggestion import Suggestion
 from crabhook.model.wording import who
 from crabhook.ui.cards.summary import brief, project, summary, tool_label
 from crabhook.ui.commands.decide import fitting, suggestions

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from crabhook.model.card import Risk
 from crabhook.model.event import Event
-from crabhook.model.risk import Risk
 from crabhook.policy.effects.risk import effects_of
 from tests.unit.policy.law import PICTURES, PROJECT, bash, call, context
 

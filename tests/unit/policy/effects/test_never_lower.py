@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.risk import Level
+from crabhook.model.card import Level
 from crabhook.policy import never_remember
 from crabhook.policy.effects.found import MOST_EFFECTS, MOST_OBJECTS, MOST_UNKNOWN
 from crabhook.policy.effects.objects import LONGEST

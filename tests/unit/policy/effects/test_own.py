@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.model.risk import Level
+from crabhook.model.card import Level
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleFileError, Trust

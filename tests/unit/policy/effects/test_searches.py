@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from crabhook.model.card import Level, Risk
 from crabhook.model.event import Event
-from crabhook.model.risk import Level, Risk
 from crabhook.policy.context import Below, Wanted, not_looked
 from crabhook.policy.effects.found import MOST_FOLDERS, MOST_SECRETS
 from crabhook.policy.effects.risk import effects_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.risk import Level
+from crabhook.model.card import Level
 from crabhook.policy.effects import table as module
 from crabhook.policy.effects.risk import effects_of
 from crabhook.policy.effects.table import CallWords, Form, TableError, read_table, table

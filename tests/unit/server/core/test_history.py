@@ -17,8 +17,8 @@ from crabhook.desk.commands import (
 )
 from crabhook.desk.updates import HistoryRead, Past
 from crabhook.model.actor import OWNER, Ended, Rule
+from crabhook.model.card import Level
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.risk import Level
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import history as module

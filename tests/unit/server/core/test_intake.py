@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from crabhook.model.card import Stance
+from crabhook.model.card import Effect, Level, Risk, Stance
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
-from crabhook.model.risk import Effect, Level, Risk
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core import intake

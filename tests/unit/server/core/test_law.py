@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.model.card import NO_RISK, UNTOLD
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.risk import NO_RISK, UNTOLD
 from crabhook.policy.evaluate import Policy
 from crabhook.rulebook.context import LOOK_AGAIN
 from crabhook.rulebook.files import RuleFiles, Trusted, digest, write_text, write_trusted

@@ -27,11 +27,10 @@ from crabhook.desk.commands import (
 )
 from crabhook.desk.updates import AttachedDesk, LinkChanged, News, Snapshot, Update
 from crabhook.model.actor import OWNER, Operator, OrderKind
-from crabhook.model.card import Card, Request
+from crabhook.model.card import NO_RISK, Card, Request
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
-from crabhook.model.risk import NO_RISK
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles

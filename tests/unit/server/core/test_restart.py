@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.broker.messages import Refusal
+from crabhook.model.card import NO_RISK
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import OrderKind
-from crabhook.model.risk import NO_RISK
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module

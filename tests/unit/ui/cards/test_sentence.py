@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.actor import OrderKind
-from crabhook.model.card import Card, Leg
+from crabhook.model.card import NO_RISK, UNTOLD, Card, Effect, Leg, Level, Risk
 from crabhook.model.order import Order
-from crabhook.model.risk import NO_RISK, UNTOLD, Effect, Level, Risk
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.cards.sentence import _DEEDS, dangers, risk_words, sentence
 from crabhook.ui.cards.summary import LONGEST, agent_name

@@ -11,10 +11,9 @@ from typing import cast
 import pytest
 
 from crabhook.desk.replica import Replica
-from crabhook.model.card import Card, Leg
+from crabhook.model.card import NO_RISK, Card, Effect, Leg, Level, Risk
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.risk import NO_RISK, Effect, Level, Risk
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Phase
 from crabhook.ui.cards.sentence import dangers

@@ -9,9 +9,8 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.risk import Level
 from crabhook.ui.cards.sentence import dangers, risk_words
 from crabhook.ui.cards.summary import (
     asked_again,

@@ -12,9 +12,8 @@ from crabhook.desk.commands import AskOffers, Done, KeepRule, Outcome, TakenOffe
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering, Past
 from crabhook.model.card import Card
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import MODES, PLACES, Decision, Verdict, set_mode
 from crabhook.model.jsontext import Value, pretty
-from crabhook.model.suggestion import MODES, PLACES, set_mode
 from crabhook.model.wording import until
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import covered, denials, end_of, let_through, suggestions, tried

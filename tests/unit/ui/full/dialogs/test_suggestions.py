@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.decision import Verdict
-from crabhook.model.suggestion import MODES
+from crabhook.model.decision import MODES, Verdict
 from tests.support.sitting import Sitting
 
 SENT = 1.0

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.model.card import Effect, Level, Risk
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.risk import Effect, Level, Risk
 from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Sheet, line_cells
