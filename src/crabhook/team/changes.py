@@ -6,8 +6,19 @@ from dataclasses import replace
 from secrets import token_hex
 
 from crabhook.model.errors import CrabhookError
-from crabhook.team.membership import KINDS, Device, Machine, Member, Role, Scope, SshKey, Team
+from crabhook.team.membership import (
+    KINDS,
+    Attempt,
+    Device,
+    Machine,
+    Member,
+    Role,
+    Scope,
+    SshKey,
+    Team,
+)
 
+ATTEMPTS_KEPT = 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 
 
@@ -123,6 +134,18 @@ def without_machine(team: Team, name: str, at: int) -> Team:
     if found is None:
         raise ChangeError(f"there is no machine {name} that could be revoked")
     return replace(team, machines=(*_but(team.machines, name), replace(found, revoked=at)))
+
+
+def with_attempt(team: Team, what: str, at: int) -> Team:
+    """Note an attempt to come into the team that was refused; the last ones are kept."""
+    return replace(team, attempts=(*team.attempts, Attempt(at, what))[-ATTEMPTS_KEPT:])
+
+
+def refusals(before: Team, after: Team) -> Iterator[str]:
+    """Say which attempts to come into the team were refused from one version to a later one."""
+    for one in after.attempts:
+        if one not in before.attempts:
+            yield f"somebody was not let into the team: {one.what}"
 
 
 def news(before: Team, after: Team) -> Iterator[str]:

@@ -170,6 +170,14 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """How an invitation went that let nobody in, or an attempt at one, in words; and when."""
+
+    at: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Seat:
     """Who sits at a desk: a person, by which device, and whether by its closing key."""
 
@@ -199,7 +207,8 @@ class Team:
     """The whole team at one version of its file.
 
     `id` is the fingerprint of its certificate authority.  `names` are the names and addresses
-    that the server's certificate has; the first is what invitations lead to.
+    that the server's certificate has; the first is what invitations lead to.  `attempts` are the
+    last that were refused, for the server to record.
     """
 
     id: str
@@ -208,6 +217,7 @@ class Team:
     members: tuple[Member, ...] = ()
     machines: tuple[Machine, ...] = ()
     names: tuple[str, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
 
     def identify(self, certificate: bytes | str, now: float) -> Identified:
         """Return who holds the key of a certificate in PEM, `now` in seconds since 1970."""

@@ -29,10 +29,11 @@ from crabhook.team.certificates import (
     signed_by,
     unsealed,
 )
-from crabhook.team.changes import news
+from crabhook.team.changes import news, refusals
 from crabhook.team.folder import Folder, TeamError, private, told
 from crabhook.team.membership import (
     KINDS,
+    Attempt,
     Device,
     Machine,
     Member,
@@ -154,6 +155,7 @@ def _team(said: Mapping[str, Any]) -> Team:
         tuple(_member(one) for one in said["members"]),
         tuple(Machine(**one) for one in said["machines"]),
         tuple(map(str, said["names"])),
+        tuple(Attempt(int(one["at"]), str(one["what"])) for one in said.get("attempts", ())),
     )
 
 
@@ -184,8 +186,8 @@ def team_in(folder: Folder) -> Team:
 class TeamReader:
     """The team as it is now, for a server: its file is looked at whenever somebody asks.
 
-    `changed` hears of each person, device and machine that comes or goes, `spoilt` why nobody is
-    in the team now, both in words.
+    `changed` hears of each person, device and machine that comes or goes, `refused` of each that
+    an invitation did not let in, `spoilt` why nobody is in the team now; all in words.
 
     The authority is the one that was there at the server's start.  While the file cannot be
     used, or is older than what was seen, nobody may do anything: silence opens no gate.
@@ -200,6 +202,7 @@ class TeamReader:
         self._read = _Read((0, 0, 0), Refused("the team file was not read"))
         self._last: Team | None = None
         self.changed: Callable[[str], object] = lambda _: None
+        self.refused: Callable[[str], object] = lambda _: None
         self.spoilt: Callable[[str], object] = lambda _: None
         if isinstance(outcome := self.current(), Refused):
             raise TeamError(outcome.why)
@@ -231,6 +234,8 @@ class TeamReader:
             return
         for words in news(self._last, outcome) if self._last else ():
             self.changed(words)
+        for words in refusals(self._last, outcome) if self._last else ():
+            self.refused(words)
         self._last = outcome
 
     @property

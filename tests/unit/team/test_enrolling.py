@@ -97,6 +97,39 @@ async def test_who_was_invited_joins_and_both_ends_show_the_same_words() -> None
     assert host.granted == ["laptop"]
 
 
+async def test_somebody_in_between_with_another_authority_makes_other_words_on_the_two_ends() -> (
+    None
+):
+    """They hand a line of their own on, and come with what they were sent by the true one."""
+    host, theirs, seen = Host(), Host(), list[str]()
+    came: asyncio.Queue[Joining] = asyncio.Queue()
+    relayed: list[asyncio.Task[Joined]] = []
+
+    async def relay(words: str, who: Joining) -> bool:
+        relayed.append(asyncio.ensure_future(joined(true, who)))
+        await came.put(who)
+        return await theirs.compare(words, who)
+
+    place = Place("127.0.0.1", 0, "127.0.0.1")
+    false = replace(theirs.inviting(), compare=relay)
+    async with (
+        inviting(host) as (true, _),
+        open_invitation(false, THEIRS.certificate, place, NOW) as (line, _),
+    ):
+        trying = asyncio.ensure_future(joined(line, ann(), seen.append))
+        await came.get()
+        async with asyncio.timeout(5):
+            while not (seen and host.shown):  # noqa: ASYNC110 - they are shown by other threads
+                await asyncio.sleep(0.01)
+        assert len({*seen, *host.shown}) == 2  # so a person says no, on either end
+        host.answer, theirs.answer = False, False
+        host.ready.set()
+        theirs.ready.set()
+        ended = await asyncio.gather(trying, *relayed, return_exceptions=True)
+    assert all(isinstance(one, JoinError) for one in ended)
+    assert host.granted == theirs.granted == []
+
+
 async def test_a_machine_joins_by_the_digest_of_a_token_that_stays_with_it() -> None:
     host = Host(Joins.MACHINE)
     host.ready.set()

@@ -98,7 +98,8 @@ async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[No
     if team is None:
         yield
         return
-    team.spoilt, team.changed = runner.warn, partial(runner.warn, alarm=False)
+    team.spoilt, team.refused = runner.warn, runner.warn
+    team.changed = partial(runner.warn, alarm=False)
     runner.faults.append(lambda: team.trouble)
     looking = asyncio.ensure_future(team.keep())
     try:

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 
@@ -11,6 +12,7 @@ from crabhook import config
 from crabhook.cli.team.asking import with_passphrase
 from crabhook.cli.terminal import UnseenError, ask, say
 from crabhook.model.card import number_of
+from crabhook.model.errors import CrabhookError
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, until
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
@@ -20,6 +22,8 @@ from crabhook.team.joining import Joined, Joining
 from crabhook.team.membership import Device, Machine, Member, Role, Scope, Team, fingerprint_of
 from crabhook.team.team_file import authority_of, change, team_in
 from crabhook.ui.text.safe import safe
+
+NOTED = 10  # attempts, of one invitation
 
 
 def team_folder() -> Folder:
@@ -68,8 +72,9 @@ def invite_operator(arguments: argparse.Namespace) -> None:
             if key or key is who.key:
                 authority.for_device(key, member.id, "device", time.time())
 
-    inviting = Inviting(Joins.DESK, check, _compare, grant, say)
-    joined = asyncio.run(_invited(inviting, authority, place, "crabhook desk join"))
+    tell = Noting(folder, authority, f"the invitation for {member.name}")
+    inviting = Inviting(Joins.DESK, check, _compare, grant, tell)
+    joined = asyncio.run(_invited(inviting, tell, authority, place, "crabhook desk join"))
     limits = f", limited to {member.scope}" if not member.scope.everything else ""
     say(f"{joined.name} has joined as {joined.role}{limits}.")
 
@@ -92,8 +97,11 @@ def invite_machine(arguments: argparse.Namespace) -> None:
         if len(who.key) != 32 or who.closing_key:
             raise InvitingError("a machine joins with the SHA-256 of its token")
 
-    inviting = Inviting(Joins.MACHINE, check, _compare, grant, say)
-    joined = asyncio.run(_invited(inviting, authority, place, "crabhook install claude --join"))
+    tell = Noting(folder, authority, f"the invitation for the machine {arguments.name}")
+    inviting = Inviting(Joins.MACHINE, check, _compare, grant, tell)
+    joined = asyncio.run(
+        _invited(inviting, tell, authority, place, "crabhook install claude --join")
+    )
     say(f"The machine {joined.name} has joined: its hooks go to {joined.server}.")
 
 
@@ -112,7 +120,39 @@ def _at(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-async def _invited(inviting: Inviting, authority: Authority, place: Place, there: str) -> Joined:
+class Noting:
+    """Tells the person here of attempts that were refused, and notes them for the server's record.
+
+    The note is in the team's file, which the authority signs while it is open for the invitation:
+    so nobody else can write it, and it needs no way to a server that may not run.
+    """
+
+    def __init__(self, folder: Folder, authority: Authority, about: str) -> None:
+        self._folder, self._authority, self._about = folder, authority, about
+        self._left = NOTED
+
+    def __repr__(self) -> str:
+        return f"<Noting {self._about}>"
+
+    def __call__(self, words: str) -> None:
+        """Tell of an attempt, and note it."""
+        say(words)
+        sys.stdout.flush()
+        self.note(words)
+
+    def note(self, words: str) -> None:
+        """Note what became of the invitation, which is told elsewhere."""
+        self._left -= 1
+        if self._left >= 0:
+            what, at = f"{self._about}: {words}", int(time.time())
+            noted = partial(changes.with_attempt, what=what, at=at)
+            with suppress(CrabhookError):  # the person here has been told
+                change(self._folder, self._authority, noted)
+
+
+async def _invited(
+    inviting: Inviting, noting: Noting, authority: Authority, place: Place, there: str
+) -> Joined:
     """Print the invitation, and wait until somebody has joined by it."""
     certificate = authority.certificate
     async with open_invitation(inviting, certificate, place, time.time()) as (invitation, port):
@@ -120,7 +160,11 @@ async def _invited(inviting: Inviting, authority: Authority, place: Place, there
         for line in (f"On the other end, within {VALID // 60} minutes, once:", "", there, ""):
             say(line)
         sys.stdout.flush()
-        return await outcome(port)
+        try:
+            return await outcome(port)
+        except InvitingError as error:
+            noting.note(str(error))
+            raise
 
 
 async def _compare(words: str, who: Joining) -> bool:
