@@ -5,7 +5,7 @@ and its certificate says so: with it the server lets one look, deny, hold and st
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -100,6 +100,12 @@ def desk_folders(config_folder: Path) -> Iterable[DeskFolder]:
     """Return what is kept of each team that this device is in."""
     found = sorted((config_folder / "desks").glob("*/desk.json"))
     return [DeskFolder(one.parent) for one in found]
+
+
+def half_made_folders(config_folder: Path) -> Sequence[DeskFolder]:
+    """Return where keys were written for a team, and a kill came before the rest."""
+    found = (DeskFolder(one.parent) for one in (config_folder / "desks").glob("*/device.pem"))
+    return [one for one in found if one.half_made]
 
 
 class DeskKeys(NamedTuple):

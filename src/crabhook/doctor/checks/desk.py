@@ -1,6 +1,7 @@
 """Whether this device can sit at a desk elsewhere: its keys, its clock, the way, both certificates.
 
-gRPC says "unavailable" to all of these, so each is looked at by itself, down to TLS.
+gRPC says "unavailable" to all of these, so each is looked at by itself, down to TLS.  What the
+server itself says of this device comes last, by the key that lies open.
 """
 
 import socket
@@ -8,13 +9,24 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
+
+import grpc
 
 from crabhook.doctor.finding import Finding, told
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, AddressError, TcpAddress, parse_address
 from crabhook.team.certificates import DAY, begins, until
-from crabhook.team.desk_keys import DeskFacts, DeskFolder, desk_folders
+from crabhook.team.desk_keys import (
+    Credentials,
+    DeskFacts,
+    DeskFolder,
+    desk_folders,
+    half_made_folders,
+)
 from crabhook.team.folder import private
+from crabhook.v1 import operator_pb2 as pb
+from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 
 WITHIN = 5.0  # seconds
 _SOON = 30 * DAY
@@ -38,7 +50,7 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
     """Look at each team that this device is in; yield each finding as it is made."""
     found = list(desk_folders(config_folder))
     if not found:
-        yield told("desk.keys", "none")
+        yield told("desk.keys", "half" if half_made_folders(config_folder) else "none")
     for folder in found:
         try:
             facts, ends, starts = _kept(folder)
@@ -114,4 +126,30 @@ def _secured(line: socket.socket, address: TcpAddress, folder: DeskFolder, serve
         return told("desk.server", "refused" if shown else "unshown", server=server, why=why)
     if not heard:
         return told("desk.server", "refused" if shown else "unshown", server=server, why="no word")
+    keys = folder.closing()
+    return _welcomed(folder, keys, server) if keys else told("desk.server", "fine", server=server)
+
+
+def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding:
+    """Ask the server for its news, as a desk does; return what it says of this device."""
+    shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
+    try:
+        with grpc.secure_channel(server, shown, options=_OPTIONS) as channel:
+            call: Any = OperatorServiceStub(channel).Watch(pb.WatchRequest(), timeout=WITHIN)
+            hello = next(iter(call)).hello
+            call.cancel()
+    except (grpc.RpcError, StopIteration) as error:
+        code, why = _Code.UNKNOWN, "it hung up"
+        if isinstance(error, grpc.Call):
+            code, why = error.code(), error.details()
+        if code is _Code.UNIMPLEMENTED:
+            return told("desk.server", "elsewhere", server=server)
+        denied = code is _Code.PERMISSION_DENIED
+        return told("desk.server", "denied" if denied else "other", server=server, why=why)
+    if not hello.challenge and folder.signing_key() is not None:
+        return told("desk.server", "older", server=server)
     return told("desk.server", "fine", server=server)
+
+
+_Code = grpc.StatusCode
+_OPTIONS = (("grpc.use_local_subchannel_pool", 1),)

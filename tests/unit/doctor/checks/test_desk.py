@@ -1,11 +1,12 @@
 """What is wrong with a desk elsewhere, in words: keys, clock, name, port, certificates."""
 
+import asyncio
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +17,13 @@ from crabhook.doctor.checks import desk
 from crabhook.doctor.checks.desk import examine_desks
 from crabhook.doctor.finding import Finding, Status
 from crabhook.team.certificates import plain
-from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
+from crabhook.team.desk_keys import DeskFolder, DeskKeys, desk_folders, keep
 from crabhook.team.joining import Joined
+from crabhook.team.membership import Device, Member, Role, Scope, fingerprint_of
 from crabhook.team.team_file import serve_as
+from tests.support.desk import PlayedDesk
 from tests.support.team import Founded, founded, seal
+from tests.support.team_port import team_port
 
 NOW = time.time()
 YEAR = 365 * 86_400
@@ -70,13 +74,88 @@ def status(here: Place) -> tuple[Status, str]:
     return found.status, found.what
 
 
-def test_all_is_well_where_the_server_takes_the_certificate(here: Place) -> None:
+@asynccontextmanager
+async def sat_down(here: Place, tmp_path: Path) -> AsyncIterator[str]:
+    """A real server of the team, and this device among those that it knows."""
+    async with team_port(PlayedDesk().core, tmp_path, here.team) as port:
+        server = f"127.0.0.1:{port.address.port}"
+        known(here, here.joined(server))
+        yield server
+
+
+def known(here: Place, kept: DeskFolder, **other: int) -> None:
+    """Write a device into the team, as whoever let it in has done."""
+    opening, closing = (
+        fingerprint_of((kept.path / name).read_bytes()) for name in ("device.pem", "closing.pem")
+    )
+    device = Device("d", "laptop", opening, int(NOW) - 300, int(NOW) + YEAR, closing)
+    member = Member("o", "ann", Role.DECIDER, Scope(), (replace(device, **other),))
+    here.team.change(lambda team: replace(team, members=(member,)))
+
+
+async def test_all_is_well_where_the_server_takes_the_certificate(
+    here: Place, tmp_path: Path
+) -> None:
+    async with sat_down(here, tmp_path) as server:
+        found = await asyncio.to_thread(here.findings)
+        assert {one.status for one in found.values()} == {Status.OK}
+        assert "takes this device's certificate" in found["desk.server"].what
+        here.joined(server, closing=False)
+        assert (await asyncio.to_thread(status, here))[0] is Status.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        ({"revoked": int(NOW)}, "laptop of ann was revoked on"),
+        ({"until": int(NOW) - 5}, "the certificate of laptop ended on"),
+        ({"since": int(NOW) + 5_000}, "begins on"),
+    ],
+    ids=["revoked", "ended", "not begun"],
+)
+async def test_what_the_server_says_of_this_device_is_said(
+    here: Place, tmp_path: Path, trouble: dict[str, int], words: str
+) -> None:
+    async with sat_down(here, tmp_path):
+        (kept,) = desk_folders(here.config)
+        known(here, kept, **trouble)
+        found, what = await asyncio.to_thread(status, here)
+        assert found is Status.FAULT
+        assert words in what
+
+
+async def test_a_device_that_was_taken_out_of_the_team_is_said(here: Place, tmp_path: Path) -> None:
+    async with sat_down(here, tmp_path):
+        here.team.change(lambda team: replace(team, members=()))
+        assert "of no device in the team" in (await asyncio.to_thread(status, here))[1]
+
+
+def test_a_port_of_the_team_that_takes_no_desks_is_said(here: Place) -> None:
+    """As the agents' own, or that of a server of before."""
     with serving(here.team) as server:
         here.joined(server)
-        assert {one.status for one in here.findings().values()} == {Status.OK}
-        assert "takes this device's certificate" in status(here)[1]
-        here.joined(server, closing=False)
-        assert status(here)[0] is Status.UNKNOWN
+        assert status(here) == (Status.FAULT, f"{server} is the team's, but takes no desks there")
+
+
+async def test_a_server_of_before_keys_signed_is_said_where_one_signs_here(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crabhook.server.operators.seats.secrets.token_bytes", lambda _: b"")
+    async with sat_down(here, tmp_path) as server:
+        assert (await asyncio.to_thread(status, here))[0] is Status.OK
+        (kept,) = desk_folders(here.config)
+        kept.sign_with(Path("/k.pub"))
+        found, what = await asyncio.to_thread(status, here)
+        assert (found, what.partition(":")[0]) == (Status.WARNING, server.partition(":")[0])
+        assert "older than this crabhook" in what
+
+
+def test_a_founding_or_a_joining_that_was_broken_off_is_said(here: Place) -> None:
+    kept = here.joined("127.0.0.1:1")
+    (kept.path / "desk.json").unlink()
+    (found,) = here.findings().values()
+    assert "was broken off" in found.what
+    assert "crabhook team init" in found.advice
 
 
 def test_a_device_in_no_team_is_told_how_to_come_into_one(here: Place) -> None:
