@@ -81,7 +81,7 @@ class ForAPerson(Format):
         self.detail = detail
         self.say: Callable[[str], None] = lambda _: None
         self._desk = desk
-        self._unprinted: Bounded[int, int] = Bounded(_PRINTED_KEPT)
+        self._unprinted: Bounded[int, tuple[int, int]] = Bounded(_PRINTED_KEPT)
         self._asked: Bounded[int, None] = Bounded(_PRINTED_KEPT)  # cards whose last words were
         self._lookers_told: Bounded[tuple[int, str], None] = Bounded(_PRINTED_KEPT)
         self._listed: set[tuple[str, ...]] = set()  # lists of words that were printed
@@ -120,8 +120,10 @@ class ForAPerson(Format):
             self._ask_words(card)
         known, told = [*self._known(card)], [*self._around(card, now)]
         body = [*_body(card, WHOLE_CHARACTERS if whole else FIRST_CHARACTERS)]
+        offered = 0
         if self.detail is Detail.BRIEF and not whole:
-            given, left_out = [], len(body)
+            offered = sum(1 for _ in suggested_rows(card))  # which no plain allow takes
+            given, left_out = [], len(body) - offered
         else:
             given = bounded(body, *((WHOLE_LINES, WHOLE_CHARACTERS) if whole else _FIRST))
             left_out = sum(row.shortened for row in given)
@@ -134,7 +136,7 @@ class ForAPerson(Format):
             lines.append(f"  not all of it is printed: {more}")
         if not bare and any(COVER in line for line in (header, *lines)):
             lines.append(f"  secrets are covered: {card.number} show secrets prints them")
-        self._unprinted[card.number] = left_out
+        self._unprinted[card.number] = left_out, offered
         return [header, *lines, *self._ending(card)]
 
     def _ask_words(self, asked: Card) -> None:
@@ -169,9 +171,13 @@ class ForAPerson(Format):
             lines += [row.line for row in given]
         return lines
 
-    def unprinted(self, card: Card) -> bool:
-        """Whether some of what a card asks was not printed yet, or the card itself was not."""
-        return self._unprinted.get(card.number, 1) > 0
+    def unprinted(self, card: Card, *, keeps: bool = False) -> bool:
+        """Whether some of what a card asks was not printed yet, or the card itself was not.
+
+        `keeps`: what the agent suggests to keep has to be printed as well.
+        """
+        asked, offered = self._unprinted.get(card.number, (1, 0))
+        return asked > 0 or (keeps and offered > 0)
 
     def answers(self, card: Card) -> str:
         """Return what a card can be answered with, in one line."""

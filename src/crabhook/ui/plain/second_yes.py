@@ -81,7 +81,8 @@ class SecondYes:
             ways = " or ".join(filter(None, (surely, f"{number} {safe(name)}")))
             what = f"#{number}{' as you changed it' if changed else ''}"
             raise LineError(f"{what} wants a second yes, to this: {'; '.join(effects)}", ways)
-        unprinted = self._person is not None and self._person.unprinted(card)
+        keeps = bool(decision.permissions)
+        unprinted = self._person is not None and self._person.unprinted(card, keeps=keeps)
         if unprinted and decision.verdict in LETS and not changed:
             ways = " or ".join(filter(None, (WORDS["show"].usage(number), surely)))
             raise LineError(f"#{number} was not printed whole", ways)

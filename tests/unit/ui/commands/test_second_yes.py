@@ -62,7 +62,7 @@ def screen_asks(card: Card, decision: Decision) -> bool:
 def lines_ask(card: Card, decision: Decision) -> bool:
     desk = SecondYes(NO_DESK, ForAPerson(NO_DESK, Detail.FULL))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ForAPerson, "unprinted", lambda *_: False)
+        patch.setattr(ForAPerson, "unprinted", lambda *_, **__: False)
         try:
             desk.ask(card, decision, plain=True, give=lambda: None)
         except LineError as error:

@@ -488,3 +488,18 @@ async def test_on_pipes_nobody_is_said_to_look() -> None:
         bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
         bob.submit(Claim(1))
         assert not any("looking" in line for line in await sits.type("1 show", "list"))
+
+
+async def test_what_the_agent_suggests_to_keep_is_read_before_it_is_kept_and_not_for_an_allow() -> (
+    None
+):
+    asked = sample("PermissionRequest-Bash", cwd="/home/dev/project")
+    async with sitting(asking(asked), detail=Detail.BRIEF) as sits:
+        assert not any("not all of it" in line for line in sits.everything)
+        (refused,) = await sits.type("1 always 1")
+        assert refused.startswith("! #1 was not printed whole; nothing was decided.")
+        await sits.type("1 allow")
+        assert [one.verdict for one in decided(sits)] == [Verdict.ALLOW]
+        sits.desk.ask({**asked, "prompt_id": "2"})
+        await sits.type("2 show", "2 always 1")
+        assert [bool(one.permissions) for one in decided(sits)] == [False, True]
