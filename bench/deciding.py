@@ -6,7 +6,8 @@ on again and again, eight are all asked on at once; a fresh one carries one
 call, one after the other or eight at once.  The same by HTTP, at a second
 server, which then counts for Prometheus as well.  Beside them stands what
 grpc.aio itself costs: the same calls to bench.bareserver, which does nothing
-about them.
+about them.  And the same with the record in PostgreSQL, whose cluster syncs every commit to the
+disk; it is left out where its programs are not installed.
 """
 
 import random
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -28,12 +30,14 @@ from bench.results import met
 from bench.served import Home, headless, new_home
 from bench.serving import child, plain_environment
 from bench.table import table
+from tests.support.cluster import Cluster, programs
 
 RULES = 1_000
 ROUNDS = 6
 CALLS = 200  # of one sort in one way, each round
 LATENCY_GOAL = 0.001  # seconds, the median on one warm connection
 WARM_GOAL, FRESH_GOAL = 3_000, 1_200  # decisions a second
+SHARED_GOAL = 1_000  # decisions a second on eight warm connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,11 @@ WAYS = (ONE, EIGHT, FRESH, EIGHT_FRESH)
 
 MIX, FLOOR = "the recorded calls", "nothing but grpc.aio"
 BY_HTTP = "the recorded calls, by HTTP"
+SHARED = "the recorded calls, in PostgreSQL"
 _SORTS = {
     MIX: calls_of_tools(),
     BY_HTTP: calls_of_tools(),
+    SHARED: calls_of_tools(),
     "a shell line": ("PreToolUse-Bash",),
     "a file read": ("PreToolUse-Read",),
     FLOOR: calls_of_tools(),
@@ -87,9 +93,11 @@ Blocks = Mapping[tuple[str, Way], list[Block]]
 
 def measure(_: Wishes) -> Found:
     """Ask for every sort of call in every way, in blocks whose order is drawn anew each round."""
-    blocks: Blocks = {(sort, way): [] for sort in _SORTS for way in WAYS}
+    there = programs()
+    sorts = [sort for sort in _SORTS if there or sort != SHARED]
+    blocks: Blocks = {(sort, way): [] for sort in sorts for way in WAYS}
     with ExitStack() as stack:
-        homes = home, posted, bare = [stack.enter_context(new_home()) for _ in range(3)]
+        homes = home, posted, bare, away = [stack.enter_context(new_home()) for _ in range(4)]
         for one in homes:
             one.keep_rules(lawbook(RULES))
         real = Server(stack.enter_context(headless(home)), partial(Line, home.path))
@@ -97,6 +105,8 @@ def measure(_: Wishes) -> Found:
             BY_HTTP: stack.enter_context(_by_http(posted)),
             FLOOR: stack.enter_context(_bare(bare)),
         }
+        if there:
+            servers[SHARED] = stack.enter_context(_shared(away, there))
         for number in range(ROUNDS + 1):
             for sort, way in random.sample(list(blocks), len(blocks)):
                 block = ask(servers[sort], _events(sort), way)
@@ -119,6 +129,17 @@ def _by_http(home: Home) -> Iterator[Server]:
     with headless(home, "--http", "127.0.0.1:0") as process:
         door = Door(home.http_port(), home.authorization())
         yield Server(process, partial(Posted, door), door.written)
+
+
+@contextmanager
+def _shared(home: Home, there: Path) -> Iterator[Server]:
+    cluster = Cluster(there, ("fsync=on", "full_page_writes=on"))
+    try:
+        cluster.make()
+        with headless(home, "--store", cluster.url()) as process:
+            yield Server(process, partial(Line, home.path))
+    finally:
+        cluster.remove()
 
 
 def _events(sort: str) -> Sequence[bytes]:
@@ -169,8 +190,16 @@ def _judged(blocks: Blocks) -> str:
         f"Of {MIX}, with {RULES} rules: median on one warm connection at most "
         f"{LATENCY_GOAL * 1e3:g} ms: {met(latency <= LATENCY_GOAL)}; "
         f"at least {WARM_GOAL} a second on eight warm ones: {met(warm >= WARM_GOAL)}; "
-        f"{FRESH_GOAL} on fresh ones: {met(fresh >= FRESH_GOAL)}.\n{floor}"
+        f"{FRESH_GOAL} on fresh ones: {met(fresh >= FRESH_GOAL)}.\n{_shared_met(blocks)}{floor}"
     )
+
+
+def _shared_met(blocks: Blocks) -> str:
+    """Return whether a record in PostgreSQL keeps up, where it was measured."""
+    if (SHARED, EIGHT) not in blocks:
+        return ""
+    reached = met(_rate(blocks[SHARED, EIGHT]) >= SHARED_GOAL)
+    return f"In PostgreSQL, at least {SHARED_GOAL} a second on eight warm ones: {reached}.\n"
 
 
 def _above_the_floor(blocks: Blocks, way: Way) -> str:

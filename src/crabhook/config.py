@@ -57,6 +57,11 @@ def _path(value: object) -> Path:
         raise ValueError(f"is no path: {error}") from None
 
 
+def _store(value: object) -> str:
+    text = _text(value)
+    return text if "://" in text else str(_path(text))
+
+
 def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
         raise ValueError('must be a list of texts, as in ["127.0.0.1:7777"]')
@@ -176,7 +181,7 @@ class Settings:
     command: tuple[str, ...] = _in("attention", _kinds, ())
     sequence: str = _in("attention", _one_of(*SEQUENCES), "osc9")
     program: tuple[str, ...] = _in("attention", _program, ())
-    store: str | None = _in("record", _text, None)
+    store: str | None = _in("record", _store, None)
     on_trouble: str | None = _in("record", _trouble, None)
     keep_days: float = _in("record", _above_zero, 180.0)
     keep_megabytes: float = _in("record", _above_zero, 2000.0)

@@ -236,11 +236,10 @@ class Recorder:
             self._keep_house(self._store, now)
         except DeposedError:
             raise
-        except UnreachableError:  # which whatever is committed next says
-            pass
         except StoreError as error:
-            _LOG.warning("the record's house was not kept: %s", error)
-            self._prune_at = now + PRUNE_EVERY
+            if not isinstance(error, UnreachableError):  # what is committed next says that
+                _LOG.warning("the record's house was not kept: %s", error)
+            self._prune_at = now + PRUNE_EVERY  # and not every second: the loop waits for it
 
     def _try_again(self) -> None:
         if self._store is None:

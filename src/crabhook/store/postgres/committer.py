@@ -109,9 +109,9 @@ class Committer:
         if self._asleep:  # it looks at the queue once more after it has said so
             self._line.loop.call_soon_threadsafe(self._wake.set)
 
-    def ask(self, work: Coroutine[Any, Any, T]) -> T:
+    def ask(self, work: Coroutine[Any, Any, T], within: float = ANSWER_WITHIN) -> T:
         """Return what comes of reading by the writer's own connection.  Raises StoreError."""
-        return self._line.wait(self._alone(work), ANSWER_WITHIN)
+        return self._line.wait(self._alone(work), within)
 
     def close(self) -> None:
         """Commit what is queued, if that can be done soon, and let go."""

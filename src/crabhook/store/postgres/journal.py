@@ -20,6 +20,7 @@ from crabhook.store.sqlite.files import HeadFile, private
 if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
 
+HOUSE_WITHIN = 1.0  # seconds that a server that runs waits for what is not urgent
 _ALL = "SELECT id, key, begins, seq, hash, at FROM head"
 _WAITING = "SELECT request_id, secret FROM waiting"
 _GIVEN = "SELECT request_id, secret, decided, delivered = 0 AND card IS NOT NULL FROM answer"
@@ -251,7 +252,7 @@ class PgJournal:
 
     def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
         """Return what is to go, at most so many records and never the last; None if nothing is."""
-        return self._committer.ask(self._next_cut(retention, now, at_most))
+        return self._committer.ask(self._next_cut(retention, now, at_most), HOUSE_WITHIN)
 
     async def _next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
         connection = self._committer.connected()

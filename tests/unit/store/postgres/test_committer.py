@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +14,7 @@ import pytest
 from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import DeposedError, TakenError, TicketError
 from crabhook.store.opening import open_writer
+from crabhook.store.postgres import journal as journal_module
 from crabhook.store.postgres.journal import PgJournal
 from crabhook.store.record import Kind
 from crabhook.store.recorder import OnTrouble, Recorder
@@ -42,6 +46,17 @@ def held_up(cluster: Cluster, seconds: float = 0.3) -> Iterator[None]:
     assert locked.is_set()
     yield
     beside.join()
+
+
+@contextmanager
+def held_up_altogether(cluster: Cluster) -> Iterator[None]:
+    """Stop the writer's own process of PostgreSQL for a moment."""
+    (writer,) = cluster.sql(WRITERS)
+    os.kill(writer[0], signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(writer[0], signal.SIGCONT)
 
 
 async def test_what_comes_during_a_commit_is_the_next_one_together(
@@ -191,3 +206,17 @@ async def test_no_stop_of_the_database_loses_or_doubles_what_was_said_to_be_writ
 def test_a_second_writer_hears_who_the_first_is(place: str, store: Writer) -> None:
     with pytest.raises(TakenError, match=r"another crabhook \(.*, process [0-9]+\) writes"):
         open_writer(place)
+
+
+async def test_a_database_that_stands_still_holds_up_the_servers_loop_once_and_not_for_long(
+    cluster: Cluster, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "HOUSE_WITHIN", 0.2)
+    recorder = Recorder(lambda: open_writer(place), on_trouble=OnTrouble.REFUSE)
+    with held_up_altogether(cluster):
+        began = time.monotonic()
+        for now in range(1, 20):
+            recorder.time_passed(float(now))
+        assert time.monotonic() - began < 1.0
+    recorder.close()
+    assert verified(place).sound
