@@ -5,10 +5,11 @@ written they are, after a record that says from when to when the record was miss
 """
 
 import logging
-from asyncio import Future, ensure_future
+from asyncio import Future
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
+from functools import partial
 from hashlib import blake2b
 from time import monotonic, sleep, time
 
@@ -136,16 +137,29 @@ class Recorder:
         pending = store.write(changes)
         if pending is None:
             return True
-        later = ensure_future(self._written_later(pending, changes))
-        later.add_done_callback(lambda done: done.cancelled() or done.exception())  # if nobody asks
+        later: Future[bool] = pending.get_loop().create_future()
+        pending.add_done_callback(partial(self._written, later, changes))
         return later
 
-    async def _written_later(self, pending: Future[None], changes: Sequence[Change]) -> bool:
-        with self._faults_seen():
-            await pending
-            return True
-        self._backlog.add(changes, self._wall())
-        return False
+    def _written(
+        self, later: Future[bool], changes: Sequence[Change], pending: Future[None]
+    ) -> None:
+        """Hear how a commit ended that took a while, and tell it on."""
+        if later.cancelled() or pending.cancelled():
+            later.cancel()
+            return
+        if (error := pending.exception()) is None:
+            later.set_result(True)
+            return
+        try:
+            with self._faults_seen():
+                raise error
+        except (TicketError, DeposedError) as told:
+            later.set_exception(told)
+            later.exception()  # no complaint of asyncio's where nobody asks
+        else:
+            self._backlog.add(changes, self._wall())
+            later.set_result(False)
 
     @contextmanager
     def _faults_seen(self) -> Iterator[None]:

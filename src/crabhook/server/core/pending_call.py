@@ -30,9 +30,28 @@ class PendingCall:
         self.request, self.attempt = request, attempt
         self.confirm = False  # whether the client is to say that it has printed the reply
         self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._recorded: asyncio.Future[None] | None = None
 
     def __repr__(self) -> str:
         return f"<PendingCall {self.request.id} attempt={self.attempt} done={self.reply.done()}>"
+
+    def await_record(self) -> Callable[[], None]:
+        """Have `recorded` wait until what is returned is called, or there is a reply."""
+        self._recorded = asyncio.get_running_loop().create_future()
+        return self._go_on
+
+    def _go_on(self) -> None:
+        if self._recorded is not None and not self._recorded.done():
+            self._recorded.set_result(None)
+
+    async def recorded(self) -> None:
+        """Wait until the request is on record, or has its reply; cancelled, it is withdrawn."""
+        if self._recorded is not None:
+            try:
+                await self._recorded
+            except asyncio.CancelledError:
+                self.leave()
+                raise
 
     async def wait(self) -> Reply:
         """Return the reply, when there is one.
@@ -51,12 +70,14 @@ class PendingCall:
         self.confirm = confirm
         if not self.reply.done():
             self.reply.set_result(reply)
+        self._go_on()
 
     def refuse(self, refusal: Refusal) -> None:
         """Turn the hook away, without a reply."""
         if not self.reply.done():
             self.reply.set_exception(RefusedError(refusal))
             self.reply.exception()  # no complaint of asyncio's if its hook is gone by now
+        self._go_on()
 
     def leave(self) -> None:
         """Say that the hook is gone."""

@@ -168,16 +168,15 @@ class Runner(Core):
 
     def _record(self, *changes: Change) -> bool | asyncio.Future[bool]:
         """Write changes; what must not be given any more fails, as it does later."""
-        recorder = self.recorder
-        if recorder is None:
+        if self.recorder is None:
             return True
         try:
-            written = recorder.write(*changes)
+            written = self.recorder.write(*changes)
         except DeposedError as error:
             self._depose(error)
             written = asyncio.get_running_loop().create_future()
             written.set_exception(error)
-        self._tell_trouble(recorder)
+        self._tell_trouble(self.recorder)
         return written
 
     def _depose(self, error: DeposedError) -> None:
@@ -248,6 +247,8 @@ class Runner(Core):
             files=files,
         )
         self.handle(fact)
+        if self._held:
+            self.after(place.await_record())
         if self.recorder is not None:
             self._summaries.hear(request)
         if self.closed:

@@ -178,6 +178,7 @@ class PermissionPort(PermissionServiceServicer):
         return pb.ConfirmReplyResponse()
 
     async def _wait_in(self, place: PendingCall, context: Context) -> Reply:
+        await place.recorded()
         if not place.reply.done():
             try:
                 await context.send_initial_metadata(())  # "accepted": see the service's comment

@@ -110,6 +110,39 @@ async def test_an_operators_reply_leaves_when_it_is_on_record_and_not_before(
     runner.close()
 
 
+async def test_a_hook_hears_that_it_was_accepted_when_its_request_is_on_record(
+    runner: Runner, journal: Shared
+) -> None:
+    place = enter(runner, "a")
+    accepted = asyncio.create_task(place.recorded())
+    await asyncio.sleep(0.01)
+    assert not accepted.done()
+    await journal.write_all()
+    await asyncio.wait_for(accepted, 5)
+    assert not place.reply.done()
+    runner.close()
+
+
+@pytest.mark.parametrize("how", ["refused", "gone"])
+async def test_a_hook_that_waits_to_be_on_record_can_be_turned_away_and_can_leave(
+    runner: Runner, journal: Shared, how: str
+) -> None:
+    place = enter(runner, "a")
+    accepted = asyncio.create_task(place.recorded())
+    await asyncio.sleep(0)
+    if how == "refused":
+        place.refuse(Refusal.UNRECORDED)
+        await asyncio.wait_for(accepted, 5)
+        assert refusal(place) is Refusal.UNRECORDED
+    else:
+        accepted.cancel()
+        await asyncio.wait([accepted])
+        await journal.write_all()
+        assert not runner.broker.waiting()
+    await journal.write_all()
+    runner.close()
+
+
 async def test_a_deposed_server_gives_no_reply_that_is_not_on_record_and_says_that_it_ends(
     runner: Runner, journal: Shared
 ) -> None:
