@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from crabhook.broker.messages import Noted
 from crabhook.cli.demo import ASK, GO_ON, Read, turns
+from crabhook.desk.updates import HouseChanged
 from crabhook.ui.tally import Tally
 from tests.support.drawn_terminal import DrawnTerminal, Look, Row, text_of
 from tests.support.sitting import Sitting
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 COLUMNS, ROWS = 100, 25
 TITLE = "demo: the agent is a script"
+STANDS = "rules 0 ok · record ok"
 LONGEST = 20.0  # seconds until a key has led to what it is pressed for
 
 
@@ -167,16 +169,24 @@ class Painted:
             columns=COLUMNS, rows=ROWS, take_back_ms=2000, arming_ms=400, advance=True
         )
         self._desk, self._tally = self._sitting.desk, Tally()
-        self._desk.core.decided = self._tally.count
+        core, tally = self._desk.core, self._tally
+        core.decided.append(tally.count)
+        core.alike = tally.alike
+        core.house = lambda: HouseChanged(STANDS, tally.today())
+        self._asked_for = ""
         self._asked = 0
         self._script = turns(self._say)
         self._call: dict[str, Any] | None = next(self._script)
         self._leg = self._desk.ask(self._call)
         self._sitting.sit(TITLE)
 
-    def _say(self, _who: str, text: str) -> None:
-        """Let what the agent says be read with its next card."""
-        self._desk.words[self._asked + 1] = text
+    def _say(self, who: str, text: str) -> None:
+        """Let what the agent says, and what it was asked for, be read with its next card."""
+        if who == "user":
+            self._asked_for = text
+        else:
+            self._desk.words[self._asked + 1] = text
+            self._desk.read.prompts[self._asked + 1] = self._asked_for
 
     def _agent(self) -> None:
         """Let the agent read what was decided, if anything was, and do as it is told."""

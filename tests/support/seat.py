@@ -86,7 +86,8 @@ class Seat:
     def last_words(self, number: int) -> str | None:
         """Ask what a card's agent last said; None while it is read."""
         self.outcome(AskContext(number))
-        return self.replica.words(number)
+        around = self.replica.around(number)
+        return None if around is None else around.words
 
     def offers(self, number: int) -> Offering | None:
         """Ask for the rules offered for a card; None while they are tried."""

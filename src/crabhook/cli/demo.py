@@ -91,8 +91,7 @@ async def _demo(tally: Tally, told: list["Read"], *, full_screen: bool) -> int:
     """Play the demo; return how many requests still waited when it was left."""
     with TemporaryDirectory(prefix="crabhook-demo-") as name:
         folder = Path(name)
-        async with own_runner(folder) as runner:
-            runner.decided = tally.count
+        async with own_runner(folder, tally) as runner:
 
             async def tell(read: Read) -> None:
                 told.append(read)
@@ -105,11 +104,11 @@ async def _demo(tally: Tally, told: list["Read"], *, full_screen: bool) -> int:
             address = UnixAddress(folder / "crabhook.sock")
             async with open_port(PermissionPort(runner, wait=WAIT, tokens=Tokens()), [address]):
                 agent = Agent(str(address), folder / "transcript.jsonl", tell)
-                return await _played(runner, agent, tally, full_screen=full_screen)
+                return await _played(runner, agent, full_screen=full_screen)
 
 
-async def _played(runner: Runner, agent: "Agent", tally: Tally, *, full_screen: bool) -> int:
-    desk = asyncio.ensure_future(_desk(runner.desk(OWNER), tally, full_screen=full_screen))
+async def _played(runner: Runner, agent: "Agent", *, full_screen: bool) -> int:
+    desk = asyncio.ensure_future(_desk(runner.desk(OWNER), full_screen=full_screen))
     tasks = (desk, asyncio.ensure_future(agent.play()))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -126,8 +125,8 @@ async def _played(runner: Runner, agent: "Agent", tally: Tally, *, full_screen: 
 
 
 @asynccontextmanager
-async def own_runner(folder: Path) -> AsyncIterator[Runner]:
-    """Open a server with a rulebook and a record of its own, which are thrown away with it."""
+async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
+    """Open a server whose rules and record are thrown away with it; `tally` counts decisions."""
     state = folder / "state"
     files = RuleFiles(folder / "config", (str(state),))
     recorder = Recorder(lambda: open_writer(state))
@@ -136,6 +135,10 @@ async def own_runner(folder: Path) -> AsyncIterator[Runner]:
     law.changed = runner.tell
     runner.warned, runner.readings.edition_of = law.warnings, law.edition
     runner.assess = runner.readings.assess = law.risk
+    runner.faults.append(lambda: law.trouble)
+    runner.parts.append(law.state)
+    runner.decided.append(tally.count)
+    runner.today, runner.alike = tally.today, tally.alike
     law.look()
     await runner.restore()
     beside = [asyncio.ensure_future(one) for one in (runner.keep_record(), law.watch())]
@@ -148,13 +151,13 @@ async def own_runner(folder: Path) -> AsyncIterator[Runner]:
         recorder.close()
 
 
-async def _desk(desk: Desk, tally: Tally, *, full_screen: bool) -> None:
+async def _desk(desk: Desk, *, full_screen: bool) -> None:
     if full_screen:
         from crabhook.ui.background import draws_letters, theme_in  # noqa: PLC0415
         from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of these
 
         theme, letters = theme_in(os.environ, Theme.AUTO), draws_letters(sys.stdout, os.environ)
-        options = DeskOptions(theme=theme, ascii=not letters, tally=tally)
+        options = DeskOptions(theme=theme, ascii=not letters)
         await app.run(desk, options=options, title="demo: the agent is a script")
         return
     write = standard_writer()

@@ -15,6 +15,7 @@ from crabhook.desk.updates import (
     DesksRead,
     EntryRead,
     HistoryRead,
+    HouseChanged,
     LinkChanged,
     News,
     ObjectionsReady,
@@ -71,6 +72,7 @@ class Replica:
         self._offers: Bounded[tuple[int, int], Offering] = Bounded(READ_KEPT)
         self._around: Bounded[int, ContextReady] = Bounded(READ_KEPT)
         self._me: Actor | None = None
+        self._house = HouseChanged()
         self._objections: Bounded[int, ObjectionsReady] = Bounded(READ_KEPT)
         self._pages: Bounded[int, HistoryRead] = Bounded(PAGES_KEPT)
         self._entries: Bounded[int, Past | None] = Bounded(PAGES_KEPT)
@@ -137,8 +139,10 @@ class Replica:
                 self._keep(news)
 
     def _keep(self, news: News) -> None:
-        """Keep what was read, and who is there."""
+        """Keep what was read, who is there, and how the server stands."""
         match news:
+            case HouseChanged():
+                self._house = news
             case OffersReady(card, offering, entry):
                 self._offers[card, entry] = offering
             case ContextReady(card):
@@ -163,6 +167,7 @@ class Replica:
         self._orders, self._sessions = all_of_it.orders, all_of_it.sessions
         self._troubles, self._holdable = all_of_it.troubles, all_of_it.holdable
         self._me, self._desks = all_of_it.me, all_of_it.desks
+        self._house = all_of_it.house or HouseChanged()
         self._live.clear()
         self._looking.clear()
         for claimed in all_of_it.claims:
@@ -225,6 +230,7 @@ class Replica:
             self.claims(),
             self._me,
             self._desks,
+            self._house,
         )
 
     def now(self) -> float:
@@ -273,6 +279,10 @@ class Replica:
         """Return what is wrong for as long as it is: with the rules, the record, the socket."""
         return self._troubles
 
+    def house(self) -> HouseChanged:
+        """Return how the rules and the record stand, and what was decided today."""
+        return self._house
+
     def looking(self, number: int) -> tuple[Actor, ...]:
         """Return who looks at a card at other desks."""
         return self._looking.get(number, ())
@@ -305,15 +315,9 @@ class Replica:
         """Return an entry of the history, after `AskEntry`; None where it is no longer kept."""
         return self._entries.get(number)
 
-    def words(self, number: int) -> str | None:
-        """Return what a card's agent last said; None while that was not read: `AskContext`."""
-        around = self._around.get(number)
-        return None if around is None else around.words
-
-    def prompt(self, number: int) -> str:
-        """Return what a card's user asked for last, as `words` is known; empty for nothing."""
-        around = self._around.get(number)
-        return "" if around is None else around.prompt
+    def around(self, number: int) -> ContextReady | None:
+        """Return what is known around a card; None while that was not read: `AskContext`."""
+        return self._around.get(number)
 
     def decided_by_another(self, card: Card) -> Operator | None:
         """Return who decided a card, where that was an operator at another desk than this."""

@@ -76,7 +76,7 @@ class Snapshot:
     `holdable` are the names of the events that can be held on request, by a standing order.
     `live` are the sessions heard of last, of those that `sessions` counts.  `me` sits at the
     desk that is told; None where that is not known.  At so many `desks` somebody sits who may
-    decide.
+    decide.  `house` is how rules and record stand.
     """
 
     now: float
@@ -91,6 +91,7 @@ class Snapshot:
     claims: tuple[Claimed, ...] = ()
     me: Actor | None = None
     desks: int = 0
+    house: "HouseChanged | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,17 @@ class TroublesChanged:
     """What is wrong with the rules, the record or the socket, for as long as it is."""
 
     troubles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HouseChanged:
+    """How the rules and the record stand, and what was decided today, each in a few words of ours.
+
+    `today` is empty where nobody counts, or the desk is not to see it.
+    """
+
+    state: str = ""
+    today: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +220,15 @@ class OffersReady:
 class ContextReady:
     """What a card's agent last said, and what its user asked for last, from its transcript.
 
-    Each is empty where none is known, and holds an agent's letters.
+    Each is empty where none is known, and holds an agent's letters.  `allowed` and `denied` calls
+    like it were decided so today.
     """
 
     card: int
     words: str
     prompt: str = ""
+    allowed: int = 0
+    denied: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +262,7 @@ News: TypeAlias = (
     | TroublesChanged
     | DesksChanged
     | DesksRead
+    | HouseChanged
     | Claimed
     | LinkChanged
     | OffersReady

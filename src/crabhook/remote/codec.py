@@ -38,6 +38,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 BOUNDED: Mapping[str, Mapping[str, int]] = {
     "Because": {"words": 4000, "name": 2000, "note": 2000},
     "ContextReady": {"prompt": 4000},
+    "HouseChanged": {"state": 400, "today": 400},
 }
 """How many letters of a text are read at most; what is longer is cut, since it is only shown."""
 COMMAND_ID = "command_id"

@@ -11,11 +11,12 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from crabhook.bounded import Bounded
-from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, NotAllowed, Refused
+from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, Done, NotAllowed, Refused
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged, News, Settled, Update
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card
+from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.codec import WireError, text_read, to_value
 from crabhook.remote.messages import (
@@ -66,6 +67,7 @@ class RemoteDesk:
     `clock` is this process's own, monotonic seconds.  `after` is where to go on from: where the
     server can, there is no snapshot, only what is newer.  `may_not`: the server takes no desk of
     this device's.  Screens are told of a lost connection; until it is back all is refused.
+    `decided` hears of what was decided at this desk.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class RemoteDesk:
         self._store, self._at, self._view = after
         self._begun: tuple[pb.State, float, list[News]] | None = None  # a snapshot in the making
         self._me = Operator("", "", "")
+        self.decided: Callable[[Event, Decided], object] = lambda _event, _decided: None
         self.lost = "it was not connected yet"
         self.may_not = False
         self.attached = asyncio.Event()  # while it is connected
@@ -123,10 +126,11 @@ class RemoteDesk:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def finish(self, within: float) -> None:
-        """Wait until what was submitted has its outcome, for so many seconds at most."""
+    async def finish(self, within: float) -> int:
+        """Wait so many seconds at most for what was submitted; return how many cards wait then."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within)
+        return len(self._all.waiting())
 
     @property
     def cursor(self) -> Cursor:
@@ -164,6 +168,12 @@ class RemoteDesk:
             outcome = outcome_unknown(command)
         if read is not None:
             self._tell(read)
+        if (
+            isinstance(command, Decide | AllowWithRule)
+            and isinstance(outcome, Done)
+            and (card := self._all.card(command.card))
+        ):
+            self.decided(card.event, Decided(command.decision, self._me))
         self._tell(Settled(command.id, outcome))
 
     async def _answer(self, rpc: str, request: Any) -> Any:  # noqa: ANN401 - messages

@@ -40,6 +40,7 @@ from crabhook.desk.updates import (
     DesksRead,
     EntryRead,
     HistoryRead,
+    HouseChanged,
     News,
     ObjectionsReady,
     OffersReady,
@@ -98,6 +99,7 @@ NEWS: Mapping[type, str] = {
     TroublesChanged: "troubles",
     DesksChanged: "desks",
     Claimed: "claimed",
+    HouseChanged: "house",
 }
 """The news that are told to every desk, each with its part of a WatchEvent."""
 _NEWS = {part: kind for kind, part in NEWS.items()}
@@ -174,6 +176,7 @@ class State:
     holdable: tuple[str, ...]
     claims: tuple[Claimed, ...]
     desks: int
+    house: HouseChanged | None
 
 
 class Cursor(NamedTuple):

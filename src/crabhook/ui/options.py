@@ -4,14 +4,13 @@ The law of calling: an operator who is typing is not disturbed; what came
 meanwhile calls once they have stopped, if it still waits then.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.ui.cards.summary import is_plan, is_question
-from crabhook.ui.tally import Tally
 from crabhook.ui.text.style import Theme
 
 QUIET = 5.0  # seconds after a key in which nobody is called
@@ -111,8 +110,7 @@ class DeskOptions:
     `take_back_ms`: how long an answer is held before it is sent, that to a card marked ▲▲ two
     and a half times as long; 0 sends at once.  `advance`: a decision selects the next card that
     waits.  `theme`: the colours.  `ascii`: the terminal shows nothing
-    else.  `reasons` are offered at a denial.  Two are no choices: `tally`, what was decided, and
-    `state`, which says in a few words how rules and record stand; empty where nobody can tell.
+    else.  `reasons` are offered at a denial.
     """
 
     arming_ms: int = 400
@@ -122,8 +120,6 @@ class DeskOptions:
     ascii: bool = False
     attention: Attention = field(default_factory=Attention)
     reasons: tuple[str, ...] = ()
-    tally: Tally = field(default_factory=Tally, compare=False)
-    state: Callable[[], str] = field(default=lambda: "", compare=False)
 
     @property
     def arming(self) -> float:

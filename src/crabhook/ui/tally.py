@@ -22,6 +22,9 @@ NO_OPINION = (
     "a hook that was installed to fail closed denies."
 )
 """What becomes of what waits when the desk is left."""
+WAITS_ON = "The server goes on without this desk, and what waits goes on waiting there."
+"""What becomes of it when a desk elsewhere is left."""
+_ALLOWED, _EDITED = "allowed", "allowed edited"
 _FIRST = ("allowed", "denied", "answered", "approved", "sent back")  # the others follow
 
 
@@ -36,11 +39,15 @@ _BY: Mapping[type[Actor], str] = {Rule: BY_RULES, StandingOrder: BY_ORDERS}
 
 
 class Tally:
-    """How much was decided since the desk was opened, and earlier on the same day."""
+    """How much was decided since a desk was opened, and how much of all on this day.
+
+    The day is that of the clock of this machine, and ends at midnight.
+    """
 
     def __init__(self) -> None:
         self._here: Counter[str] = Counter()
-        self._earlier: Counter[str] = Counter()
+        self._day = _today()
+        self._on_day: Counter[str] = Counter()
         self._alike: Counter[tuple[object, ...]] = Counter()
 
     def __repr__(self) -> str:
@@ -48,33 +55,45 @@ class Tally:
 
     def count(self, event: Event, decided: Decided) -> None:
         """Count a decision."""
-        self._count(self._here, event, decided)
+        if word := counted_as(event, decided):
+            self._here[word] += 1
+        self.count_earlier(event, decided)
 
     def count_earlier(self, event: Event, decided: Decided) -> None:
         """Count a decision of today that was made before the desk was opened."""
-        self._count(self._earlier, event, decided)
-
-    def _count(self, words: Counter[str], event: Event, decided: Decided) -> None:
+        self._turn()
         if word := counted_as(event, decided):
-            words[word] += 1
+            self._on_day[word] += 1
         if event.tool is not None and len(self._alike) < MOST_ALIKE:
-            self._alike[_today(), event.tool.name, target(event), decided.decision.verdict] += 1
+            self._alike[event.tool.name, target(event), decided.decision.verdict] += 1
 
-    def alike(self, event: Event, verdict: Verdict) -> int:
-        """Return how many calls like an event's, of the same tool and target, ended so today."""
-        name = event.tool.name if event.tool else ""
-        return self._alike[_today(), name, target(event), verdict]
+    def _turn(self) -> None:
+        """Begin with nothing on a new day."""
+        if (day := _today()) != self._day:
+            self._day = day
+            self._on_day.clear()
+            self._alike.clear()
+
+    def alike(self, event: Event) -> tuple[int, int]:
+        """Return how many calls of an event's tool and target were allowed today, and denied."""
+        self._turn()
+        what = event.tool.name if event.tool else "", target(event)
+        return self._alike[*what, Verdict.ALLOW], self._alike[*what, Verdict.DENY]
 
     def today(self) -> str:
         """Return what happened today, in one line."""
-        return _told(self._here + self._earlier) or "nothing was decided yet"
+        self._turn()
+        return _told(self._on_day) or "nothing was decided yet"
 
-    def summary(self, waiting: int) -> Iterator[str]:
-        """Yield what is said once the desk was left with so many requests that still waited."""
+    def summary(self, waiting: int, follows: str = NO_OPINION) -> Iterator[str]:
+        """Yield what is said once the desk was left with so many requests that still waited.
+
+        `follows`: what becomes of these.
+        """
         yield f"crabhook: {_told(self._here) or 'nothing was decided'}."
         if waiting:
             requests = "1 request" if waiting == 1 else f"{waiting} requests"
-            yield from wrap(f"{requests} still waited. {NO_OPINION}", COLUMNS)
+            yield from wrap(f"{requests} still waited. {follows}", COLUMNS)
 
 
 def _today() -> tuple[int, ...]:
@@ -82,7 +101,12 @@ def _today() -> tuple[int, ...]:
 
 
 def _told(words: Mapping[str, int]) -> str:
+    edited, allowed = words.get(_EDITED, 0), words.get(_ALLOWED, 0) + words.get(_EDITED, 0)
+    if edited:
+        words = {**words, _ALLOWED: allowed}
     last = (BY_RULES, BY_ORDERS)
-    between = sorted(word for word in words if word not in (*_FIRST, *last))
+    between = sorted(word for word in words if word not in (*_FIRST, *last, _EDITED))
     order = [word for word in (*_FIRST, *between, *last) if words.get(word)]
-    return " · ".join(f"{words[word]} {word}" for word in order)
+    of_them = "" if not edited else ", edited" if allowed == 1 else f", {edited} of them edited"
+    beside = {_ALLOWED: of_them}
+    return " · ".join(f"{words[word]} {word}{beside.get(word, '')}" for word in order)

@@ -454,6 +454,7 @@ class WatchEvent(_message.Message):
     SESSIONS_SEEN_FIELD_NUMBER: _builtins.int
     TROUBLES_FIELD_NUMBER: _builtins.int
     DESKS_FIELD_NUMBER: _builtins.int
+    HOUSE_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """Its place in the row of all news.  Later news have higher numbers, and not always the next one.
     0 is no place: a desk goes on from the last other number.
@@ -510,6 +511,10 @@ class WatchEvent(_message.Message):
     def desks(self) -> Global___DesksChanged:
         """At how many desks somebody sits who may decide."""
 
+    @_builtins.property
+    def house(self) -> Global___HouseChanged:
+        """How the rules and the record stand, and what was decided today."""
+
     def __init__(
         self,
         *,
@@ -527,12 +532,13 @@ class WatchEvent(_message.Message):
         sessions_seen: Global___SessionsSeen | None = ...,
         troubles: Global___TroublesChanged | None = ...,
         desks: Global___DesksChanged | None = ...,
+        house: Global___HouseChanged | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bookmark", b"bookmark", "card", b"card", "claimed", b"claimed", "desks", b"desks", "feed", b"feed", "gap", b"gap", "hello", b"hello", "news", b"news", "orders", b"orders", "sessions", b"sessions", "sessions_seen", b"sessions_seen", "snapshot_end", b"snapshot_end", "state", b"state", "troubles", b"troubles"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bookmark", b"bookmark", "card", b"card", "claimed", b"claimed", "desks", b"desks", "feed", b"feed", "gap", b"gap", "hello", b"hello", "house", b"house", "news", b"news", "orders", b"orders", "sessions", b"sessions", "sessions_seen", b"sessions_seen", "snapshot_end", b"snapshot_end", "state", b"state", "troubles", b"troubles"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bookmark", b"bookmark", "card", b"card", "claimed", b"claimed", "desks", b"desks", "feed", b"feed", "gap", b"gap", "hello", b"hello", "news", b"news", "orders", b"orders", "seq", b"seq", "sessions", b"sessions", "sessions_seen", b"sessions_seen", "snapshot_end", b"snapshot_end", "state", b"state", "troubles", b"troubles"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bookmark", b"bookmark", "card", b"card", "claimed", b"claimed", "desks", b"desks", "feed", b"feed", "gap", b"gap", "hello", b"hello", "house", b"house", "news", b"news", "orders", b"orders", "seq", b"seq", "sessions", b"sessions", "sessions_seen", b"sessions_seen", "snapshot_end", b"snapshot_end", "state", b"state", "troubles", b"troubles"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_news: _TypeAlias = _typing.Literal["hello", "card", "snapshot_end", "feed", "gap", "bookmark", "claimed", "state", "orders", "sessions", "sessions_seen", "troubles", "desks"]  # noqa: Y015
+    _WhichOneofReturnType_news: _TypeAlias = _typing.Literal["hello", "card", "snapshot_end", "feed", "gap", "bookmark", "claimed", "state", "orders", "sessions", "sessions_seen", "troubles", "desks", "house"]  # noqa: Y015
     _WhichOneofArgType_news: _TypeAlias = _typing.Literal["news", b"news"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_news) -> _WhichOneofReturnType_news | None: ...
 
@@ -646,6 +652,7 @@ class State(_message.Message):
     HOLDABLE_FIELD_NUMBER: _builtins.int
     CLAIMS_FIELD_NUMBER: _builtins.int
     DESKS_FIELD_NUMBER: _builtins.int
+    HOUSE_FIELD_NUMBER: _builtins.int
     now: _builtins.float
     """The time."""
     sessions: _builtins.int
@@ -668,6 +675,10 @@ class State(_message.Message):
     def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___Claimed]:
         """Who looks at which card."""
 
+    @_builtins.property
+    def house(self) -> Global___HouseChanged:
+        """How the rules and the record stand, and what was decided today."""
+
     def __init__(
         self,
         *,
@@ -678,14 +689,43 @@ class State(_message.Message):
         holdable: _abc.Iterable[_builtins.bytes] | None = ...,
         claims: _abc.Iterable[Global___Claimed] | None = ...,
         desks: _builtins.int = ...,
+        house: Global___HouseChanged | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_house", b"_house", "house", b"house"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_house", b"_house", "claims", b"claims", "desks", b"desks", "holdable", b"holdable", "house", b"house", "now", b"now", "orders", b"orders", "sessions", b"sessions", "troubles", b"troubles"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__house: _TypeAlias = _typing.Literal["house"]  # noqa: Y015
+    _WhichOneofArgType__house: _TypeAlias = _typing.Literal["_house", b"_house"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__house) -> _WhichOneofReturnType__house | None: ...
+
+Global___State: _TypeAlias = State  # noqa: Y015
+
+@_typing.final
+class HouseChanged(_message.Message):
+    """HouseChanged tells in a few words how the server stands."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATE_FIELD_NUMBER: _builtins.int
+    TODAY_FIELD_NUMBER: _builtins.int
+    state: _builtins.bytes
+    """The rules and the record."""
+    today: _builtins.bytes
+    """What was decided since midnight where the server is; empty where a person is not to see it."""
+    def __init__(
+        self,
+        *,
+        state: _builtins.bytes = ...,
+        today: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "desks", b"desks", "holdable", b"holdable", "now", b"now", "orders", b"orders", "sessions", b"sessions", "troubles", b"troubles"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["state", b"state", "today", b"today"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___State: _TypeAlias = State  # noqa: Y015
+Global___HouseChanged: _TypeAlias = HouseChanged  # noqa: Y015
 
 @_typing.final
 class SnapshotEnd(_message.Message):
@@ -3409,22 +3449,30 @@ class ContextReady(_message.Message):
     CARD_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
     PROMPT_FIELD_NUMBER: _builtins.int
+    ALLOWED_FIELD_NUMBER: _builtins.int
+    DENIED_FIELD_NUMBER: _builtins.int
     card: _builtins.int
     """The card's number."""
     words: _builtins.bytes
     """What its agent last said."""
     prompt: _builtins.bytes
     """What its user asked for last."""
+    allowed: _builtins.int
+    """How many calls like it were allowed today."""
+    denied: _builtins.int
+    """How many calls like it were denied today."""
     def __init__(
         self,
         *,
         card: _builtins.int = ...,
         words: _builtins.bytes = ...,
         prompt: _builtins.bytes = ...,
+        allowed: _builtins.int = ...,
+        denied: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "prompt", b"prompt", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "card", b"card", "denied", b"denied", "prompt", b"prompt", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -62,5 +62,52 @@ def test_the_day_has_what_was_before_and_the_summary_has_not() -> None:
     rest = list(tally.summary(2))[1:]
     assert " ".join(rest) == f"2 requests still waited. {NO_OPINION}"
     assert max(map(len, rest)) < 80
-    assert [tally.alike(call(), one) for one in (Verdict.ALLOW, Verdict.DENY)] == [34, 1]
-    assert not tally.alike(call("Edit"), Verdict.ALLOW)
+    assert tally.alike(call()) == (34, 1)
+    assert tally.alike(call("Edit")) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("plain", "edited", "said"),
+    [
+        (2, 1, "3 allowed, 1 of them edited"),
+        (0, 1, "1 allowed, edited"),
+        (0, 2, "2 allowed, 2 of them edited"),
+        (2, 0, "2 allowed"),
+    ],
+)
+def test_what_was_allowed_edited_is_among_what_was_allowed(
+    plain: int, edited: int, said: str
+) -> None:
+    tally = Tally()
+    for changed in (*[None] * plain, *[{"command": "ls"}] * edited):
+        tally.count(call(), Decided(Decision(Verdict.ALLOW, updated_input=changed), OWNER))
+    assert list(tally.summary(0)) == [f"crabhook: {said}."]
+    assert tally.today() == said
+
+
+def test_a_day_ends_at_midnight_and_what_was_done_at_this_desk_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    day = [2026, 11, 22]
+    monkeypatch.setattr("crabhook.ui.tally.localtime", lambda: (*day, 23, 59))
+    tally = Tally()
+    tally.count(call(), Decided(Decision(Verdict.ALLOW), OWNER))
+    assert (tally.today(), tally.alike(call())) == ("1 allowed", (1, 0))
+    day[2] = 23
+    assert (tally.today(), tally.alike(call())) == ("nothing was decided yet", (0, 0))
+    tally.count(call(), Decided(Decision(Verdict.DENY, reason="no"), OWNER))
+    assert (tally.today(), tally.alike(call())) == ("1 denied", (0, 1))
+    assert list(tally.summary(0)) == ["crabhook: 1 allowed · 1 denied."]
+
+
+def test_days_of_many_different_calls_are_counted_as_the_first_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A server that runs for days has no bound that it reaches once and for all."""
+    day = [2026, 11, 22]
+    monkeypatch.setattr("crabhook.ui.tally.localtime", lambda: (*day, 1, 0))
+    monkeypatch.setattr("crabhook.ui.tally.MOST_ALIKE", 3)
+    tally = Tally()
+    for day[2] in range(1, 8):
+        tally.count(call(f"T{day[2]}"), Decided(Decision(Verdict.ALLOW), OWNER))
+    assert tally.alike(call("T7")) == (1, 0)

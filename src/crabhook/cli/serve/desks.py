@@ -65,7 +65,7 @@ def keep_log(runner: Runner) -> None:
         )
         _LOG.info("decided", extra=about)
 
-    runner.decided = log
+    runner.decided.append(log)
     runner.listen(_log_news)
 
 
@@ -95,6 +95,7 @@ async def open_desk(
         await headless.run(runner.desk(Headless()), Verdict(settings.otherwise))
     elif settings.no_desk:
         keep_log(runner)
+        await counted(runner, settings)
         desk, otherwise = runner.desk(Headless()), Verdict(settings.otherwise)
         await headless.stand_in(desk, otherwise, settings.alone, runner.attendance)
     else:
@@ -114,11 +115,8 @@ async def _plain(
         await write(f"· listening on {where}")
     from crabhook.ui.plain import desk as plain  # noqa: PLC0415 - hooks can connect meanwhile
     from crabhook.ui.plain.person import Detail  # noqa: PLC0415
-    from crabhook.ui.tally import Tally  # noqa: PLC0415
 
-    tally = Tally()
-    if a_person:
-        runner.decided = tally.count
+    tally = await counted(runner, settings)
     try:
         detail = Detail(settings.detail) if a_person else None
         options = plain.PlainOptions(settings.take_back_ms or 0, detail)
@@ -126,6 +124,17 @@ async def _plain(
     finally:
         await plain.farewell(desk, release, write, tally.summary if a_person else None)
         write.close()
+
+
+async def counted(runner: Runner, settings: Settings) -> "Tally":
+    """Have all decisions counted from now on, and those of today before, for every desk."""
+    from crabhook.ui.tally import Tally  # noqa: PLC0415 - hooks can connect meanwhile
+
+    tally = Tally()
+    runner.decided.append(tally.count)
+    runner.today, runner.alike = tally.today, tally.alike
+    await asyncio.to_thread(count_today, tally, settings.store or state_folder())
+    return tally
 
 
 def count_today(tally: "Tally", place: Place) -> None:
@@ -146,13 +155,9 @@ def count_today(tally: "Tally", place: Place) -> None:
 
 async def _full(runner: Runner, settings: Settings, where: str) -> None:
     from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these
-    from crabhook.ui.tally import Tally  # noqa: PLC0415
 
-    tally = Tally()
-    runner.decided = tally.count
-    await asyncio.to_thread(count_today, tally, settings.store or state_folder())
-    options = replace(chosen(settings), tally=tally, state=runner.state)
-    waiting = await app.run(runner.desk(OWNER), options=options, title=where)
+    tally = await counted(runner, settings)
+    waiting = await app.run(runner.desk(OWNER), options=chosen(settings), title=where)
     for line in tally.summary(waiting):
         say(line)
 

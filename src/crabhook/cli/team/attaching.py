@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook import config
 from crabhook.cli.commands import NO_SERVER, NOT_ALLOWED
-from crabhook.cli.terminal import takes_a_person, takes_a_screen
+from crabhook.cli.terminal import say, takes_a_person, takes_a_screen
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 
@@ -61,10 +61,20 @@ def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
 
 
 async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
-    """Attach to a server, and show its desk; raises AttachError where it cannot be reached."""
+    """Attach to a server, and show its desk; raises AttachError where it cannot be reached.
+
+    At its end a person is told what was decided here.
+    """
+    from crabhook.ui.tally import WAITS_ON, Tally  # noqa: PLC0415 - not for machines
+
     async with connected(server, keys) as desk:
+        tally = Tally()
+        desk.decided = tally.count
         await _show(desk, settings, server)
-        await desk.finish(LAST_WITHIN)
+        waiting = await desk.finish(LAST_WITHIN)
+        if not settings.plain or takes_a_person():
+            for line in tally.summary(waiting, WAITS_ON):
+                say(line)
 
 
 @asynccontextmanager

@@ -40,6 +40,7 @@ from crabhook.team.joining import Joining
 from crabhook.team.membership import Role, Scope, Team
 from crabhook.team.team_file import TeamReader, found
 from crabhook.ui.plain import desk as plain
+from crabhook.ui.tally import Tally
 from crabhook.ui.terminal import standard_writer
 
 BESIDE = 160  # columns from which two desks stand side by side
@@ -111,8 +112,11 @@ async def _demo(told: Told) -> None:
         asyncio.get_running_loop().add_signal_handler(number, this.cancel)
     with TemporaryDirectory(prefix="crabhook-demo-") as name:
         folder = Path(name)
-        async with own_runner(folder) as runner, _served(runner, folder) as (server, seats):
-            runner.decided = told.decided
+        async with (
+            own_runner(folder, Tally()) as runner,
+            _served(runner, folder) as (server, seats),
+        ):
+            runner.decided.append(told.decided)
             if takes_a_screen() and shutil.which("tmux"):
                 await _on_screens(runner, server, seats, folder)
             else:

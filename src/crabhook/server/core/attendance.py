@@ -1,10 +1,14 @@
-"""Whether anybody is at a desk of this server, here or elsewhere, and what they look at."""
+"""Who is at a desk of this server, here or elsewhere: what they look at, what they submitted."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import count
 from time import monotonic
+from typing import TypeAlias
 
+from crabhook.bounded import Bounded
+from crabhook.desk.commands import Outcome
 from crabhook.desk.updates import AttachedDesk, Claimed
 from crabhook.model.actor import Actor
 
@@ -86,3 +90,21 @@ class Claims:
 
     def _claimed(self, card: int) -> Claimed:
         return Claimed(card, tuple(by for by, (number, _) in self._of.items() if number == card))
+
+
+OUTCOMES_KEPT = 1024  # of commands; longer than any desk that lost its connection needs
+
+Settle: TypeAlias = Callable[[Outcome], None]
+
+
+@dataclass(slots=True)
+class Submitted:
+    """A command that was submitted: what tells it from others, and its outcome, once it has one."""
+
+    content: object
+    outcome: Outcome | None = None
+    asked_by: list[Settle] = field(default_factory=list)
+
+
+Submissions: TypeAlias = Bounded[tuple[Actor, str], Submitted]
+"""Commands by who submitted each, and by its id."""

@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from itertools import product
 from secrets import token_bytes
 from typing import TypeAlias
 
@@ -27,9 +28,9 @@ from crabhook.broker.messages import (
     decisions_in,
 )
 from crabhook.broker.pending import LIMITS, Limits
-from crabhook.desk.commands import Outcome
 from crabhook.desk.updates import (
     DesksChanged,
+    HouseChanged,
     News,
     OrdersChanged,
     SessionsChanged,
@@ -37,13 +38,12 @@ from crabhook.desk.updates import (
     Snapshot,
     TroublesChanged,
 )
-from crabhook.model.actor import Actor
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.platforms.interface import Platform
-from crabhook.server.core.attendance import Attendance, Claims
+from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
 from crabhook.server.metrics.tally import Witness
 
 _LOG = logging.getLogger(__name__)
@@ -52,14 +52,10 @@ Job: TypeAlias = Callable[[], object]
 Then: TypeAlias = Callable[[BaseException | None], object]
 """Is told that all that follows from a fact is done, or why the fact could not be recorded."""
 Listener: TypeAlias = Callable[[News], object]
-Settle: TypeAlias = Callable[[Outcome], None]
+HearDecided: TypeAlias = Callable[[Event, Decided], object]
+CountAlike: TypeAlias = Callable[[Event], tuple[int, int]]
 
 RECORDED = True
-OUTCOMES_KEPT = 1024  # of commands; longer than any desk that lost its connection needs
-
-
-Submissions: TypeAlias = Bounded[tuple[Actor, str], "Submitted"]
-"""Commands by who submitted each, and by its id."""
 
 
 @dataclass(slots=True)
@@ -78,22 +74,20 @@ class _Held:
         return isinstance(self.written, bool) or self.written.done()
 
 
-@dataclass(slots=True)
-class Submitted:
-    """A command that was submitted: what tells it from others, and its outcome, once it has one."""
-
-    content: object
-    outcome: Outcome | None = None
-    asked_by: list[Settle] = field(default_factory=list)
-
-
 class Core(ABC):
-    """Owns the broker.  `witness` hears of all that is done, `decided` of every decision."""
+    """Owns the broker.  `witness` hears of all that is done, `decided` are told of every decision.
+
+    `house` tells what the desks are told of it, `today` what was decided today, `alike` how many
+    calls like one were allowed and denied.
+    """
 
     def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
         self.broker = Broker(platforms, bounds)
         self.witness = Witness()
-        self.decided: Callable[[Event, Decided], object] | None = None
+        self.decided: list[HearDecided] = []
+        self.house: Callable[[], HouseChanged] = lambda: HouseChanged(self.state(), self.today())
+        self.today: Callable[[], str] = lambda: ""
+        self.alike: CountAlike = lambda _event: (0, 0)
         self._busy = False
         self._jobs: deque[Job] = deque()  # what waits for its turn
         self._quiet: deque[Job] = deque()  # what waits until all is recorded, before any other job
@@ -106,6 +100,7 @@ class Core(ABC):
         self._orders: tuple[Standing, ...] = ()  # as the listeners were told last
         self._sessions = self._desks = 0
         self._troubles: tuple[str, ...] = ()
+        self._house = HouseChanged()
 
     def __repr__(self) -> str:
         return f"<Core {self.broker!r} listeners={len(self._listeners)}>"
@@ -149,6 +144,10 @@ class Core(ABC):
     @abstractmethod
     def troubles(self) -> tuple[str, ...]:
         """Return what is wrong for as long as it is."""
+
+    def state(self) -> str:
+        """Return in a few words how the rules and the record stand; empty where nobody tells."""
+        return ""
 
     # Turns.
 
@@ -239,8 +238,8 @@ class Core(ABC):
             self.witness.handled(fact, held.effects)
             for effect in held.effects:
                 self._carry_out(effect)
-            if self.decided is not None:
-                self._tell_decisions(self.decided, fact, held.effects)
+            if self.decided:
+                self._tell_decisions(fact, held.effects)
             if not (written if isinstance(written, bool) else written.result()):
                 self.unrecorded(fact, None)
         if self._listeners:
@@ -261,11 +260,8 @@ class Core(ABC):
             case WakeAt(at):
                 self.wake_at(at)
 
-    @staticmethod
-    def _tell_decisions(
-        decided: Callable[[Event, Decided], object], fact: Fact, effects: Sequence[Effect]
-    ) -> None:
-        for event, made in decisions_in(fact, effects):
+    def _tell_decisions(self, fact: Fact, effects: Sequence[Effect]) -> None:
+        for (event, made), decided in product(decisions_in(fact, effects), self.decided):
             try:
                 decided(event, made)
             except Exception:  # noqa: BLE001 - a fault of a log must not become one of the agents
@@ -305,10 +301,12 @@ class Core(ABC):
         broker, now = self.broker, self.now()
         self._orders, self._sessions = broker.orders(), broker.sessions()
         self._troubles, self._desks = self.troubles(), self.attendance.desks
+        self._house = self.house()
         seen = broker.waiting(), broker.ended(), broker.feed()
         figures = self._orders, self._sessions, self._troubles
-        live, claims = broker.live(now), self.claims.told()
-        return Snapshot(now, *seen, *figures, broker.holdable(), live, claims, desks=self._desks)
+        live, claims, holdable = broker.live(now), self.claims.told(), broker.holdable()
+        there = Snapshot(now, *seen, *figures, holdable, live, claims, desks=self._desks)
+        return replace(there, house=self._house)
 
     @property
     def listened_to(self) -> bool:
@@ -324,10 +322,16 @@ class Core(ABC):
                 _LOG.exception("a screen failed on %r", news)
 
     def look_at_troubles(self) -> None:
-        """Tell the listeners where something is wrong now, or no longer."""
+        """Tell the listeners where something is wrong now, or no longer, and how all stands."""
         if self._listeners:
             self.do(lambda: self._tell_figures(self._orders, self._sessions))
+            self.do(self._tell_house)
             self.do(lambda: self.claims.expire(self.now()))
+
+    def _tell_house(self) -> None:
+        if (house := self.house()) != self._house:
+            self._house = house
+            self.publish(self._listeners, house)
 
     def _tell_figures(self, orders: tuple[Standing, ...], sessions: int) -> None:
         """Tell what has changed of what stands beside the cards."""

@@ -46,7 +46,8 @@ from crabhook.desk.updates import (
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, Risk, State
 from crabhook.model.errors import CrabhookError
-from crabhook.server.core.core import Core, Settle, Submitted
+from crabhook.server.core.attendance import Settle, Submitted
+from crabhook.server.core.core import Core
 from crabhook.server.core.readings import ChangedCalls, Readings
 
 _LOG = logging.getLogger(__name__)
@@ -240,10 +241,13 @@ class LocalDesk:
         self._readings.entry(command.entry, tell)
 
     def _ask_context(self, command: AskContext, settle: Settle) -> None:
-        def tell(words: str, prompt: str) -> None:
-            self._ready(settle, ContextReady(command.card, words, prompt))
+        card = self._known(command.card)
 
-        self._readings.words(self._known(command.card), tell)
+        def tell(words: str, prompt: str) -> None:
+            alike = self._core.alike(card.event)
+            self._ready(settle, ContextReady(command.card, words, prompt, *alike))
+
+        self._readings.words(card, tell)
 
     def _ask_desks(self, _: AskDesks, settle: Settle) -> None:
         self._ready(settle, DesksRead(self._core.attendance.attached()))

@@ -31,9 +31,11 @@ from crabhook.desk.commands import (
 from crabhook.desk.updates import (
     AttachedDesk,
     Claimed,
+    ContextReady,
     DesksRead,
     EntryRead,
     HistoryRead,
+    HouseChanged,
     News,
     OrdersChanged,
     SessionsChanged,
@@ -214,10 +216,11 @@ class Sight:
             claims=claims,
             live=live,
             sessions=len(live),
+            house=_uncounted(all_of_it.house),
         )
 
     def _within(self, news: News | None) -> News | None:
-        seen: News | None = news
+        seen: News | None = _uncounted(news)
         match news:
             case Card() | FeedEntry():
                 seen = news if self.sees(news) else None
@@ -269,6 +272,16 @@ class Sight:
 
 def _in_short(troubles: tuple[str, ...]) -> tuple[str, ...]:
     return (WRONG,) if troubles else ()
+
+
+def _uncounted(news: T) -> T:
+    """Return a piece of news without what it counts of others' decisions."""
+    match news:
+        case HouseChanged():
+            return replace(news, today="")
+        case ContextReady():
+            return replace(news, allowed=0, denied=0)
+    return news
 
 
 def _name_alone(desk: AttachedDesk) -> AttachedDesk:

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, Level, Risk, State
-from crabhook.model.decision import Verdict
 from crabhook.ui.cards.sentence import (
     NOTHING_RISKY,
     by_level,
@@ -18,13 +16,11 @@ from crabhook.ui.cards.sentence import (
 )
 from crabhook.ui.cards.summary import brief, names_plan
 from crabhook.ui.commands.decide import suggestions
-from crabhook.ui.tally import Tally
 from crabhook.ui.text.code import plain_rows, titled
 from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
 from crabhook.ui.text.width import wrapped
 
 _LAST_WORDS = "last words"
-_COUNTED = (Verdict.ALLOW, Verdict.DENY)
 _A_PLAN = "the plan's file"
 _MARKS = {Level.DANGER: ("danger", "▲▲ "), Level.CAUTION: ("caution", "▲ "), Level.NONE: ("", "")}
 _UNKNOWN = ": not known here"
@@ -128,8 +124,8 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
 class CardContexts:
     """The contexts of the cards that were looked at; each is found once."""
 
-    def __init__(self, desk: Replica, tally: Tally) -> None:
-        self._desk, self._tally = desk, tally
+    def __init__(self, desk: Replica) -> None:
+        self._desk = desk
         self._found: dict[int, CardContext] = {}
         self._asked: set[int] = set()
 
@@ -140,14 +136,14 @@ class CardContexts:
         if card.number not in self._asked:
             self._asked.add(card.number)
             self._desk.submit(AskContext(card.number))
-        words = self._desk.words(card.number)
-        if words and card.event.fields.get("last_assistant_message") is not None:
-            words = ""  # the event tells them itself
+        read = self._desk.around(card.number)
+        told = card.event.fields.get("last_assistant_message") is not None
+        words = "" if read is None or told else read.words  # an event may tell them itself
         whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
-        allowed, denied = map(partial(self._tally.alike, card.event), _COUNTED)
-        before = such_calls(allowed, denied, "today") or decided_before(card, self._desk.ended())
-        found = CardContext(words or "", before, whose, last_prompt(card, self._desk))
-        if words is not None:
+        today = such_calls(read.allowed, read.denied, "today") if read is not None else ""
+        before = today or decided_before(card, self._desk.ended())
+        found = CardContext(words, before, whose, last_prompt(card, self._desk))
+        if read is not None:
             self._found[card.number] = found
         return found
 

@@ -183,8 +183,8 @@ def such_calls(allowed: int, denied: int, when: str) -> str:
 
 def last_prompt(card: Card, desk: Replica) -> str:
     """Return what the user of a card's session asked for last, as its transcript or a hook says."""
-    if read := desk.prompt(card.number):
-        return read
+    if (around := desk.around(card.number)) is not None and around.prompt:
+        return around.prompt
     whose = card.event.platform, card.event.session
     heard = (one.event for one in reversed(desk.feed()))
     told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)

@@ -158,7 +158,7 @@ class Painter:
         missing = (f"not connected: {lost}",) if lost else ()
         wrong = " · ".join((*missing, *screen.desk.troubles()))
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
-        state, of_day = screen.options.state(), clock.of_day(clock.now)[:5]
+        state, of_day = self._spell(screen.desk.house().state), clock.of_day(clock.now)[:5]
         parts: list[tuple[int, Line]] = [  # each with its rank: the highest goes first
             (0, [("warning", f" ! {clip(self._spell(wrong), columns // 3)} ·" if wrong else "")]),
             (0, [("", " "), *orders_line(screen.desk.orders(), clock, self._spell)]),

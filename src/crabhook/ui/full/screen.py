@@ -30,7 +30,6 @@ from crabhook.ui.full.panes.queue import Arrangement, Sort
 from crabhook.ui.full.panes.selection import Selection
 from crabhook.ui.full.panes.views import History, Listing, Sessions
 from crabhook.ui.options import DeskOptions, Watch
-from crabhook.ui.tally import Tally
 from crabhook.ui.text.layout import Detail
 
 _FAR = 1 << 30
@@ -48,11 +47,11 @@ class Work:
     `bare` is the card whose secrets are shown, `unfolded` the card whose many blanks are.
     """
 
-    def __init__(self, desk: Replica, tally: Tally) -> None:
+    def __init__(self, desk: Replica) -> None:
         self.forms = Forms()
         self.fillings = Fillings(desk)
         self.plans = Plans(desk)
-        self.surroundings = CardContexts(desk, tally)
+        self.surroundings = CardContexts(desk)
         self.edits = Edits()
         self.messages: dict[int, str] = {}
         self.quiet: set[int] = set()
@@ -104,7 +103,7 @@ class Screen:
         self.marks = Marks()
         self.focus = Focus(options.reasons)
         self.sessions, self.history = Sessions(desk), History(desk)
-        self.work = Work(desk, options.tally)
+        self.work = Work(desk)
         self.notice = Notice()
         self.arming = Arming(options.arming)
         self.watch = Watch(options.attention, desk.now())

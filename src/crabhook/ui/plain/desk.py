@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from time import monotonic
 
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import Claimed, Desk, LinkChanged, News, Settled, Snapshot, Update
+from crabhook.desk.updates import (
+    Claimed,
+    Desk,
+    HouseChanged,
+    LinkChanged,
+    News,
+    Settled,
+    Snapshot,
+    Update,
+)
 from crabhook.model.card import Card, FeedEntry
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line
@@ -51,14 +60,11 @@ async def run(
     person = None if options.detail is None else ForAPerson(replica, options.detail)
     output = OutputQueue(replica, person or PROGRAMS)
     interpreter = Interpreter(replica, output, options.take_back_ms / 1000, person)
-    greeted = False
+    greeting = _Greeting(output, a_person=person is not None)
 
     def hear(news: News) -> None:
-        nonlocal greeted
+        greeting.hear(news)
         if isinstance(news, Snapshot):
-            if not greeted:
-                _greet(output, news)
-            greeted = True
             for card in news.waiting:
                 output.hear(card)
             interpreter.begin()
@@ -98,14 +104,38 @@ def _said(news: News, person: ForAPerson | None) -> str:
     return f"! no connection to the server: {brief(news.lost, covered)}; nothing can be done"
 
 
-def _greet(output: OutputQueue, all_of_it: Snapshot) -> None:
-    waiting = len(all_of_it.waiting)
-    words = "? lists the words" if "?" in output.form.words else "help lists the words"
-    output.say(f"· crabhook, plain desk: {waiting} waiting; {words}")
-    for wrong in all_of_it.troubles:
-        output.say(f"! {brief(wrong, covered)}")
-    for order in all_of_it.orders:
-        output.say(order_line(order, all_of_it.now))
+class _Greeting:
+    """Says once where the desk is and how all stands; to a person also each time that changes."""
+
+    def __init__(self, output: OutputQueue, *, a_person: bool) -> None:
+        self._output, self._a_person = output, a_person
+        self._greeted, self._state = False, ""
+
+    def hear(self, news: News) -> None:
+        """Say what of a piece of news is to be said."""
+        if isinstance(news, Snapshot):
+            first, self._greeted = not self._greeted, True
+            if first:
+                self._greet(news)
+            self._tell(news.house or HouseChanged(), first=first)
+        elif isinstance(news, HouseChanged):
+            self._tell(news)
+
+    def _greet(self, all_of_it: Snapshot) -> None:
+        output, waiting = self._output, len(all_of_it.waiting)
+        words = "? lists the words" if "?" in output.form.words else "help lists the words"
+        output.say(f"· crabhook, plain desk: {waiting} waiting; {words}")
+        for wrong in all_of_it.troubles:
+            output.say(f"! {brief(wrong, covered)}")
+        for order in all_of_it.orders:
+            output.say(order_line(order, all_of_it.now))
+
+    def _tell(self, house: HouseChanged, *, first: bool = False) -> None:
+        """Tell a person how rules and record stand, where that is new."""
+        if self._a_person and house.state != self._state:
+            self._state = house.state
+            today = f" · today: {covered(house.today)}" if first and house.today else ""
+            self._output.say(f"· {covered(house.state)}{today}")
 
 
 async def farewell(

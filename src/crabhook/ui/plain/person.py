@@ -29,6 +29,7 @@ from crabhook.ui.cards.sentence import (
     last_prompt,
     risk_words,
     sentence,
+    such_calls,
 )
 from crabhook.ui.cards.summary import (
     TELLING,
@@ -145,13 +146,13 @@ class ForAPerson(Format):
         late: list[bool] = []
 
         def then(_: Outcome) -> None:
-            card, words = self._desk.card(number), self._desk.words(number)
-            if not late or card is None or card.state is not State.WAITING:
+            card, read = self._desk.card(number), self._desk.around(number)
+            if not late or not read or card is None or card.state is not State.WAITING:
                 return
             prompt = last_prompt(card, self._desk)
             said = (
                 ("its user asked", prompt if prompt != told else ""),
-                ("last words", words or ""),
+                ("last words", read.words),
             )
             rows = (Row(f"#{number} {who}: ", " ".join(text.split())) for who, text in said if text)
             if lines := [row.cut(_LONGEST_FACT).line for row in rows]:
@@ -228,12 +229,14 @@ class ForAPerson(Format):
             yield Row("  here because: ", card.here_because)
         if Verdict.KEEP_GOING in card.choices.verdicts:
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
-        if before := decided_before(card, self._desk.ended()):
+        read = self._desk.around(card.number)
+        today = such_calls(read.allowed, read.denied, "today") if read else ""
+        if before := today or decided_before(card, self._desk.ended()):
             yield Row("  before: ", before)
         if prompt := last_prompt(card, self._desk):
             yield Row("  its user asked: ", " ".join(prompt.split()))
-        if words := self._desk.words(card.number):
-            yield Row("  last words: ", " ".join(words.split()))
+        if read and read.words:
+            yield Row("  last words: ", " ".join(read.words.split()))
         who = f"subagent {brief(event.agent_type, covered)}".rstrip() if event.agent_id else "agent"
         mode = f", mode {brief(event.permission_mode, covered)}" if event.permission_mode else ""
         left = f"; {countdown(card.wait_until - now)} left" if card.state is State.WAITING else ""

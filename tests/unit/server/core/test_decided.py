@@ -23,7 +23,7 @@ class Told:
     def __init__(self, ruling: Ruling | None = None) -> None:
         self.runner, self.ruling = Runner(PLATFORMS), ruling
         self.decisions: list[tuple[Event, Decided]] = []
-        self.runner.decided = lambda event, decided: self.decisions.append((event, decided))
+        self.runner.decided.append(lambda event, made: self.decisions.append((event, made)))
 
     def asks(self, ticket: str, event: str = "PreToolUse", **fields: Any) -> None:
         now = asyncio.get_running_loop().time()

@@ -25,7 +25,15 @@ from crabhook.desk.commands import (
     Stale,
     TooLate,
 )
-from crabhook.desk.updates import AttachedDesk, LinkChanged, News, Snapshot, Update
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import (
+    AttachedDesk,
+    HouseChanged,
+    LinkChanged,
+    News,
+    Snapshot,
+    Update,
+)
 from crabhook.model.actor import OWNER, Operator, OrderKind
 from crabhook.model.card import NO_RISK, Card, Request
 from crabhook.model.decision import Decision, Verdict
@@ -271,6 +279,8 @@ def test_no_update_holds_a_tickets_secret_nor_a_function() -> None:
     desk.deliver(first)
     desk.order(Order(OrderKind.HOLD, "Stop"))
     desk.wrong.append("wrong")
+    desk.core.house = lambda: HouseChanged("rules 2 ok", "1 allowed")
+    desk.core.look_at_troubles()
     with desk.core.attendance.attending(AttachedDesk(OWNER)):
         desk.pass_time(1)
     desk.subscribe(updates.append)
@@ -295,3 +305,22 @@ def leaves(value: object) -> Iterator[object]:
     elif isinstance(value, tuple | list | set | frozenset):
         for one in value:
             yield from leaves(one)
+
+
+def test_how_rules_and_record_stand_and_the_day_reach_every_desk_once_they_change() -> None:
+    desk = PlayedDesk()
+    house = [HouseChanged("rules 2 ok · record ok", "1 allowed")]
+    desk.core.house = lambda: house[0]
+    here, elsewhere = (
+        Replica(desk, desk.now),
+        Replica(desk.core.desk(Operator("ann", "Ann", "laptop")), desk.now),
+    )
+    heard: list[News] = []
+    here.follow(heard.append)
+    elsewhere.follow()
+    assert here.house() == elsewhere.house() == house[0]
+    house[0] = HouseChanged("rules 2 WRONG · record MISSING", "1 allowed · 1 denied")
+    for _ in range(3):
+        desk.core.look_at_troubles()
+    assert here.house() == elsewhere.house() == house[0]
+    assert [one for one in heard if isinstance(one, HouseChanged)] == house

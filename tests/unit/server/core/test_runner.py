@@ -255,7 +255,7 @@ async def test_a_log_that_fails_harms_no_decision_and_nothing_that_waited_behind
         raise OSError("no log can be written")
 
     place = enter(runner)
-    runner.decided = fails
+    runner.decided.append(fails)
     hears(runner, tells)
     seat(runner).answer(1, ALLOW)
     assert is_allow(await place.wait())

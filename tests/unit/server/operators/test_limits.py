@@ -35,10 +35,12 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import (
     AttachedDesk,
     Claimed,
+    ContextReady,
     DesksChanged,
     DesksRead,
     EntryRead,
     HistoryRead,
+    HouseChanged,
     News,
     OrdersChanged,
     Past,
@@ -127,6 +129,8 @@ ROWS: list[tuple[News, News | None]] = [
     (TroublesChanged(("the rules of /bank are wrong",)), TroublesChanged((WRONG,))),
     (TroublesChanged(()), TroublesChanged(())),
     (DesksChanged(2), DesksChanged(2)),
+    (HouseChanged("rules 2 ok", "1 allowed"), HouseChanged("rules 2 ok")),
+    (ContextReady(1, "words", "prompt", 3, 1), ContextReady(1, "words", "prompt")),
     (Claimed(1, (BOB,)), Claimed(1, (BOB,))),
     (Claimed(2, (BOB,)), None),
     (

@@ -13,6 +13,7 @@ import pytest
 
 from crabhook.desk.commands import (
     AllowWithRule,
+    AskContext,
     AskHistory,
     AskOffers,
     Claim,
@@ -30,10 +31,11 @@ from crabhook.desk.commands import (
     TooLate,
 )
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import News, Snapshot
+from crabhook.desk.updates import HouseChanged, News, Snapshot
 from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.card import FeedEntry
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
 from crabhook.remote.messages import Inputs, request_of
@@ -77,6 +79,12 @@ def followed(desk: Desk, listener: Callable[[News], None] = lambda _: None) -> R
     replica = Replica(desk, time.monotonic)
     replica.follow(listener)
     return replica
+
+
+async def eventually(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(SOON):
+        while not true():  # noqa: ASYNC110 - a network has no event
+            await asyncio.sleep(0.001)
 
 
 async def given(replica: Replica, command: Command) -> Outcome:
@@ -405,6 +413,56 @@ async def test_a_limited_person_sees_and_decides_only_what_is_within_the_limits(
         for rpc, request in (("Decide", decide(others)), request_of(GiveOrder(HOLD))):
             with pytest.raises(grpc.aio.AioRpcError, match="limited to projects /shop"):
                 await _once(port, "ann", request, rpc)
+
+
+async def test_the_day_counts_for_who_sees_all_of_it_and_how_all_stands_is_told_to_everybody(
+    tmp_path: Path,
+) -> None:
+    """What others decided is counted: a limited person would read of it there."""
+    server = PlayedDesk()
+    server.core.alike = lambda _event: (3, 1)
+    told = [HouseChanged("rules 2 ok", "1 allowed"), HouseChanged("rules 2 WRONG", "2 allowed")]
+    server.core.house = lambda: told[0]
+    server.ask(call(cwd="/shop"))
+    async with team_port(server.core, tmp_path, bob=DECIDER) as port:
+        port.let_in("ann", DECIDER, Scope(projects=("/shop",)))
+        async with port.desk("ann") as ann, port.desk("bob") as bob:
+            limited, whole = followed(ann), followed(bob)
+            assert (limited.house(), whole.house()) == (replace(told[0], today=""), told[0])
+            del told[0]
+            server.core.look_at_troubles()
+            await eventually(lambda: whole.house() == told[0])
+            await eventually(lambda: limited.house() == replace(told[0], today=""))
+            counted = []
+            for replica in (limited, whole):
+                await given(replica, AskContext(1))
+                read = replica.around(1)
+                assert read is not None
+                counted.append((read.allowed, read.denied))
+            assert counted == [(0, 0), (3, 1)]
+
+
+async def test_a_desk_hears_of_what_it_decided_itself_and_of_nothing_else(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    for name in ("t1", "t2", "t3"):
+        server.ask(call(tool_use_id=name))
+    async with (
+        team_port(server.core, tmp_path, ann=DECIDER, bob=DECIDER) as port,
+        port.desk("ann") as ann,
+        port.desk("bob") as bob,
+    ):
+        heard = list[tuple[Event, Decided]]()
+        ann.decided = lambda event, made: heard.append((event, made))
+        mine, others = followed(ann), followed(bob)
+        assert await given(others, Decide(2, 1, ALLOW)) == Done()
+        await eventually(lambda: len(mine.waiting()) == 2)
+        assert await given(mine, Decide(1, 1, ALLOW)) == Done()
+        assert isinstance(await given(mine, Decide(2, 1, ALLOW)), TooLate)
+        ((event, made),) = heard
+        assert event.tool is not None
+        assert event.tool.use_id == "t1"
+        assert made.decision == ALLOW
+        assert await ann.finish(1.0) == 1
 
 
 async def refused(port: TeamPort, command: Command) -> str:

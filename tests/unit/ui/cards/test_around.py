@@ -91,7 +91,7 @@ def test_a_card_that_is_forgotten_is_found_anew() -> None:
     sitting = Sitting()
     sitting.desk.words[1] = "one"
     sitting.ask()
-    around = CardContexts(sitting.desk.replica, Tally())
+    around = CardContexts(sitting.desk.replica)
     assert around.of(sitting.card).words == "one"
     sitting.desk.words[1] = "two"
     assert around.of(sitting.card).words == "one"
@@ -173,12 +173,15 @@ def test_a_card_says_why_it_is_here_and_whole_a_key_away(columns: int) -> None:
 
 
 def test_what_was_decided_of_its_like_today_is_counted_though_no_card_of_it_is_known() -> None:
-    sitting, tally = Sitting(), Tally()
-    sitting.ask(tool_input={"command": "npm ci"})
-    around, event = CardContexts(sitting.desk.replica, tally), sitting.card.event
+    sitting, tally = Sitting(rows=40), Tally()
+    sitting.desk.core.alike = tally.alike
+    event = sitting.desk.card(sitting.ask(tool_input={"command": "npm run a"}))
+    assert event is not None
     for verdict in (Verdict.ALLOW, Verdict.ALLOW, Verdict.DENY, Verdict.PASS):
-        tally.count_earlier(event, Decided(Decision(verdict), OWNER))
-    assert around.of(sitting.card).before == "3 such calls today: 2 allowed, 1 denied"
+        tally.count_earlier(event.event, Decided(Decision(verdict), OWNER))
+    sitting.ask(tool_input={"command": "npm ci"})
+    sitting.press("down")
+    assert "3 such calls today: 2 allowed, 1 denied" in card_rows(sitting)
 
 
 def test_the_prompt_of_the_transcript_stands_on_the_card_and_safe_though_no_hook_told_it() -> None:

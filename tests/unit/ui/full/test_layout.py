@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.desk.updates import HouseChanged
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
 from crabhook.ui.full.layout import LEAST_ROWS, divide
@@ -251,7 +252,8 @@ def test_what_is_wrong_with_the_rules_stays_on_the_status_line_until_it_is_mende
     ],
 )
 def test_the_status_line_keeps_what_matters_most_at_every_width(columns: int, told: str) -> None:
-    sitting = Sitting(columns=columns, state=lambda: "rules 41 ok · record ok")
+    sitting = Sitting(columns=columns)
+    sitting.desk.core.house = lambda: HouseChanged("rules 41 ok · record ok")
     sitting.screen.title = ""
     sitting.ask()
     sitting.ask(tool_input={"command": "rm -rf /srv/cache"})

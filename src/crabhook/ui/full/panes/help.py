@@ -192,7 +192,7 @@ def empty_lines(screen: Screen) -> list[Line]:
     told = (
         ("connect an agent", "crabhook install claude", "  (or codex, gemini)"),
         ("try it", "crabhook demo", "  an agent that is a script"),
-        ("today", "", screen.options.tally.today()),
+        ("today", "", screen.desk.house().today or "nothing was decided yet"),
     )
     rows: list[Line] = [[], [("dim", "   nobody waits for you")], []]
     rows += [
