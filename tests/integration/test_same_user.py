@@ -73,6 +73,7 @@ def _run(machine: Machine, command: Sequence[str], **environment: str) -> Ended:
         check=False,
         start_new_session=True,
     )
+    assert "Traceback" not in ended.stderr, ended.stderr
     return ended.returncode, ended.stdout + ended.stderr
 
 

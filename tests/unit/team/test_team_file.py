@@ -19,7 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.team.certificates import Authority, WrongPassphraseError, new_key, plain, request_of
-from crabhook.team.changes import with_machine, without_machine, without_operator
+from crabhook.team.changes import (
+    ATTEMPTS_KEPT,
+    ChangeError,
+    with_attempt,
+    with_key,
+    with_machine,
+    without_key,
+    without_machine,
+    without_operator,
+)
 from crabhook.team.folder import Folder, TeamError, founding, private
 from crabhook.team.membership import (
     Machine,
@@ -27,6 +36,7 @@ from crabhook.team.membership import (
     Role,
     Scope,
     Seat,
+    SshKey,
     Team,
     Verb,
     digest_of,
@@ -365,6 +375,41 @@ def test_who_comes_and_goes_is_told_and_why_nobody_may_do_anything(ours: Founded
     assert len(alarms) == 1
     assert "nobody elsewhere may do anything" in alarms[0]
     assert len(told) == 5
+
+
+def test_the_keys_of_a_person_are_kept_told_and_let_go(ours: Founded) -> None:
+    ours.let_in("ann")
+    reader, told = ours.reader(), list[str]()
+    reader.changed = told.append
+    line = "sk-ssh-ed25519@openssh.com AAAA"
+    first, again = SshKey(line, "old", 5), SshKey(line, "blue", 6)
+    for key in (first, again):
+        ours.change(lambda team, key=key: with_key(team, "Ann", key))  # type: ignore[misc]
+        in_force(reader)
+    assert in_force(reader).members[0].keys == (again,)
+    with pytest.raises(ChangeError, match="no such key"):
+        ours.change(lambda team: without_key(team, "ann", "another"))
+    with pytest.raises(ChangeError, match="nobody called eve"):
+        ours.change(lambda team: with_key(team, "eve", first))
+    ours.change(lambda team: without_key(team, "ann", line))
+    assert in_force(reader).members[0].keys == ()
+    new, gone = "shows presence from now on", "shows presence no more"
+    assert told == [
+        f"an SSH key of ann {how}: sk-ssh-ed25519@openssh.com {name}"
+        for how, name in ((new, "old"), (new, "blue"), (gone, "blue"))
+    ]
+
+
+def test_attempts_that_were_refused_are_told_once_and_the_last_are_kept(ours: Founded) -> None:
+    reader, told = ours.reader(), list[str]()
+    reader.refused = told.append
+    for number in range(ATTEMPTS_KEPT + 5):
+        ours.change(lambda team, n=number: with_attempt(team, f"try {n}", 5))  # type: ignore[misc]
+        in_force(reader)
+    assert in_force(reader).attempts[0].what == "try 5"
+    assert told == [
+        f"somebody was not let into the team: try {n}" for n in range(ATTEMPTS_KEPT + 5)
+    ]
 
 
 SIGNED = Authority.new("ours", NOW)

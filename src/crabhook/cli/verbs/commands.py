@@ -217,6 +217,11 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
 
 def _deciding(verb: str, arguments: argparse.Namespace) -> int:
     """Look at the cards first, with the key that lies open; then decide them."""
+    with asyncio.Runner() as loop:  # one for both: gRPC goes on calling the one that it began with
+        return _decided(loop, verb, arguments)
+
+
+def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
     wish = Wish(verb, tuple(getattr(arguments, "numbers", ()) or (arguments.number,)))
     rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
@@ -224,7 +229,7 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
     wish = Wish(verb, wish.numbers, rest, arguments.seen)
     keys = folder.closing() or opening_keys(folder)
     looked = _Looked()
-    asyncio.run(at_desk_of(folder, keys, partial(looked.look, wish)))
+    loop.run(at_desk_of(folder, keys, partial(looked.look, wish)))
     if not looked.fit:
         return _said(looked.unfit)
     if len(looked.fit) > 1 or verb in OPENING:
@@ -240,7 +245,7 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
     elif len(looked.fit) > 1 and not arguments.yes and not _meant(verb, len(looked.fit)):
         raise CrabhookError("nothing was decided")
     told = list(looked.unfit)
-    asyncio.run(at_desk_of(folder, keys, partial(_decide_all, wish, looked, told)))
+    loop.run(at_desk_of(folder, keys, partial(_decide_all, wish, looked, told)))
     return _said(told)
 
 

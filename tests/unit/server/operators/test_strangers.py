@@ -12,6 +12,7 @@ import grpc
 import pytest
 
 from crabhook.cli.team.inviting import Noting
+from crabhook.server.address import TcpAddress
 from crabhook.team.certificates import CertificateError, new_key, plain, request_of
 from crabhook.team.enrolling import (
     Inviting,
@@ -54,11 +55,11 @@ class House:
         async with connected(self.port.address, credentials) as channel:
             return await self.asked(OperatorServiceStub(channel), 1)
 
-    async def asked(self, stub: Any, seconds: float = SOON) -> str:
+    async def asked(self, stub: Any, seconds: float = SOON, **how: Any) -> str:
         card = self.server.card(1)
         assert card is not None
         try:
-            answer = await stub.Decide(decide(card), timeout=seconds)
+            answer = await stub.Decide(decide(card), timeout=seconds, **how)
         except grpc.aio.AioRpcError as error:
             return f"{error.code().name}: {error.details()}"
         return str(answer.outcome)
@@ -76,8 +77,14 @@ async def by_the_agents_socket(house: House) -> str:
         return await house.asked(OperatorServiceStub(channel))
 
 
+async def with_the_agents_token(house: House) -> str:
+    here = TcpAddress("127.0.0.1", 0)
+    shown = (("authorization", "Bearer t0ken"),)
+    async with opened(here, token="t0ken") as port, connected(port.bound[0]) as channel:
+        return await house.asked(OperatorServiceStub(channel), metadata=shown)
+
+
 async def with_no_certificate(house: House) -> str:
-    """As with the agents' token, which is no certificate."""
     return await house.decides(grpc.ssl_channel_credentials(house.port.authority))
 
 
@@ -241,6 +248,7 @@ BY_TLS = ""
 
 ROWS: list[tuple[Callable[[House], Awaitable[str]], str | tuple[str, ...], str]] = [
     (by_the_agents_socket, "UNIMPLEMENTED", BY_TLS),
+    (with_the_agents_token, "UNIMPLEMENTED", BY_TLS),
     (with_no_certificate, NO_TLS, BY_TLS),
     (in_the_clear, NO_TLS, BY_TLS),
     (as_another_team, NO_TLS, BY_TLS),
