@@ -8,9 +8,9 @@ import asyncio
 import logging
 import os
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future as Elsewhere
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -37,6 +37,7 @@ _LOG = logging.getLogger(__name__)
 LOCK = 0x4352414248  # "CRABH": the session's lock by which one writer is elected in a database
 TOGETHER = 256  # batches committed as one at most
 LOOK_EVERY = 1.0  # seconds after which an idle writer looks whether it still is the writer
+SLOW_AFTER = 3.0  # seconds without an answer after which that is said, and requests turned away
 RETRY_AFTER, RETRY_AT_MOST = 0.05, 1.0  # seconds
 
 _HEAD = "SELECT seq, hash, at, epoch FROM head"
@@ -148,7 +149,8 @@ class Committer:
             group = [self._queue.popleft() for _ in range(min(len(self._queue), TOGETHER))]
             try:
                 async with self._using:
-                    await self._commit(group)
+                    with self._slow_said():
+                        await self._commit(group)
             except DeposedError as error:
                 self.lost = error
             except Exception as fault:  # noqa: BLE001 - whatever it was: it is not known what is on record
@@ -198,6 +200,16 @@ class Committer:
                 await asyncio.sleep(after)
                 after = min(2 * after, RETRY_AT_MOST)
         self._tell("")
+
+    @contextmanager
+    def _slow_said(self) -> Iterator[None]:
+        """Say so where what is done inside takes long: an answer may still come."""
+        said = f"the record in {shown(self._line.url)}: it does not answer"
+        late = self._line.loop.call_later(SLOW_AFTER, self._tell, said)
+        try:
+            yield
+        finally:
+            late.cancel()
 
     def _tell(self, trouble: str) -> None:
         if bool(trouble) != bool(self.trouble):

@@ -41,8 +41,8 @@ _SETTINGS = {
 }
 _BY_STATE: Mapping[str, tuple[type[StoreError], str]] = {
     "08P01": (
-        UnreachableError,
-        "something between here and PostgreSQL, such as a pooler, refuses how we speak",
+        StoreError,
+        "what answers there is a pooler, or none of ours: give the address of PostgreSQL itself",
     ),
     "08": (UnreachableError, "the connection is lost"),
     "25006": (ReadOnlyError, "it may only be read: it is a replica, or was set so"),

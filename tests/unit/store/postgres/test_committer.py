@@ -14,6 +14,7 @@ import pytest
 from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import DeposedError, TakenError, TicketError
 from crabhook.store.opening import open_writer
+from crabhook.store.postgres import committer as committer_module
 from crabhook.store.postgres import journal as journal_module
 from crabhook.store.postgres.journal import PgJournal
 from crabhook.store.record import Kind
@@ -220,3 +221,21 @@ async def test_a_database_that_stands_still_holds_up_the_servers_loop_once_and_n
         assert time.monotonic() - began < 1.0
     recorder.close()
     assert verified(place).sound
+
+
+async def test_a_database_that_stands_still_is_said_before_it_is_given_up(
+    cluster: Cluster, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(committer_module, "SLOW_AFTER", 0.1)
+    recorder = Recorder(lambda: open_writer(place), on_trouble=OnTrouble.REFUSE)
+    with held_up_altogether(cluster):
+        pending = recorder.write(happened(entry()))
+        for _ in range(100):
+            await asyncio.sleep(0.02)
+            if recorder.refusal:
+                break
+        assert "does not answer" in recorder.trouble
+    assert await await_all([pending])[0] is True
+    assert recorder.refusal == ""
+    recorder.close()
+    assert len(records(place)) == 1
