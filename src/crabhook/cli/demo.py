@@ -153,8 +153,8 @@ async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
 
 async def _desk(desk: Desk, *, full_screen: bool) -> None:
     if full_screen:
-        from crabhook.ui.background import draws_letters, theme_in  # noqa: PLC0415
         from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of these
+        from crabhook.ui.text.style import draws_letters, theme_in  # noqa: PLC0415
 
         theme, letters = theme_in(os.environ, Theme.AUTO), draws_letters(sys.stdout, os.environ)
         options = DeskOptions(theme=theme, ascii=not letters)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.background import Answers, AskedInput, known_light, may_be_asked
+from crabhook.ui.text.style import Answers, AskedInput, known_light, may_be_asked
 from tests.support.examples import examples
 
 WHITE, BLACK = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\", "\x1b]11;rgb:1e/1e/2e\x07"

@@ -164,9 +164,12 @@ async def _full(runner: Runner, settings: Settings, where: str) -> None:
 
 def chosen(settings: Settings) -> "DeskOptions":
     """Return what an operator has chosen for the full screen."""
-    from crabhook.ui.background import draws_letters, theme_in  # noqa: PLC0415 - as above
     from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
-    from crabhook.ui.text.style import Theme  # noqa: PLC0415
+    from crabhook.ui.text.style import (  # noqa: PLC0415 - as above
+        Theme,
+        draws_letters,
+        theme_in,
+    )
 
     calls = {
         way: frozenset(map(CardKind, getattr(settings, way)))

@@ -7,84 +7,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crabhook.sdk.event import Platform
-from crabhook.sdk.events.calls import (
-    PermissionDenied,
-    PermissionRequest,
-    PostToolBatch,
-    PostToolUse,
-    PostToolUseFailure,
-    PreToolUse,
-)
-from crabhook.sdk.events.session import (
-    AfterModel,
-    BeforeModel,
-    BeforeToolSelection,
-    ConfigChange,
-    CwdChanged,
-    DirectoryAdded,
-    Elicitation,
-    ElicitationResult,
-    FileChanged,
-    InstructionsLoaded,
-    Interrupt,
-    MessageDisplay,
-    Notification,
-    PostCompact,
-    PostModelSwitch,
-    PreCompact,
-    PreModelSwitch,
-    SessionEnd,
-    SessionStart,
-    Setup,
-    Stop,
-    StopFailure,
-    SubagentStart,
-    SubagentStop,
-    TaskCompleted,
-    TaskCreated,
-    TeammateIdle,
-    UserPromptExpansion,
-    UserPromptSubmit,
-    WorktreeCreate,
-    WorktreeRemove,
-)
+from crabhook.sdk.event import Event, Platform
+from crabhook.sdk.events import calls, session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crabhook.sdk.event import Event
-
-# fmt: off
-_CLAUDE = (
-    PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, PostToolBatch, PermissionDenied,
-    UserPromptSubmit, UserPromptExpansion, Stop, StopFailure, MessageDisplay, Notification,
-    SubagentStart, SubagentStop, TeammateIdle, TaskCreated, TaskCompleted,
-    Elicitation, ElicitationResult,
-    Setup, SessionStart, SessionEnd, PreCompact, PostCompact, PreModelSwitch, PostModelSwitch,
-    ConfigChange, InstructionsLoaded, CwdChanged, FileChanged, DirectoryAdded,
-    WorktreeCreate, WorktreeRemove,
-)
-_CODEX = (
-    PreToolUse, PermissionRequest, PostToolUse, UserPromptSubmit, Stop, SubagentStart, SubagentStop,
-    SessionStart, SessionEnd, PreCompact, PostCompact, Interrupt,
-)
-# fmt: on
+_KINDS: Mapping[str, type[Event]] = {
+    name: kind
+    for module in (calls, session)
+    for name, kind in vars(module).items()
+    if isinstance(kind, type) and issubclass(kind, Event)
+}
+_CLAUDE = """
+    PreToolUse PermissionRequest PostToolUse PostToolUseFailure PostToolBatch PermissionDenied
+    UserPromptSubmit UserPromptExpansion Stop StopFailure MessageDisplay Notification
+    SubagentStart SubagentStop TeammateIdle TaskCreated TaskCompleted Elicitation ElicitationResult
+    Setup SessionStart SessionEnd PreCompact PostCompact PreModelSwitch PostModelSwitch
+    ConfigChange InstructionsLoaded CwdChanged FileChanged DirectoryAdded
+    WorktreeCreate WorktreeRemove
+"""
+_CODEX = """
+    PreToolUse PermissionRequest PostToolUse UserPromptSubmit Stop SubagentStart SubagentStop
+    SessionStart SessionEnd PreCompact PostCompact Interrupt
+"""
+_GEMINI = {
+    "BeforeTool": "PreToolUse",
+    "AfterTool": "PostToolUse",
+    "BeforeAgent": "UserPromptSubmit",
+    "AfterAgent": "Stop",
+    "BeforeModel": "BeforeModel",
+    "AfterModel": "AfterModel",
+    "BeforeToolSelection": "BeforeToolSelection",
+    "PreCompress": "PreCompact",
+    "SessionStart": "SessionStart",
+    "SessionEnd": "SessionEnd",
+    "Notification": "Notification",
+}
 
 EVENTS: Mapping[Platform, Mapping[str, type[Event]]] = {
-    Platform.CLAUDE: {kind.__name__: kind for kind in _CLAUDE},
-    Platform.GEMINI: {
-        "BeforeTool": PreToolUse,
-        "AfterTool": PostToolUse,
-        "BeforeAgent": UserPromptSubmit,
-        "AfterAgent": Stop,
-        "BeforeModel": BeforeModel,
-        "AfterModel": AfterModel,
-        "BeforeToolSelection": BeforeToolSelection,
-        "PreCompress": PreCompact,
-        "SessionStart": SessionStart,
-        "SessionEnd": SessionEnd,
-        "Notification": Notification,
-    },
-    Platform.CODEX: {kind.__name__: kind for kind in _CODEX},
+    Platform.CLAUDE: {name: _KINDS[name] for name in _CLAUDE.split()},
+    Platform.GEMINI: {name: _KINDS[ours] for name, ours in _GEMINI.items()},
+    Platform.CODEX: {name: _KINDS[name] for name in _CODEX.split()},
 }

@@ -22,7 +22,6 @@ from crabhook.desk.commands import Claim
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Desk, News
 from crabhook.model.card import State
-from crabhook.ui.background import QUESTION, AskedInput, may_be_asked
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.dialogs.external_editor import ExternalEditing
@@ -35,7 +34,15 @@ from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.terminal import NonBlockingOutput
 from crabhook.ui.text.clock import Clock
-from crabhook.ui.text.style import GROUND, Theme, class_of, style
+from crabhook.ui.text.style import (
+    GROUND,
+    QUESTION,
+    AskedInput,
+    Theme,
+    class_of,
+    may_be_asked,
+    style,
+)
 
 _WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
