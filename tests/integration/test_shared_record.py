@@ -167,6 +167,16 @@ def test_a_server_waits_for_a_database_that_does_not_answer_yet_and_says_so(
         cluster.start()
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
+def test_a_server_that_waits_for_its_turn_ends_in_good_order(
+    cluster: Cluster, number: signal.Signals
+) -> None:
+    with served("postgresql://crabhook@/x?host=/nowhere", "--headless", waits=False) as service:
+        service.wait_for(lambda line: "waiting until it can be written" in line)
+        assert service.end(number) == 0
+        assert len(service.said) == 1, service.said
+
+
 @pytest.mark.thorough
 def test_while_the_database_is_away_hooks_are_turned_away_and_nothing_is_lost(
     cluster: Cluster, url: str

@@ -120,6 +120,8 @@ MOVED_AT_ONCE = 1000  # records
 def _move(arguments: argparse.Namespace) -> None:
     """Copy a record as it is, with its chain, its key and what waits; go on where a try ended."""
     state = config.state_folder()
+    with open_history(arguments.source):
+        pass  # there is one: to be opened for writing it would be made
     with ExitStack() as opened:
         source = open_writer(arguments.source, beside=state)
         opened.callback(source.close)

@@ -108,3 +108,12 @@ def test_no_record_is_moved_over_another_or_while_a_server_writes_it(
     assert move(folder, url) == 1
     assert "holds another record, of 1; empty it first" in capsys.readouterr().err
     assert len(records(url)) == 1
+
+
+def test_what_is_no_record_is_not_moved_and_none_is_made_there(
+    move: Move, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert move(tmp_path / "nowhere", tmp_path / "new") == 1
+    assert "there is no record" in capsys.readouterr().err
+    assert not (tmp_path / "nowhere").exists()
+    assert not (tmp_path / "new").exists()

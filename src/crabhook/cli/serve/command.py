@@ -98,6 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
         level = level or ("info" if _has_no_desk(settings) else "warning")
         with logging_to(_log_file(settings), form=form, level=level):
             asyncio.run(_serve(settings))
+    except asyncio.CancelledError:
+        return 0  # a signal ended it while it waited for its record
     except CrabhookError as error:
         print(f"crabhook: {error}", file=sys.stderr)  # noqa: T201 - the command's own output
         return DEPOSED if isinstance(error, DeposedError) else CANNOT_BEGIN
@@ -298,8 +300,14 @@ async def _recorder(settings: Settings, manager: ServiceManager) -> Recorder:
 async def _waited_for(
     opening: Callable[[], Writer], settings: Settings, manager: ServiceManager
 ) -> Writer:
-    """Open the record once it answers and no other server writes it; say what is waited for."""
+    """Open the record once it answers and no other server writes it; say what is waited for.
+
+    A signal cancels it.
+    """
     said = ""
+    if waits := asyncio.current_task():
+        for number in _IN_GOOD_ORDER:
+            asyncio.get_running_loop().add_signal_handler(number, waits.cancel)
     tried = 0
     while True:
         try:
