@@ -10,7 +10,14 @@ from crabhook.server.grpc.listener import MAX_REPLY, why_not
 from crabhook.server.operators.port import OperatorPort, Served
 from crabhook.team.membership import Refused, Team
 
+CONNECTIONS = 2048
+"""Desks and verbs at once; agents, who come to another port, are kept out by none of these."""
+HANDSHAKE_WITHIN = 10.0  # seconds
+
 _OPTIONS = (
+    # Who connects and says nothing holds a place for a while, and no more than there are.
+    ("grpc.max_allowed_incoming_connections", CONNECTIONS),
+    ("grpc.server_handshake_timeout_ms", int(HANDSHAKE_WITHIN * 1000)),
     ("grpc.max_receive_message_length", MAX_REQUEST),
     ("grpc.max_send_message_length", MAX_REPLY),
     ("grpc.max_concurrent_streams", 64),
