@@ -15,6 +15,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from crabhook.desk.commands import Command
+from crabhook.model.card import Card, Leg
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
 
@@ -35,7 +36,7 @@ HOSTILE = (
     "x" * 300,
 )
 NUMBERS = (0, 1, 1.0, -0.0, 0.1, 1e300, 5e-324, 2**70, -1, True, False)
-FLOATS = (0.0, -0.0, 0.1, 1e308, 5e-324, 1784.25, float("inf"), -1.5)
+FLOATS = (0.0, -0.0, 0.1, 1e10, 5e-324, 1784.25, -1e10, -1.5)
 ZONES = (UTC, timezone(timedelta(hours=5, minutes=45)))
 NAMES = ("PreToolUse", "Stop", "BeforeTool", "never heard of", "\ud800")
 
@@ -127,6 +128,9 @@ def _built(kind: type[Any]) -> Callable[[Random], Any]:
     parts = {one.name: maker(hints[one.name]) for one in fields(kind)}
     if issubclass(kind, Command):
         parts["id"] = lambda draw: f"{draw.randrange(2**64):x}"
+    if issubclass(kind, Card):
+        some, leg = parts["requests"], maker(Leg)
+        parts["requests"] = lambda draw: (leg(draw), *some(draw))
     return lambda draw: kind(**{name: part(draw) for name, part in parts.items()})
 
 

@@ -215,6 +215,11 @@ class Replica:
 
     # Reading it.
 
+    @property
+    def waits(self) -> int:
+        """How many cards wait."""
+        return len(self._waiting)
+
     def snapshot(self) -> Snapshot:
         """Return all that was told, for a screen that is told it now."""
         return Snapshot(

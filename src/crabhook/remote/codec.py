@@ -41,6 +41,8 @@ BOUNDED: Mapping[str, Mapping[str, int]] = {
     "HouseChanged": {"state": 400, "today": 400},
 }
 """How many letters of a text are read at most; what is longer is cut, since it is only shown."""
+NEEDED = {"Card": "requests"}
+"""What a value has at least one of."""
 COMMAND_ID = "command_id"
 """The id of any other command; what only asks has none on the wire."""
 
@@ -101,8 +103,20 @@ def text_read(text: bytes) -> str:
     return text.decode("utf-8", "surrogatepass")
 
 
+FARTHEST = 1e10  # seconds, some 300 years: what lies beyond no clock and no screen can tell
+
+
+def seconds_read(sent: float) -> float:
+    """Return a time, or a length of time, that was sent; raises WireError."""
+    if not abs(sent) <= FARTHEST:
+        raise WireError(f"{sent} is no time")
+    return sent
+
+
 _TEXT = _Way(text_sent, text_read)
 _PLAIN = _Way(_as_is, _as_is)
+_SECONDS = _Way(_as_is, seconds_read)
+_WAYS = {FieldDescriptor.TYPE_BYTES: _TEXT, FieldDescriptor.TYPE_DOUBLE: _SECONDS}
 _DATE = _Way(datetime.isoformat, datetime.fromisoformat)
 
 
@@ -145,9 +159,15 @@ def _struct(kind: type, descriptor: Descriptor) -> _Way:
                 found[attribute] = None
             else:
                 found[attribute] = way.take(getattr(message, name))
-        return kind(**found)
+        return kind(**_whole(found, descriptor.name))
 
     return _Way(put, take)
+
+
+def _whole(found: Mapping[str, T], name: str) -> Mapping[str, T]:
+    if (needed := NEEDED.get(name)) and not found[needed]:
+        raise WireError(f"a {name} without {needed}")
+    return found
 
 
 def _field_of(attribute: str, descriptor: Descriptor) -> FieldDescriptor | None:
@@ -202,12 +222,10 @@ def _single(hint: Any, field: FieldDescriptor) -> _Way:  # noqa: ANN401 - any ty
             return _message(hint, field.message_type)
         case FieldDescriptor.TYPE_ENUM:
             return _enum(hint, field.enum_type)
-        case FieldDescriptor.TYPE_BYTES:
-            return _TEXT
         case FieldDescriptor.TYPE_STRING if hint is datetime:
             return _DATE
-        case _:
-            return _PLAIN
+        case other:
+            return _WAYS.get(other, _PLAIN)
 
 
 def _pair(hints: tuple[Any, ...], descriptor: Descriptor) -> _Way:

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from crabhook.model.actor import Operator
 from crabhook.model.card import Card
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
-from crabhook.remote.codec import WireError, text_read, to_value
+from crabhook.remote.codec import WireError, seconds_read, text_read, to_value
 from crabhook.remote.messages import (
     NEVER,
     Cursor,
@@ -53,6 +54,7 @@ ANSWER_WITHIN = 70.0  # seconds
 GIVEN_AGAIN = 30.0  # seconds for which a command is given again, whose answer was lost
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds before a lost connection is tried again
 CARD_AT_MOST = 64 << 20  # bytes
+MOST = 32_768  # cards that wait, and news that a server begins with: twice what one lets wait
 SEEN_KEPT, INPUTS_KEPT = 4096, 256
 KEPT_FROM = 32 << 10  # bytes: whatever a server may leave out
 
@@ -83,13 +85,12 @@ class RemoteDesk:
         self._me = Operator("", "", "")
         self.decided: Callable[[Event, Decided], object] = lambda _event, _decided: None
         self.lost = "it was not connected yet"
-        self.may_not = False
+        self.may_not = self._told_first = False
         self.attached = asyncio.Event()  # while it is connected
         self._moved = asyncio.Event()  # at each step of the news
         self._tasks: set[asyncio.Task[None]] = set()
         self._seen: Bounded[tuple[int, int], bytes] = Bounded(SEEN_KEPT)
         self._inputs: Bounded[tuple[str, bytes], Event] = Bounded(INPUTS_KEPT)
-        self._told_first = False
         self._all.follow()
 
     def __repr__(self) -> str:
@@ -157,8 +158,10 @@ class RemoteDesk:
             response = await self._answer(rpc, request)
             outcome = outcome_in(response)
             read = read_in(response, command) if isinstance(command, Ask) else None
-            while self._store == store and self._at < response.seq:
-                await self._moved.wait()
+            with suppress(TimeoutError):  # the news before it, which a server may owe
+                async with asyncio.timeout(SILENCE):
+                    while self._store == store and self._at < response.seq:
+                        await self._moved.wait()
         except CrabhookError as error:  # what cannot be read, or was not signed
             outcome = Refused(str(error))
         except grpc.aio.AioRpcError as error:
@@ -182,7 +185,7 @@ class RemoteDesk:
         until = loop.time() + GIVEN_AGAIN
         while True:
             try:
-                return await getattr(self._stub, rpc)(request, timeout=ANSWER_WITHIN)
+                return _told(await getattr(self._stub, rpc)(request, timeout=ANSWER_WITHIN))
             except grpc.aio.AioRpcError as error:
                 if error.code() not in _LOST:
                     raise
@@ -236,7 +239,7 @@ class RemoteDesk:
                     event = await call.read()
                 if event is _OVER:
                     break
-                await self._hear(event)
+                await self._hear(_told(event))
                 moved, self._moved = self._moved, asyncio.Event()
                 moved.set()
         finally:
@@ -248,7 +251,7 @@ class RemoteDesk:
                 hello = event.hello
                 if hello.resumed and hello.store_id == self._store:
                     self._find()
-                    self._tell(LinkChanged("", hello.now))
+                    self._tell(LinkChanged("", seconds_read(hello.now)))
                 self._store, self._view, self.hello = hello.store_id, hello.view_tag, hello
                 self._me = Operator(hello.operator, "", text_read(hello.device))
             case "gap":
@@ -275,12 +278,16 @@ class RemoteDesk:
     def _take(self, news: News | None, seq: int) -> None:
         if self._begun is not None:
             self._begun[2].extend([news] if news else [])
+            if len(self._begun[2]) > MOST:
+                raise WireError("the server begins, and does not end")
             return
         if seq < self._at or (seq == self._at and news is not None) or self.lost:
             raise WireError("the server's news are not in order")
         self._at = seq
         if news is not None:
             self._tell(news)
+        if self._all.waits > MOST:
+            raise WireError("the server has more wait than can")
 
     # Cards, whole.
 
@@ -313,7 +320,7 @@ class RemoteDesk:
             async for part in self._stub.GetCard(
                 pb.GetCardRequest(number=number), timeout=ANSWER_WITHIN
             ):
-                data += part.data
+                data += _told(part).data
                 if len(data) > CARD_AT_MOST:
                     raise WireError(f"#{number} has no end")
         except grpc.aio.AioRpcError as error:
@@ -336,6 +343,13 @@ class RemoteDesk:
                 raise WireError(f"#{card.number} is not what the server says it is")
             if len(told.event.fields_json) > KEPT_FROM:
                 self._inputs[leg.id, found] = leg.event
+
+
+def _told(message: Any) -> Any:  # noqa: ANN401 - messages
+    """Return what gRPC has read; of bytes that are no such message it makes None."""
+    if message is None:
+        raise WireError("the server says what cannot be read")
+    return message
 
 
 def _left_out(leg: pb.Leg) -> bool:

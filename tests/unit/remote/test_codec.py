@@ -199,6 +199,14 @@ def test_whatever_bytes_come_they_are_a_value_or_refused_in_words(seed: int) -> 
             event_of(news, limit=WHOLE)
 
 
+@pytest.mark.parametrize("seconds", [float("inf"), -1e308, float("nan"), 1.1e10])
+def test_what_is_no_time_is_refused_in_words(seconds: float) -> None:
+    with pytest.raises(WireError, match="is no time"):
+        command_in("Adjust", pb.AdjustRequest(extend=pb.Extend(seconds=seconds)))
+    with pytest.raises(WireError, match="is no time"):
+        news_in(pb.WatchEvent(feed=pb.FeedEntry(at=seconds)))
+
+
 def test_what_a_later_version_adds_is_ignored_where_nothing_depends_on_it() -> None:
     _, request = request_of(Decide(1, 2, ALLOW, id="x"))
     with_more = type(request).FromString(request.SerializeToString() + b"\xfa\x7f\x01x")

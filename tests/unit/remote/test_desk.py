@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Snapshot
 from crabhook.model.card import Card, Leg
 from crabhook.model.event import Event
+from crabhook.remote import desk as remote
 from crabhook.remote.desk import OPTIONS, RemoteDesk
 from crabhook.remote.messages import Inputs, card_message, events_of
 from crabhook.v1 import operator_pb2 as pb
@@ -47,7 +49,14 @@ def sessions(seq: int) -> pb.WatchEvent:
 
 
 ENTRY = pb.WatchEvent(seq=8, feed=pb.FeedEntry(event=pb.Event(fields_json=b"[" * 9_000)))
-HARM = {
+ENDLESS = pb.WatchEvent(feed=pb.FeedEntry(number=1, text=b"x" * 1000))
+
+
+def waits(number: int) -> pb.Card:
+    return card_message(replace(CARD, number=number), Inputs())
+
+
+HARM: dict[str, list[Any]] = {
     "goes back": [sessions(6)],
     "says the same twice": [sessions(7)],
     "begins before it says who it is": [sessions(8), sessions(8)],
@@ -56,13 +65,16 @@ HARM = {
     "tells another input": [pb.WatchEvent(seq=8, card=another_input())],
     "sends a card without end": [pb.WatchEvent(seq=8, card=left_out())],
     "nests without end": [ENTRY],
+    "says what is no message": [b"\xff" * 20],
+    "never ends what it has begun": [BEGUN[0], BEGUN[1], *[ENDLESS] * 3],
+    "has more wait than can": [pb.WatchEvent(seq=8 + n, card=waits(n)) for n in range(4)],
 }
 
 
 class Server:
     """Plays a server: tells the events it is given, then nothing more."""
 
-    def __init__(self, told: list[pb.WatchEvent]) -> None:
+    def __init__(self, told: list[Any]) -> None:
         self.told, self.asked = told, list[pb.WatchRequest]()
 
     async def watch(self, request: pb.WatchRequest, _: Any) -> AsyncIterator[pb.WatchEvent]:
@@ -76,12 +88,16 @@ class Server:
             yield pb.CardPart(data=b"\x0a" * (3 << 20))
 
 
+def as_bytes(event: pb.WatchEvent | bytes) -> bytes:
+    return event if isinstance(event, bytes) else event.SerializeToString()
+
+
 @asynccontextmanager
 async def reached(played: Server) -> AsyncIterator[grpc.aio.Channel]:
     server = grpc.aio.server()
     handlers = {
         "Watch": grpc.unary_stream_rpc_method_handler(
-            played.watch, pb.WatchRequest.FromString, pb.WatchEvent.SerializeToString
+            played.watch, pb.WatchRequest.FromString, as_bytes
         ),
         "GetCard": grpc.unary_stream_rpc_method_handler(
             played.card, pb.GetCardRequest.FromString, pb.CardPart.SerializeToString
@@ -111,7 +127,10 @@ async def attached(played: Server) -> AsyncIterator[RemoteDesk]:
 
 
 @pytest.mark.parametrize("harm", HARM)
-async def test_what_cannot_be_true_ends_the_watch_and_the_next_begins_anew(harm: str) -> None:
+async def test_what_cannot_be_true_ends_the_watch_and_the_next_begins_anew(
+    harm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "MOST", 2)
     played, heard = Server([*BEGUN, *HARM[harm]]), list[object]()
     async with attached(played) as desk:
         replica = Replica(desk, time.monotonic)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
-from crabhook.model.card import Card, Level, Risk, State
+from crabhook.model.card import UNTOLD, Card, Level, Risk, State
 from crabhook.ui.cards.sentence import (
     NOTHING_RISKY,
     by_level,
@@ -56,8 +56,9 @@ def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
     if risk.level is Level.NONE:
         words = told.pop()[1] if told else ""
         told.append((Level.NONE, " · ".join(filter(None, (NOTHING_RISKY, words)))))
-    level, last = told.pop()
-    told.append((level, " · ".join((last, *other))))
+    untold = "" if other else UNTOLD.effects[0].words  # a server's level, and not of what
+    level, last = told.pop() if told else (risk.level, untold)
+    told.append((level, " · ".join(filter(None, (last, *other)))))
     for level, words in told:
         style, mark = _MARKS[level]
         rows = wrapped(words, sheet.columns - len(mark), str, words=True)

@@ -77,7 +77,7 @@ def _end(order: Order) -> float:
 
 
 def _left(order: Order, clock: Clock) -> str:
-    return lasting(_end(order) - clock.now)
+    return "without end" if order.until is None else lasting(order.until - clock.now)
 
 
 _STOP = "Stop"

@@ -53,3 +53,8 @@ def test_every_kind_has_its_words_and_its_scope() -> None:
     order = Order(OrderKind.HOLD, "Stop", session="3f1c0000-more", project="/p")
     assert scope_of(order) == "session 3f1c0000, project /p"
     assert scope_of(Order(OrderKind.AWAY)) == ""
+
+
+def test_an_order_that_lets_pass_without_end_is_told_of_like_any_other() -> None:
+    line = said(Order(OrderKind.ALLOW_ALL, session="3f1c0000"))
+    assert line == "ALLOWING 3f1c0000 without end · "
