@@ -215,7 +215,6 @@ class Replica:
 
     # Reading it.
 
-    @property
     def waits(self) -> int:
         """How many cards wait."""
         return len(self._waiting)

@@ -41,8 +41,7 @@ BOUNDED: Mapping[str, Mapping[str, int]] = {
     "HouseChanged": {"state": 400, "today": 400},
 }
 """How many letters of a text are read at most; what is longer is cut, since it is only shown."""
-NEEDED = {"Card": "requests"}
-"""What a value has at least one of."""
+NEEDED = {"Card": "requests"}  # what a value has at least one of
 COMMAND_ID = "command_id"
 """The id of any other command; what only asks has none on the wire."""
 

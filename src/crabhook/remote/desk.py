@@ -23,9 +23,11 @@ from crabhook.remote.codec import WireError, seconds_read, text_read, to_value
 from crabhook.remote.messages import (
     NEVER,
     Cursor,
+    left_out,
     news_in,
     outcome_in,
     outcome_unknown,
+    read_by_grpc,
     read_in,
     request_of,
     snapshot_of,
@@ -185,7 +187,7 @@ class RemoteDesk:
         until = loop.time() + GIVEN_AGAIN
         while True:
             try:
-                return _told(await getattr(self._stub, rpc)(request, timeout=ANSWER_WITHIN))
+                return read_by_grpc(await getattr(self._stub, rpc)(request, timeout=ANSWER_WITHIN))
             except grpc.aio.AioRpcError as error:
                 if error.code() not in _LOST:
                     raise
@@ -239,7 +241,7 @@ class RemoteDesk:
                     event = await call.read()
                 if event is _OVER:
                     break
-                await self._hear(_told(event))
+                await self._hear(read_by_grpc(event))
                 moved, self._moved = self._moved, asyncio.Event()
                 moved.set()
         finally:
@@ -286,7 +288,7 @@ class RemoteDesk:
         self._at = seq
         if news is not None:
             self._tell(news)
-        if self._all.waits > MOST:
+        if self._all.waits() > MOST:
             raise WireError("the server has more wait than can")
 
     # Cards, whole.
@@ -300,14 +302,12 @@ class RemoteDesk:
         ]
         self._keep(message, card)
         if any(
-            _left_out(told) and key not in self._inputs
+            left_out(told) and key not in self._inputs
             for told, key in zip(message.requests, keys, strict=True)
         ):
             await self._fetch(card.number)
         legs = tuple(
-            replace(leg, event=self._inputs[key])
-            if _left_out(told) and key in self._inputs
-            else leg
+            replace(leg, event=self._inputs[key]) if left_out(told) and key in self._inputs else leg
             for leg, told, key in zip(card.requests, message.requests, keys, strict=True)
         )
         self._seen[card.number, card.revision] = sha256(b"".join(key for _, key in keys)).digest()
@@ -320,7 +320,7 @@ class RemoteDesk:
             async for part in self._stub.GetCard(
                 pb.GetCardRequest(number=number), timeout=ANSWER_WITHIN
             ):
-                data += _told(part).data
+                data += read_by_grpc(part).data
                 if len(data) > CARD_AT_MOST:
                     raise WireError(f"#{number} has no end")
         except grpc.aio.AioRpcError as error:
@@ -336,24 +336,13 @@ class RemoteDesk:
     def _keep(self, message: pb.Card, card: Card) -> None:
         """Keep long inputs, and look whether each is what it is said to be."""
         for leg, told in zip(card.requests, message.requests, strict=True):
-            if _left_out(told):
+            if left_out(told):
                 continue
             found = sha256(told.event.fields_json).digest()
             if found != told.payload_sha256:
                 raise WireError(f"#{card.number} is not what the server says it is")
             if len(told.event.fields_json) > KEPT_FROM:
                 self._inputs[leg.id, found] = leg.event
-
-
-def _told(message: Any) -> Any:  # noqa: ANN401 - messages
-    """Return what gRPC has read; of bytes that are no such message it makes None."""
-    if message is None:
-        raise WireError("the server says what cannot be read")
-    return message
-
-
-def _left_out(leg: pb.Leg) -> bool:
-    return not leg.event.HasField("fields_json")
 
 
 def _why(error: grpc.aio.AioRpcError) -> str:

@@ -326,3 +326,15 @@ def snapshot_of(state: pb.State, told: Iterable[News]) -> Snapshot:
         live=tuple(live),
         **{one.name: getattr(beside, one.name) for one in fields(State)},
     )
+
+
+def read_by_grpc(message: Any) -> Any:  # noqa: ANN401 - messages
+    """Return what gRPC has read; of bytes that are no such message it makes None."""
+    if message is None:
+        raise WireError("the server says what cannot be read")
+    return message
+
+
+def left_out(leg: pb.Leg) -> bool:
+    """Whether a leg came without its input."""
+    return not leg.event.HasField("fields_json")
