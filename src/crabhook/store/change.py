@@ -18,7 +18,7 @@ class Waiting:
 
     `payload` is the hook's standard input verbatim, secrets and all: decided is what was asked.
     Times are wall seconds; `gives_up_at` is when the hook does, 0 if it has not said; `note`
-    goes to the model with whatever is answered.
+    goes to the model with whatever is answered; `machine` is the one whose own token was shown.
     """
 
     request_id: str
@@ -34,6 +34,7 @@ class Waiting:
     user: str = ""
     gives_up_at: float = 0.0
     note: str = ""
+    machine: str = ""
 
     def remaining(self, now: float) -> float:
         """Return how many seconds it may still wait; a clock set back gives it no more."""

@@ -11,7 +11,7 @@ from crabhook.model.actor import (
     EndReason,
     Operator,
 )
-from crabhook.model.card import Leg
+from crabhook.model.card import Leg, Origin
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
@@ -68,12 +68,18 @@ def asked(
     body: dict[str, Value] = {
         **_told(request.event),
         "stance": request.stance.value,
-        "from": {"host": origin.host, "pid": origin.pid, "user": origin.user},
+        "from": _sender(origin),
         "legs": list(legs),
         "expires": iso(ends[0]),
         "gives_up": iso(ends[1]),
     }
     return _about(Kind.ASKED, request.event, at, request.id, card, body=body)
+
+
+def _sender(origin: Origin) -> dict[str, Value]:
+    """Return who asked: the machine too, where its own token was shown."""
+    who: dict[str, Value] = {"host": origin.host, "pid": origin.pid, "user": origin.user}
+    return who | {"machine": origin.machine} if origin.machine else who
 
 
 _PARTS = (

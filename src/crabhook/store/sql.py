@@ -27,14 +27,15 @@ _columns = attrgetter(*WAITING)
 def waiting_row(one: Waiting) -> tuple[Any, ...]:
     """Return a request that waits as its table has it."""
     host, user = _storable(one.host), _storable(one.user)
-    *columns, note = _columns(replace(one, host=host, user=user, pid=min(one.pid, _LARGEST)))
-    return (*columns, note.encode("utf-8", "surrogatepass"))
+    kept = replace(one, host=host, user=user, pid=min(one.pid, _LARGEST))
+    *columns, note, machine = _columns(kept)
+    return (*columns, note.encode("utf-8", "surrogatepass"), _storable(machine))
 
 
 def waiting_in(row: Sequence[Any]) -> Waiting:
     """Return the request that waits of a row."""
-    *rest, note = row
-    return replace(Waiting(*rest), note=note.decode("utf-8", "surrogatepass"))
+    *rest, note, machine = row
+    return replace(Waiting(*rest), note=note.decode("utf-8", "surrogatepass"), machine=machine)
 
 
 def answer_row(one: Answer) -> tuple[Any, ...]:

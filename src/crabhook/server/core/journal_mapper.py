@@ -260,6 +260,7 @@ def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> 
         user=leg.origin.user,
         gives_up_at=wall + (leg.gives_up_at - now),
         note=leg.note,
+        machine=leg.origin.machine,
     )
 
 
@@ -271,7 +272,7 @@ def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Req
         event=platform.read(kept.payload),
         wait_until=now + kept.remaining(wall),
         stance=Stance(kept.stance),
-        origin=Origin(kept.host, kept.pid, kept.user),
+        origin=Origin(kept.host, kept.pid, kept.user, kept.machine),
         gives_up_at=now + max(0.0, kept.gives_up_at - wall),
         note=kept.note,
         size=len(kept.payload),

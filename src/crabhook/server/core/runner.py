@@ -77,8 +77,6 @@ class Runner(Core):
         past = PastReader(rules.record, rules.files) if recorder and rules else self._remembered
         self.readings = Readings(judge, rules, past, self._reconsidered)
         self.recorder = recorder
-        if recorder is not None and recorder.store_id is not None:
-            self.store_id = recorder.store_id
         self._bookkeeper = JournalMapper(wall, self.broker.secret_of)
         self._summaries = Summaries(platforms, self._record_summary)
         self._places: dict[tuple[str, int], PendingCall] = {}
@@ -123,6 +121,7 @@ class Runner(Core):
         """Take up what a server before this one left: requests that wait, answers not received."""
         if self.recorder is None:
             return
+        self.store_id = self.recorder.store_id or self.store_id
         fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
         first = [await self._judged(one) for one in fact.waiting[:JUDGED]]
         fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1,)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2)]
 KEY_BYTES = 32
 _VERSION = """
 SELECT (SELECT count(*) FROM pg_tables WHERE schemaname = 'crabhook'),
@@ -89,7 +89,7 @@ def unmarked(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
 
 _T, _B, _N, _F = "text", "bytea", "bigint", "double precision"
 _RECORD_TYPES = (_N, *(_T,) * 10, _N, _T, _T, _B, "integer")
-_WAITING_TYPES = (_T, _T, _T, _B, _T, _F, _F, _N, _T, _N, _T, _F, _B)
+_WAITING_TYPES = (_T, _T, _T, _B, _T, _F, _F, _N, _T, _N, _T, _F, _B, _T)
 _ANSWER_TYPES = (_T, _T, _B, _B, "integer", _F, "integer", _N, _T, _B, _B)
 _ROW_OVER = 200  # bytes of a record beside its texts: its row's head, its number and its indexes
 

@@ -17,7 +17,7 @@ from crabhook.store.sql import answer_in, answer_row, halt_row, waiting_in, wait
 APPLICATION = 0x43524142  # "CRAB": how a file says that it is a record of ours
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2, 3)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 5)]
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
@@ -61,7 +61,7 @@ def _tables(connection: sqlite3.Connection) -> int:
 
 
 _WAIT = """
-INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (request_id) DO UPDATE SET
   asked = excluded.asked, wait_until = excluded.wait_until, card = excluded.card,
   gives_up_at = excluded.gives_up_at

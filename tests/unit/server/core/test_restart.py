@@ -6,6 +6,7 @@ import asyncio
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,7 @@ from crabhook.server.core import runner as module
 from crabhook.server.core.law import Law
 from crabhook.server.core.pending_call import RefusedError
 from crabhook.server.core.runner import Runner
+from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
 from tests.support.playbook import DENY, asking, bash
@@ -101,6 +103,23 @@ async def test_a_card_taken_up_again_has_its_risk(tmp_path: Path) -> None:
     assert [card.risk for card in runner.broker.waiting()] == [NO_RISK, NO_RISK]
     runner.close()
     recorder.close()
+
+
+async def test_a_card_taken_up_again_is_of_the_machine_that_it_came_from(tmp_path: Path) -> None:
+    for began_again in (False, True):
+        recorder = Recorder(lambda: open_writer(tmp_path))
+        runner = Runner(PLATFORMS, recorder)
+        await runner.restore()
+        if not began_again:
+            asked = bash("a", "ls", wait=runner.now() + 60)
+            runner.enter(replace(asked, origin=replace(asked.origin, machine="build1")), None)
+        (card,) = runner.broker.waiting()
+        assert card.restored is began_again
+        assert card.requests[0].origin.machine == "build1"
+        recorder.close()
+    with open_history(tmp_path) as history:
+        (first, *_) = history.find(Query(kinds=("asked",)))
+    assert first.told()["from"]["machine"] == "build1"  # type: ignore[index]
 
 
 async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(

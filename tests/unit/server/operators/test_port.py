@@ -604,6 +604,7 @@ async def test_the_row_of_a_record_keeps_its_name_and_its_numbers_go_on_over_a_r
     for folder in ("record", "record", "another"):
         recorder = Recorder(partial(open_writer, tmp_path / folder))
         runner = Runner(PLATFORMS, recorder)
+        await runner.restore()
         row = news.NewsRow(runner)
         rows.append((row.store_id, row.seq))
         row.close()

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.desk.updates import HouseChanged
-from crabhook.model.actor import OrderKind
+from crabhook.desk.updates import AttachedDesk, HouseChanged
+from crabhook.model.actor import OWNER, OrderKind
 from crabhook.model.order import Order
 from crabhook.ui.full.layout import LEAST_ROWS, divide
 from crabhook.ui.text.layout import line_cells
@@ -133,6 +133,17 @@ def test_the_status_line_counts() -> None:
     assert " 1 waiting · 1 session · oldest 3:05 · " in sitting.rows_of_text()[0]
     sitting.ask(tool_input={"command": "sudo rm -rf /"}, session_id="other")
     assert " 2 waiting · 2 sessions · 1 ▲▲ · oldest 3:05 · " in sitting.rows_of_text()[0]
+
+
+def test_the_status_line_says_how_many_desks_there_are_where_there_are_several() -> None:
+    sitting = Sitting(columns=120)
+    attendance, desk = sitting.desk.core.attendance, AttachedDesk(OWNER)
+    with attendance.attending(desk), attendance.attending(desk, decides=False):
+        sitting.wait()
+        assert "desk" not in sitting.rows_of_text()[0]
+        with attendance.attending(desk):
+            sitting.wait()
+            assert " 0 sessions · 2 desks" in sitting.rows_of_text()[0]
 
 
 def test_the_panel_that_keys_go_to_is_told_by_its_title_in_reverse_and_not_by_colour_alone() -> (

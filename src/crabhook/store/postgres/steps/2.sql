@@ -1,0 +1,2 @@
+-- The machine whose own token a request came with: who is limited to it sees its card after a restart.
+ALTER TABLE waiting ADD COLUMN machine text NOT NULL DEFAULT '';
