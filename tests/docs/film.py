@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from crabhook.broker.messages import Noted
-from crabhook.cli.demo import ASK, GO_ON, Read, turns
+from crabhook.cli.demo import ASK, GO_ON
+from crabhook.demo.script import Read, turns
 from crabhook.desk.updates import HouseChanged
 from crabhook.ui.tally import Tally
 from tests.support.drawn_terminal import DrawnTerminal, Look, Row, text_of

@@ -1,1 +1,1 @@
-"""The demo: a scripted agent, the true hook client, the true server and desk, in one command."""
+"""The demo's scripted agent and operator, and the inputs recorded for it."""

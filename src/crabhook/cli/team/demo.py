@@ -18,10 +18,10 @@ from tempfile import TemporaryDirectory
 from time import time
 from typing import NamedTuple
 
-from crabhook.cli.demo import LINES, WAIT, Agent, Read, own_runner, typed_lines
 from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
 from crabhook.cli.terminal import say, takes_a_screen
+from crabhook.demo.script import LINES, WAIT, Agent, Read, own_runner, typed_lines
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from crabhook.cli.demo import LINES, calls, typed_lines
+from crabhook.demo.script import LINES, calls, typed_lines
 from crabhook.ui.commands.parse import parse
 from tests.support.desk import PlayedDesk
 

@@ -2,7 +2,7 @@
 
 import json
 
-from crabhook.cli.demo import MOST_PLANS, Read, calls, changed_by
+from crabhook.demo.script import MOST_PLANS, Read, calls, changed_by
 from crabhook.platforms import PLATFORMS
 
 

@@ -1,0 +1,239 @@
+"""The stage of a demo: a server for once, an agent that is a script, an operator who types.
+
+The agent starts the true hook client with inputs recorded from a real Claude Code.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from crabhook import hook
+from crabhook.desk.updates import Desk, Update
+from crabhook.model.card import Card, State
+from crabhook.model.event import Event
+from crabhook.platforms import PLATFORMS
+from crabhook.rulebook.files import RuleFiles
+from crabhook.server.core.law import Law
+from crabhook.server.core.readings import OfferedFrom
+from crabhook.server.core.runner import Runner
+from crabhook.store.opening import open_writer
+from crabhook.store.recorder import Recorder
+from crabhook.ui.tally import Tally
+
+WAIT = 600.0  # seconds; nobody looks at a demo longer
+
+
+@asynccontextmanager
+async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
+    """Open a server whose rules and record are thrown away with it; `tally` counts decisions."""
+    state = folder / "state"
+    files = RuleFiles(folder / "config", (str(state),))
+    recorder = Recorder(lambda: open_writer(state))
+    law = Law(files)
+    runner = Runner(PLATFORMS, recorder, law.judge, OfferedFrom(files, law, state))
+    law.changed = runner.tell
+    runner.warned, runner.readings.edition_of = law.warnings, law.edition
+    runner.assess = runner.readings.assess = law.risk
+    runner.faults.append(lambda: law.trouble)
+    runner.parts.append(law.state)
+    runner.decided.append(tally.count)
+    runner.today, runner.alike = tally.today, tally.alike
+    law.look()
+    await runner.restore()
+    beside = [asyncio.ensure_future(one) for one in (runner.keep_record(), law.watch())]
+    try:
+        yield runner
+    finally:
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
+        recorder.close()
+
+
+SESSION_PAUSE = 0.8  # seconds between two calls, so that a person sees each come
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One recorded hook input: the tool it asks about, and the bytes."""
+
+    tool: str
+    payload: bytes
+
+
+def calls() -> Iterator[Call]:
+    """Yield the recorded inputs in their order: a command, an edit, questions, a plan."""
+    folder = resources.files("crabhook.demo") / "inputs"
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        payload = file.read_bytes()
+        yield Call(json.loads(payload)["tool_name"], payload)
+
+
+NOTHING = "nothing: no opinion, so the agent asks its own user"
+_TASK = "Uploads fail now and then. Make them retry, and clean up first."
+# Tool -> what the agent says before it calls it.
+_WORDS = {
+    "Bash": "The tests fail since the lockfile changed, so I start clean.",
+    "Edit": "Now the retry itself.",
+    "AskUserQuestion": "Three things I cannot know.",
+    "ExitPlanMode": "Here is how I would do it.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the agent read of one decision: the hook's output, empty for no opinion."""
+
+    tool: str
+    answer: str
+    cwd: str = ""
+
+    def told(self) -> tuple[Event, str]:
+        """Return what the screen tells of it: the whole is shown at the end, to who asks for it."""
+        return Event("claude", "Agent", cwd=self.cwd), self._words()
+
+    def _words(self) -> str:
+        told = json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
+        if not told:
+            return f"reads {NOTHING}"
+        reason = told.get("permissionDecisionReason")
+        words = f'reads "{told.get("permissionDecision")}" for its {self.tool}'
+        return f"{words}: {reason}" if reason else words
+
+    def pretty(self) -> str:
+        """Return it to be read by people."""
+        return json.dumps(json.loads(self.answer), indent=2) if self.answer else NOTHING
+
+    @property
+    def denied(self) -> str:
+        """The reason of a denial; empty where it is none."""
+        told = json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
+        denied = told.get("permissionDecision") == "deny"
+        return str(told.get("permissionDecisionReason") or "no reason") if denied else ""
+
+
+def changed_by(call: dict[str, Any], reason: str) -> dict[str, Any] | None:
+    """Return the call that the agent makes in the place of one denied; None where it makes none."""
+    given = call["tool_input"]
+    match call["tool_name"]:
+        case "Bash" if "rm " in given["command"]:
+            about = f"You said: {reason}. So without deleting anything"
+            changed = {"command": "npm ci 2>&1 | tail -n 3", "description": about}
+        case "ExitPlanMode" if given["plan"].count(_AS_YOU_SAID) < MOST_PLANS:
+            said = "\n".join(f"> {line}" for line in reason.split("\n"))
+            changed = {**given, "plan": f"{given['plan']}\n{_AS_YOU_SAID}\n\n{said}\n"}
+        case _:
+            return None
+    return {**call, "tool_input": changed, "tool_use_id": f"{call['tool_use_id']}_again"}
+
+
+_AS_YOU_SAID, MOST_PLANS = "## Changed as you said", 3
+
+
+def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, None]:
+    """Yield the agent's calls in turn; each is sent what the agent read of the decision.
+
+    `say` is told who says what, as a transcript is.
+    """
+    say("user", _TASK)
+    heard = ""  # of the last denial, to be said with the next call
+    for call in calls():
+        asked: dict[str, Any] | None = json.loads(call.payload)
+        while asked is not None:
+            say("assistant", f"{heard}{_WORDS[call.tool]}")
+            read = yield asked
+            reason, heard = read.denied, ""
+            if reason:
+                heard = f"You denied my {call.tool}: {reason}. I do as you say. "
+            asked = changed_by(asked, reason) if reason else None
+
+
+class Agent:
+    """Makes the calls of the script with the real hook client, and keeps its transcript.
+
+    A client is started as the installed hook is, with the server's address.  `tell` hears what
+    it reads.
+    """
+
+    def __init__(
+        self, server: str, transcript: Path, tell: Callable[[Read], Awaitable[None]]
+    ) -> None:
+        self._client = [sys.executable, "-I", "-S", f"{hook.__path__[0]}/run.py"]
+        self._client += ["--server", server]
+        self._transcript, self._tell = transcript, tell
+
+    def __repr__(self) -> str:
+        return f"<Agent {self._client[-1]}>"
+
+    async def play(self) -> None:
+        """Make each call, and where one is denied that which takes its place."""
+        script = turns(self._say)
+        asked = next(script)
+        with suppress(StopIteration):
+            while True:
+                whole = {**asked, "transcript_path": str(self._transcript)}
+                asked = script.send(await self._ask(whole))
+        await asyncio.sleep(SESSION_PAUSE)
+
+    def _say(self, who: str, text: str) -> None:
+        content = [{"type": "text", "text": text}]
+        line = {"type": who, "message": {"role": who, "content": content}}
+        with self._transcript.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(line)}\n")
+
+    async def _ask(self, call: dict[str, Any]) -> Read:
+        await asyncio.sleep(SESSION_PAUSE)
+        client = await asyncio.create_subprocess_exec(
+            *self._client, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        )
+        try:
+            stdout, _ = await client.communicate(json.dumps(call).encode())
+        except asyncio.CancelledError:
+            client.kill()
+            await client.wait()
+            raise
+        read = Read(call["tool_name"], stdout.decode().strip(), call["cwd"])
+        await self._tell(read)
+        return read
+
+
+# Tool -> what a person might type about it, after the card's number.
+LINES = {
+    "Bash": "allow only this once",
+    "Edit": "deny retry in client.put instead, other callers need it too",
+    "AskUserQuestion": 'answer 1=2 1.note="keep it small" 2=1,3 3="upload of %s failed, try %d"',
+    "ExitPlanMode": "allow",
+}
+
+
+async def typed_lines(
+    desk: Desk, write: Callable[[str], Awaitable[None]], lines: Mapping[str, str] = LINES
+) -> AsyncIterator[str]:
+    """Yield a line for each new card, shown as it is typed: the next row of its tool's."""
+    cards: asyncio.Queue[Card] = asyncio.Queue()
+    seen = set[int]()
+    left = {tool: iter(rows.split("\n")) for tool, rows in lines.items()}
+
+    def hear(update: Update) -> None:
+        news = update.news
+        if isinstance(news, Card) and news.state is State.WAITING and news.number not in seen:
+            seen.add(news.number)
+            cards.put_nowait(news)
+
+    stop = desk.subscribe(hear)
+    try:
+        while True:  # the operator stays until the demo is over
+            card = await cards.get()
+            line = next(left.get(card.event.tool.name if card.event.tool else "", iter(())), "")
+            if line:
+                await asyncio.sleep(0.2)  # the card is read before it is decided
+                await write(f"> {card.number} {line}")
+                yield f"{card.number} {line}"
+    finally:
+        stop()
