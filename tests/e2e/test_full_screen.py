@@ -152,7 +152,7 @@ def test_a_danger_is_allowed_by_a_second_yes_alone(claude: MakeClaude, screen: S
     assert not (agent.project / "made").exists()
     screen.press("a", until="enter allows it, esc goes back")
     screen.press("Enter", until="TAKE BACK")
-    screen.wait_for(re.compile("ALLOW [3-5] s").search)  # a danger is held for longer
+    screen.wait_for(re.compile("ALLOW in [3-5] s").search)  # a danger is held for longer
     assert not (agent.project / "made").exists()
     screen.wait_for("delivered")
     terminal.wait_for("It is pushed.")
@@ -173,14 +173,17 @@ def test_a_call_that_is_edited_is_shown_run_and_on_record_as_edited(
     screen.wait_for("│ touch other")
     screen.press("C-s", until="+ touch other")
     as_a_person()
-    screen.press("Enter", until="TAKE BACK")
+    held = screen.press("Enter", until="TAKE BACK").partition("wants to")[2]
+    assert "edited: to be allowed as it is here" in held
+    assert held.index("│ touch other") < held.index("│ - touch made")
     screen.wait_for("delivered")
     shown = screen.screen()
     card = shown.partition("wants to")[2]
     assert re.search(r"#1 .*touch other .*ALLOWED edited", shown)  # in the queue
     assert "│ touch other" in card
     assert "ALLOWED edited: touch other" in card  # in the feed
-    assert "touch made" not in card
+    assert card.count("touch made") == 1
+    assert "│ - touch made" in card[card.index("what was changed") :]
     terminal.wait_for("It is made.")
     assert [path.name for path in agent.project.iterdir()] == ["other"]
     (line,) = (line for line in screen.record().splitlines() if "#1" in line)

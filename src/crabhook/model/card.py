@@ -3,12 +3,12 @@
 Values alone, for the broker that changes them, the rules that tell the risk, and the screens.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from crabhook.model import wording
-from crabhook.model.actor import EndReason
+from crabhook.model.actor import OWNER, EndReason
 from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
 from crabhook.model.event import Event
 
@@ -227,6 +227,10 @@ class Card:
     def decision(self) -> Decision | None:
         """What was decided, whoever did; None where nobody has."""
         return None if self.decided is None else self.decided.decision
+
+    def given(self, decision: Decision) -> "Card":
+        """Return the card as it will be once its operator's decision is carried out."""
+        return replace(self, decided=Decided(decision, OWNER))
 
     @property
     def why(self) -> str:

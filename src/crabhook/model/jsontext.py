@@ -107,6 +107,33 @@ def object_at(fields: Mapping[str, Value], key: str) -> dict[str, Value]:
     return value if isinstance(value, dict) else {}
 
 
+Path: TypeAlias = tuple[str | int, ...]
+"""The keys and places that lead to a part of a JSON value; none lead to all of it."""
+
+
+def at(value: Value, path: Path) -> Value:
+    """Return what stands at that place of a value; None where there is no such place."""
+    for step in path:
+        match step, value:
+            case str(key), dict(fields):
+                value = fields.get(key)
+            case int(place), list(items) if place < len(items):
+                value = items[place]
+            case _:
+                return None
+    return value
+
+
+def put(value: Value, path: Path, new: Value) -> Value:
+    """Return a value with another at that place of it, and all else as it is."""
+    match path, value:
+        case [str(key), *rest], dict(fields):
+            return {**fields, key: put(fields.get(key), (*rest,), new)}
+        case [int(place), *rest], list(items):
+            return [*items[:place], put(items[place], (*rest,), new), *items[place + 1 :]]
+    return new
+
+
 def start_of(value: Value, letters: int = 2_000) -> Value:
     """Return the start of a value: its texts and names have about so many letters in all.
 

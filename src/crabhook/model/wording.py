@@ -48,6 +48,11 @@ FOLLOWS: Mapping[Follows, str] = {
 }
 
 
+def plural(count: int, what: str) -> str:
+    """Return how many there are of something: "1 request", "2 requests"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def who(one: Actor) -> str:
     """Return who decided, in the words that the record has had from the beginning.
 

@@ -121,6 +121,11 @@ class Answers:
         """Drop what is held of the answers given after that `turn`."""
         self._held = {one: held for one, held in self._held.items() if held.turn <= turn}
 
+    def given(self, card: Card) -> Card:
+        """Return a card with what the answer decides that is held for it, as if it were sent."""
+        held = self._held.get(card.number)
+        return card if held is None else card.given(held.decision)
+
     def last(self, number: int | None) -> int | None:
         """Return that card if an answer to it is held, or else the card answered last, or None."""
         return number if number in self._held else next(reversed(self._held), None)

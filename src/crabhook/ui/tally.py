@@ -11,6 +11,7 @@ from time import localtime
 from crabhook.model.actor import Actor, Operator, Rule, StandingOrder
 from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
+from crabhook.model.wording import plural
 from crabhook.ui.cards.sentence import target
 from crabhook.ui.cards.summary import said
 
@@ -92,7 +93,7 @@ class Tally:
         """
         yield f"crabhook: {_told(self._here) or 'nothing was decided'}."
         if waiting:
-            requests = "1 request" if waiting == 1 else f"{waiting} requests"
+            requests = plural(waiting, "request")
             yield from wrap(f"{requests} still waited. {follows}", COLUMNS)
 
 

@@ -17,9 +17,9 @@ from crabhook.desk.commands import (
     Stale,
     TooLate,
 )
-from crabhook.model.card import Card, Level, State
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision
-from crabhook.ui.cards.sentence import NOTHING_RISKY, sentence
+from crabhook.ui.cards.sentence import MARKS, NOTHING_RISKY, sentence
 from crabhook.ui.cards.summary import agent_name, project
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import LineError
@@ -80,9 +80,10 @@ def _answer(word: str) -> str:
 def described(card: Card) -> str:
     """Return a card on one line for a person: who wants what, and how much can go wrong."""
     risk = "; ".join(one.words for one in card.risk.effects) or NOTHING_RISKY
-    mark = {Level.NONE: "", Level.CAUTION: "▲ ", Level.DANGER: "▲▲ "}[card.risk.level]
+    mark = MARKS[card.risk.level][1]
     who_asks = f"{agent_name(card.event)} · {project(card.event)}"
-    return f"#{card.number} {who_asks} {sentence(card).whole}  [{mark}{risk}]"
+    said = f"{mark} {risk}".lstrip()
+    return f"#{card.number} {who_asks} {sentence(card).whole}  [{said}]"
 
 
 def decision_for(wish: Wish, card: Card) -> Decision:

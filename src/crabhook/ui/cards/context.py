@@ -7,6 +7,7 @@ from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
 from crabhook.model.card import UNTOLD, Card, Level, Risk, State
 from crabhook.ui.cards.sentence import (
+    MARKS,
     NOTHING_RISKY,
     by_level,
     decided_before,
@@ -22,7 +23,6 @@ from crabhook.ui.text.width import wrapped
 
 _LAST_WORDS = "last words"
 _A_PLAN = "the plan's file"
-_MARKS = {Level.DANGER: ("danger", "▲▲ "), Level.CAUTION: ("caution", "▲ "), Level.NONE: ("", "")}
 _UNKNOWN = ": not known here"
 _REASON_ROWS = 2  # of why a card is here
 _MOST = 1000  # letters of somebody's words that a line is made of
@@ -60,7 +60,8 @@ def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
     level, last = told.pop() if told else (risk.level, untold)
     told.append((level, " · ".join(filter(None, (last, *other)))))
     for level, words in told:
-        style, mark = _MARKS[level]
+        style, mark = MARKS[level]
+        mark = f"{mark} " if mark else ""
         rows = wrapped(words, sheet.columns - len(mark), str, words=True)
         yield from hung(mark, ((True, [(style, row)]) for row in rows), style)
 

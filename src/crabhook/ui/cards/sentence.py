@@ -18,6 +18,7 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import text_at
 from crabhook.model.question import read_questions
+from crabhook.model.wording import plural
 from crabhook.tables import tables
 from crabhook.ui.cards.summary import brief, is_plan, is_question, summary, tool_label
 from crabhook.ui.text.clock import ago
@@ -29,6 +30,8 @@ _Spell: TypeAlias = Callable[[str], str]
 _DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]
 LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
 """How a level of risk is said."""
+MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: ("danger", "▲▲")}
+"""How a level of risk looks, and its mark."""
 _MCP = "mcp__"  # before a server's name and its tool's
 NOTHING_RISKY = "nothing risky found"
 
@@ -73,6 +76,10 @@ def sentence(card: Card, spell: _Spell = safe) -> Sentence:
 def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: _Spell) -> Sentence:
     if Verdict.ACCEPT in verdicts:
         server = brief(event.text("mcp_server_name"), spell)
+        if event.text("mode") == "url":
+            return Sentence(
+                "asks you to open", f"an address for {server}" if server else "an address"
+            )
         return Sentence("asks you to answer", f"a form of {server}" if server else "a form")
     if Verdict.KEEP_GOING in verdicts:
         return Sentence("wants to stop", "")
@@ -176,8 +183,8 @@ def by_another(card: Card, desk: Replica, spell: _Spell = safe, *, when: bool = 
 
 def such_calls(allowed: int, denied: int, when: str) -> str:
     """Say how many calls like one were allowed and denied; nothing where there was none."""
-    calls = "such call" if allowed + denied == 1 else "such calls"
-    told = f"{allowed + denied} {calls} {when}: {allowed} allowed, {denied} denied"
+    calls = plural(allowed + denied, "such call")
+    told = f"{calls} {when}: {allowed} allowed, {denied} denied"
     return told if allowed + denied else ""
 
 

@@ -16,6 +16,7 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import CUT, Value, text_at
 from crabhook.model.question import describe, read_questions
+from crabhook.model.wording import plural
 from crabhook.policy.calls.shell_call import read_patch
 from crabhook.tables import tables
 from crabhook.ui.text.compare import counted, line_count
@@ -118,6 +119,14 @@ def as_allowed(card: Card) -> Event:
     return replace(event, tool=replace(event.tool, input=dict(changed)))
 
 
+def as_changed(card: Card) -> Card:
+    """Return a card that was allowed changed as if that had been asked; any other as it is."""
+    allowed, first = as_allowed(card), card.requests[0]
+    if allowed is first.event or is_question(allowed):
+        return card
+    return replace(card, requests=(replace(first, event=allowed),))
+
+
 def said(event: Event, decision: Decision) -> str:
     """Return what was decided about an event, in words for people."""
     verdict = decision.verdict
@@ -214,7 +223,7 @@ def _file(path: str, whole: _Input, cwd: str) -> str:
         told = f"+{added} -{removed} {everywhere}".rstrip()
     elif isinstance(content, str) and not content.endswith(CUT):
         lines = line_count(content)
-        told = f"{lines} line{'' if lines == 1 else 's'}"
+        told = plural(lines, "line")
     path = path.removeprefix(cwd.rstrip("/") + "/") or path
     shown = path if len(path) <= LONGEST // 2 else "…" + path[-LONGEST // 2 :]
     return f"{shown} {told}".rstrip()

@@ -28,9 +28,10 @@ from crabhook.model.decision import (
 from crabhook.model.elicitation import read_fields
 from crabhook.model.errors import CrabhookError, PayloadError, QuestionError
 from crabhook.model.event import ToolCall
-from crabhook.model.jsontext import Value, parse_object, parse_value, pretty
+from crabhook.model.jsontext import Path, Value, parse_object, parse_value, pretty, put
 from crabhook.model.order import CAP
 from crabhook.model.question import merge_answers, read_questions
+from crabhook.model.wording import plural
 from crabhook.ui.cards.summary import is_plan, is_question, summary
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
 from crabhook.ui.commands.words import WORDS, LineError
@@ -63,16 +64,17 @@ class RewriteError(CrabhookError):
     """A change that cannot be made, in words for a person."""
 
 
-def rewritten(tool: ToolCall, text: str) -> dict[str, Value]:
+def rewritten(tool: ToolCall, text: str, path: Path | None = None) -> dict[str, Value]:
     """Return the tool's whole input as `text` changes it; raises RewriteError where it cannot.
 
-    `text` is the plan or the command, and every other field stays; or it is the whole input as
-    JSON.
+    `text` is what stands at `path`, by default the plan or the command, and all else stays; or
+    it is the whole input as JSON.
     """
-    key = edited_field(tool)
-    if key and isinstance(tool.input, dict):
-        changed = {**tool.input, key: text}
-    else:
+    if path is None:
+        key = edited_field(tool)
+        path = (key,) if key else ()
+    changed = put(tool.input, path, text) if path else None
+    if not isinstance(changed, dict):
         try:
             changed = parse_object(text.encode(errors="replace"))
         except PayloadError as error:
@@ -91,12 +93,12 @@ def edited_field(tool: ToolCall) -> str | None:
     return None
 
 
-def difference(tool: ToolCall, changed: dict[str, Value]) -> list[str]:
+def difference(tool: ToolCall, changed: Mapping[str, Value]) -> list[str]:
     """Return what an edit takes out and puts in, as the lines of a unified diff, indented."""
     key = edited_field(tool)
     before, after = (
         (str(given[key]) if key and isinstance(given, dict) else pretty(given)).split("\n")
-        for given in (tool.input, changed)
+        for given in (tool.input, dict(changed))
     )
     if len(before) + len(after) > _COMPARED_LINES:
         steps = [*("-" + line for line in before), *("+" + line for line in after)]
@@ -303,8 +305,7 @@ def tried(offering: Offering) -> str:
     """Return on what the rules were tried."""
     if offering.tried_on is None:
         return "there is no record that they could be tried on"
-    calls = "call" if offering.tried_on == 1 else "calls"
-    return f"tried on the last {offering.tried_on} {calls} of this kind on record"
+    return f"tried on the last {plural(offering.tried_on, 'call')} of this kind on record"
 
 
 def covered(offer: Offer) -> str:

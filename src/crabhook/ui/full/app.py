@@ -249,12 +249,12 @@ class _Picture(UIControl):
     def mouse_handler(self, mouse_event: MouseEvent) -> None:
         """Take in the mouse: it chooses and scrolls, and never decides."""
         place = mouse_event.position
-        card = self._frame.cards.get(place.y) if place.x < self._frame.queue_columns else None
+        name = self._frame.named.get(place.y) if place.x < self._frame.queue_columns else None
         step = _WHEEL.get(mouse_event.event_type, 0)
         if step:
-            self._controller.wheel(step, over_queue=card is not None)
-        elif mouse_event.event_type is MouseEventType.MOUSE_DOWN and card is not None:
-            self._controller.click(card)
+            self._controller.wheel(step, over_view=name is not None)
+        elif mouse_event.event_type is MouseEventType.MOUSE_DOWN and name is not None:
+            self._controller.click(name)
 
     def is_focusable(self) -> bool:
         """Take the keys: there is nobody else to."""

@@ -8,7 +8,7 @@ A held key decides once, and keys that come as pasted text does decide nothing.
 What arrives never moves the selection, the box, the editor or the form.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 from crabhook.desk.commands import Outcome
@@ -20,21 +20,19 @@ from crabhook.ui.full import effects as do
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.dialogs.decide import second_yes
 from crabhook.ui.full.dialogs.edit import Edit
-from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, statement
+from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, leaving, quitting
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
-from crabhook.ui.full.filters import KeyContext, Mode
+from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.guard import Gate
 from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.notify import clipboard
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.help import marked
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.tally import NO_OPINION
-from crabhook.ui.text.layout import Content
 from crabhook.ui.text.safe import hidden
 
-# Where a click on a card selects it: what is begun in these is kept.
-_CHOOSING = frozenset({Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES})
+# Where a click on a row selects it: what is begun in these is kept.
+_CHOOSING = frozenset({*VIEWS, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES, Mode.ENTRY})
 QUIT_WITHIN = 2.0  # seconds between the two presses
 
 
@@ -67,6 +65,18 @@ class Controller:
         if isinstance(news, Card | FeedEntry):
             screen.history.hear()
             self._look_again()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Select the next card where the selected one has ended, and go into its form.
+
+        Its keys are armed as those of any card that came into view.
+        """
+        screen, card = self._screen, self._screen.card
+        if screen.selection.ended and card is not None and screen.focus.mode is Mode.QUEUE:
+            self._advance()
+            if screen.card is not card and card.state is not State.DECIDED:
+                screen.say(f"#{card.number} {card.outcome}: this is the next one")
         screen.open_form()
 
     def _hear(self, card: Card) -> None:
@@ -122,7 +132,7 @@ class Controller:
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
             way = "↑ ↓ choose" if context.mode is Mode.QUEUE else "esc, then ↑ ↓ choose"
             screen.say(f"#{screen.card.number} has ended; {way} another")
-        screen.open_form()
+        self._go_on()
 
     def paste(self, text: str) -> None:
         """Take in pasted text; outside of the box and the editor it is nothing."""
@@ -131,22 +141,26 @@ class Controller:
             field.insert(text)
             self._screen.focus.typed()
 
-    def click(self, number: int) -> None:
-        """Take in a click on a card of the queue: it is selected, and no more."""
+    def click(self, name: Hashable) -> None:
+        """Take in a click on a card, a session or an entry: it is selected, and no more."""
         screen = self._screen
         screen.watch.key(screen.desk.now())
-        if screen.focus.mode in _CHOOSING:
-            screen.focus.mode = Mode.QUEUE
-            screen.select(lambda: screen.selection.choose(number))
+        if screen.focus.mode not in _CHOOSING:
+            return
+        screen.focus.mode = screen.focus.view
+        if screen.listing is not None:
+            screen.listing.choose(name)
+        elif isinstance(name, int):
+            screen.select(lambda: screen.selection.choose(name))
             screen.open_form()
 
-    def wheel(self, step: int, *, over_queue: bool) -> None:
+    def wheel(self, step: int, *, over_view: bool) -> None:
         """Take in a turn of the wheel: what it is over scrolls, and no more."""
         screen = self._screen
         screen.watch.key(screen.desk.now())
-        if over_queue and screen.focus.mode in _CHOOSING:
-            screen.selection.scroll(step)
-        elif not over_queue:
+        if over_view and screen.focus.mode in _CHOOSING:
+            (screen.listing or screen.selection).scroll(step)
+        elif not over_view:
             view_of(screen).scroll(step)
 
     def take_copy(self) -> str:
@@ -267,31 +281,16 @@ class Controller:
         if asked is not None and now - asked <= QUIT_WITHIN:
             screen.done = True
             return
-        waiting, unsent = screen.selection.queue.count, screen.answers.waiting
-        requests = "request" if waiting == 1 else "requests"
-        held = f", {unsent} of them answered and not sent yet" if unsent else ""
-        screen.say(
-            f"Ctrl-C again to quit; {waiting} waiting {requests} will be released with no opinion"
-            + held
-        )
+        screen.say(quitting(screen.selection.queue.count, screen.answers.waiting))
 
     def _leave(self, *, sure: bool) -> None:
         screen = self._screen
         if sure or not (screen.selection.waiting() or screen.answers.waiting):
             screen.done = True
         else:
-            yes = do.Leave(sure=True)
-            self._perform(Proposal(self._leaving, lambda: (yes,), back=screen.focus.mode))
-
-    def _leaving(self) -> Content:
-        screen = self._screen
-        waiting, held = len(screen.selection.waiting()), screen.answers.waiting
-        requests = "1 request waits" if waiting == 1 else f"{waiting} requests wait"
-        said = [f"leave the desk? {requests}", NO_OPINION]
-        if held:
-            answers = "1 answer is" if held == 1 else f"{held} answers are"
-            said.append(f"{answers} not sent yet, and will not be.")
-        return statement(*((one, "") for one in said))
+            selection, answers = screen.selection, screen.answers
+            asks = leaving(lambda: (len(selection.waiting()), answers.waiting), screen.focus.mode)
+            self._perform(asks)
 
     def _run_found(self) -> None:
         """Press the key of the marked command where it was pressed from, with its own guards."""
@@ -319,7 +318,8 @@ class Controller:
                 return
             screen.say(effect.said)
             screen.answers.give([screen.seen(card)], decision, effect.rule)
-            self._advance()
+            if screen.card is not None and screen.card.number == card.number:
+                self._advance()
 
     def _advance(self) -> None:
         """Select the next card that no answer is on its way to, where the operator wants that."""

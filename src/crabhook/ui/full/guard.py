@@ -7,6 +7,7 @@ is not allowed: a key that would allow it goes on to it.
 
 from crabhook.model.card import Card
 from crabhook.model.decision import Verdict
+from crabhook.model.wording import plural
 from crabhook.ui.full.arming import Rhythm, Stroke
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Guard
@@ -118,7 +119,7 @@ class Gate:
         else:
             view.go_on()
         screen.arming.restart(screen.desk.now())
-        screen.say(f"{more} more {'line' if more == 1 else 'lines'}: read on, then press again")
+        screen.say(f"{plural(more, 'more line')}: read on, then press again")
         return False
 
     def _may_on_page(self) -> bool:

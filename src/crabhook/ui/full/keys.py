@@ -64,7 +64,8 @@ _ENTER_LINE = on.screen(lambda screen: screen.focus.enter_line(screen.card))
 _ALLOW: Handler = on.screen(lambda screen: decide.allow(screen.form))
 _PASS = on.gives(Verdict.PASS)
 _ACCEPT = on.at_card(lambda screen, card: mcp_form.accept(card, screen.filling))
-_EDIT = on.at_card(lambda screen, card: (screen.work.edits.of(card),))
+_EDIT = on.at_card(lambda screen, card: edit.begin(card, screen.work.edits))
+_EDIT_JSON = on.at_card(lambda screen, card: screen.work.edits.opened(card, ()))
 
 
 # In the order of the help line, the most needed first.
@@ -138,8 +139,10 @@ TABLE: tuple[Group, ...] = (
          FREE, lambda s, _: s.marks.clear())),
     first_group(
         "deciding, as far as the request's event can be told",
-        (_PLAIN_ALLOW & when.without_form, "a", "allow",
-         "a call or a plan: allow it", ALLOW, _ALLOW),
+        (_PLAIN_ALLOW & when.without_form & ~when.with_plan, "a", "allow",
+         "a call: allow it", ALLOW, _ALLOW),
+        (_PLAIN_ALLOW & when.with_plan, "a", "approve",
+         "a plan: approve it; the agent begins", ALLOW, _ALLOW),
         (_PLAIN_ALLOW & ~when.without_form, "a", "its own dialog",
          "questions: allow them without answers, so that the agent asks itself", ALLOW, _ALLOW),
         (when.with_plan, "l", "note on lines…",
@@ -156,10 +159,13 @@ TABLE: tuple[Group, ...] = (
          ARMED, _ALLOW),
         (_ALLOWS_CALL, "n", "allow+note",
          "allow, and tell the model something", READ, on.does(decide.ALLOW_WITH_NOTE)),
-        (when.can(Verdict.DENY), "d", "deny…", "deny; the model reads the reason you type",
-         ARMED, on.does(decide.DENY)),
+        (when.can(Verdict.DENY) & ~when.with_plan, "d", "deny…",
+         "deny; the model reads the reason you type", ARMED, on.does(decide.DENY)),
+        (when.can(Verdict.DENY) & when.with_plan, "d", "send back…",
+         "deny a plan; the model reads the reason you type", ARMED, on.does(decide.DENY)),
         (_EDITABLE, "e", "edit…",
          "a call: change it, see the difference, and allow it so", ARMED, _EDIT),
+        (_EDITABLE, "E", "", "a call: change all of its input, as JSON", ARMED, _EDIT_JSON),
         (_REPLACEABLE, "e", "change output…",
          "a result: change what the model is shown of it", ARMED, _EDIT),
         (_RULED, "A", "always allow…", "allow, by a rule of your own from now on: choose which",

@@ -1,12 +1,14 @@
 """One picture of the screen: status, queue, what is looked at, and the foot."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, Level, State
+from crabhook.model.wording import plural
 from crabhook.ui.cards.context import alarm_lines, below_rows
 from crabhook.ui.cards.sentence import by_another
+from crabhook.ui.cards.summary import as_allowed, is_question
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.filters import VIEWS, Mode
@@ -21,7 +23,7 @@ from crabhook.ui.full.panes.rows import (
     queue_rows,
     title_of,
 )
-from crabhook.ui.full.panes.viewed import view_lines, view_title
+from crabhook.ui.full.panes.viewed import view_rows, view_title
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.clock import Clock, ago
@@ -75,14 +77,14 @@ class Frame:
 
     `cursor` is the column and the row of the typing cursor.  `shows_card`
     tells whether the selected card, or the page keys act on, could be read.
-    `cards` tells which card each row of the queue is of; the queue has the first
-    `queue_columns` columns.
+    `named` tells which card, session or entry each row of the view is of; the view has the
+    first `queue_columns` columns.
     """
 
     lines: list[Line]
     cursor: tuple[int, int] | None = None
     shows_card: bool = False
-    cards: Mapping[int, int] = field(default_factory=dict)
+    named: Mapping[int, Hashable] = field(default_factory=dict)
     queue_columns: int = 0
 
 
@@ -128,7 +130,7 @@ class Painter:
             lines += [*above, *looked_at]
         foot, column = self._foot.lines(columns, parts.feed, clock, lower)
         cursor = None if column is None else (column, len(lines))
-        at = {first + place: row.number for place, row in enumerate(listed) if row.number}
+        at = {first + place: row.name for place, row in enumerate(listed) if row.name is not None}
         shows_card = shows_card and not self._screen.desk.lost()
         return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card, at, left)
 
@@ -166,7 +168,7 @@ class Painter:
             (0, [("count" if waiting else "", f"{waiting} waiting")]),
             (3, [("dim", f" · {aside} aside" if aside else "")]),
             (1, [("chosen", f" · {len(screen.marks)} marked" if screen.marks else "")]),
-            (4, [("", f" · {sessions} session{'' if sessions == 1 else 's'}")]),
+            (4, [("", f" · {plural(sessions, 'session')}")]),
             (5, [("dim", f" · {desks} desks" if desks > 1 else "")]),
             (0, [("danger", f" · {risky} ▲▲" if risky else "")]),
             (1, [("", f" · oldest {oldest}" if oldest else "")]),
@@ -217,8 +219,7 @@ class Painter:
         """Return the rows of the view that are seen, and how many are above and below them."""
         screen = self._screen
         if screen.listing is not None:
-            lines, above, below = view_lines(screen, height, columns, clock, self._spell)
-            return [QueueRow(line) for line in lines], above, below
+            return view_rows(screen, height, columns, clock, self._spell)
         window = screen.selection.window(height)
         standings = [self._standing(card, armed=screen.armed()) for card in window.cards]
         rows = queue_rows(standings, self._words, window.heads, clock, columns)[:height]
@@ -227,7 +228,7 @@ class Painter:
     def _standing(self, card: Card, *, armed: bool) -> CardRow:
         screen, number = self._screen, card.number
         return CardRow(
-            card,
+            screen.answers.given(card),
             selected=screen.card is not None and number == screen.card.number,
             armed=armed,
             held=screen.answers.held(number),
@@ -271,6 +272,9 @@ class Painter:
         if card is None or screen.alone or screen.focus.mode in OVER_THE_CARD:
             return ([],)
         stays, rest = below_rows(card, screen.work.surroundings.of(card), sheet)
+        given = screen.answers.given(card)
+        if stays and as_allowed(given) is not as_allowed(card) and not is_question(card.event):
+            stays = [[("dim", "before your change:")], *stays]
         return [[], *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int) -> Sheet:

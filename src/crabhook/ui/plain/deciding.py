@@ -90,6 +90,10 @@ class Deciding:
         except CrabhookError as error:
             self._complain_about(card, error, alone=alone)
 
+    def given(self, card: Card) -> Card:
+        """Return a card with what the answer decides that is held for it."""
+        return self._answers.given(card)
+
     async def judged(self) -> None:
         """Wait until the rules were asked about every change."""
         while self._being_judged:

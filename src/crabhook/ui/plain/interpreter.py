@@ -166,6 +166,8 @@ class Interpreter:
             self._say("\n".join(lines))
             return
         bare = word == "show secrets"
+        if self._person is not None:
+            card = self._deciding.given(card)
         self._say("\n".join(self._output.form.block(card, now, whole=True, bare=bare)))
         others = alike(card, self._desk.waiting()) if card.state is State.WAITING else []
         if others:

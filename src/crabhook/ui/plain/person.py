@@ -35,6 +35,7 @@ from crabhook.ui.cards.summary import (
     TELLING,
     agent_name,
     as_allowed,
+    as_changed,
     brief,
     is_question,
     outcome,
@@ -42,7 +43,7 @@ from crabhook.ui.cards.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.commands.decide import fitting
+from crabhook.ui.commands.decide import difference, fitting
 from crabhook.ui.commands.words import PERSONS_WORDS, for_a_person
 from crabhook.ui.plain.output import (
     FIRST_CHARACTERS,
@@ -117,6 +118,14 @@ class ForAPerson(Format):
     ) -> list[str]:
         """Return as much about a card as the person wants, or `whole`; `bare` with its secrets."""
         whole = whole or bare
+        changed, edited = as_changed(card), list[str]()
+        if changed is not card and card.event.tool is not None:
+            will = "is to be allowed" if card.state is State.WAITING else "was allowed"
+            edited = [
+                f"  edited: it {will} as it is here",
+                *difference(card.event.tool, changed.event.given),
+            ]
+            card = changed
         if card.number not in self._asked and (whole or self.detail is Detail.FULL):
             self._ask_words(card)
         known, told = [*self._known(card)], [*self._around(card, now)]
@@ -137,8 +146,9 @@ class ForAPerson(Format):
             lines.append(f"  not all of it is printed: {more}")
         if not bare and any(COVER in line for line in (header, *lines)):
             lines.append(f"  secrets are covered: {card.number} show secrets prints them")
-        self._unprinted[card.number] = left_out, offered
-        return [header, *lines, *self._ending(card)]
+        if not edited:
+            self._unprinted[card.number] = left_out, offered
+        return [header, *lines, *edited, *self._ending(card)]
 
     def _ask_words(self, asked: Card) -> None:
         """Have the last words around a card read; what comes after the card is said apart."""

@@ -144,7 +144,7 @@ def _field(key: str, value: Value, sheet: Sheet) -> Rows:
     last.append(("dim", ":"))
     beside, sheet = _beside(value), replace(sheet, spell=spelling_of(key, sheet.spell))
     if beside is not None:
-        said = sheet.spell(sheet.fold_json(beside))
+        said = sheet.spell(sheet.fold(beside, json=True))
         short = [("", said)] if isinstance(value, str) else json_line(said)
         yield from name[:-1]
         yield from rows_of_a_line(wrap_line([*last, ("", " "), *short], sheet.columns))
@@ -176,7 +176,7 @@ def _mistakable(text: str) -> bool:
 
 
 def _json_rows(text: str, sheet: Sheet) -> Rows:
-    text = sheet.fold_json(text)
+    text = sheet.fold(text, json=True)
     if len(text) <= SHORT:
         rows = wrap_line(json_line(sheet.spell(text)), sheet.columns)
     else:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby, zip_longest
 from operator import itemgetter
 
+from crabhook.model.wording import plural
 from crabhook.ui.text.code import wrap_line
 from crabhook.ui.text.compare import Side, changed_words, compared
 from crabhook.ui.text.layout import Line, Rows, Sheet, rows_of_a_line
@@ -58,7 +59,7 @@ def unified_rows(old: str, new: str, sheet: Sheet) -> Rows:
 
 def _alike(lines: int) -> Rows:
     if lines:
-        yield True, [("dim", f"  … {lines} {'line' if lines == 1 else 'lines'} alike")]
+        yield True, [("dim", f"  … {plural(lines, 'line')} alike")]
 
 
 def added_rows(text: str, sheet: Sheet) -> Rows:

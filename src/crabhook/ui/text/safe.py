@@ -45,7 +45,7 @@ BLANKS_SHOWN = 80  # cells of blanks on end; of more there is only how many
 _EMPTY = re.compile(rf"^(?:[ \t]*\n){{{EMPTY_SHOWN + 1},}}", re.MULTILINE)
 _BLANKS = re.compile(rf"[ \t]{{{BLANKS_SHOWN // len(TAB)},}}")
 _IN_JSON = re.compile(rf"(?: |\\[nrt]){{{BLANKS_SHOWN},}}")
-FOLD = re.compile("[⟨<][0-9]+ (?:empty lines|blanks|tabs|blanks and tabs)[⟩>]")
+FOLD = re.compile("([⟨<][0-9]+ (?:empty lines|blanks|tabs|blanks and tabs)[⟩>])")
 
 
 def folded(text: str) -> str:

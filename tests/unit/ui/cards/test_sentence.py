@@ -72,6 +72,11 @@ def call(tool: str, given: Any) -> Card:
             "asks you to answer a form of github",
         ),
         (
+            card("Elicitation", mcp_server_name="github", mode="url"),
+            "asks you to open an address for github",
+            "asks you to open an address for github",
+        ),
+        (
             card("PostToolUse-Bash", tool_input={"command": "ls"}),
             "shows the result of a call",
             "shows the result of a call: ls",

@@ -94,7 +94,7 @@ def test_a_danger_is_allowed_by_a_second_yes_that_names_it() -> None:
         assert "enter yes, do it  esc back" in sitting.rows_of_text()[-1]
         sitting.wait()
         sitting.press("enter")
-        assert "ALLOW 5 s" in sitting.text()
+        assert "ALLOW in 5 s" in sitting.text()
         sitting.wait(4.5)
         assert not sitting.decided()
         sitting.wait(1.0)
@@ -160,5 +160,8 @@ def test_allow_and_deny_are_on_every_bar_down_to_forty_columns() -> None:
                 )
                 sitting.screen.say("a notice that is much too long for a screen so small " * 4)
                 bar = sitting.rows_of_text()[-1]
-                assert "a allow" in bar, (kind, columns, held)
-                assert "d deny" in bar, (kind, columns, held)
+                allow, deny = ("a allow", "d deny")
+                if kind == "plan" and not sitting.screen.marks:
+                    allow, deny = ("a approve", "d send back")
+                assert allow in bar, (kind, columns, held)
+                assert deny in bar, (kind, columns, held)

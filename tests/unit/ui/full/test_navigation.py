@@ -125,3 +125,79 @@ def test_leaving_an_ended_card_forgets_what_was_begun_about_it() -> None:
     assert sitting.screen.work.messages
     sitting.press("down")
     assert not sitting.screen.work.messages
+
+
+@pytest.mark.parametrize("ending", ["decided", "gone", "held"])
+def test_after_the_only_card_has_ended_the_next_that_arrives_is_selected_and_armed_anew(
+    ending: str,
+) -> None:
+    sitting = Sitting(take_back_ms=2000, advance=True)
+    first = sitting.ask(tool_input={"command": "ls 1"})
+    sitting.wait()
+    if ending == "gone":
+        sitting.leave(first)
+    else:
+        sitting.press("a")
+    if ending == "decided":
+        sitting.wait(3)
+    sitting.draw()
+    assert sitting.card.number == first
+    second = sitting.ask(tool_input={"command": "ls 2"})
+    if ending == "held":
+        assert sitting.card.number == first  # it still waits: a new card takes no keys
+        sitting.wait(3)
+    given = len(sitting.decided())
+    assert sitting.card.number == second
+    sitting.press("a")  # meant for the one that ended
+    assert "only just come into view" in sitting.text()
+    sitting.press("a")
+    sitting.wait(5)
+    assert len(sitting.decided()) == given
+    sitting.press("a")
+    sitting.wait(3)
+    assert [number for number, _ in sitting.decided()][given:] == [second]
+
+
+def test_a_key_held_for_the_card_that_ended_decides_nothing_of_the_next() -> None:
+    sitting = Sitting(take_back_ms=0, advance=True)
+    sitting.ask()
+    sitting.wait()
+    sitting.stroke = 0.03
+    sitting.press("a")
+    sitting.ask(tool_input={"command": "make"})
+    sitting.press(*["a"] * 60)
+    assert [number for number, _ in sitting.decided()] == [1]
+
+
+def test_a_card_that_ends_by_itself_gives_way_to_the_next_in_order_and_that_is_said() -> None:
+    sitting = Sitting(advance=True)
+    for number in range(3):
+        sitting.ask(tool_input={"command": f"ls {number}"})
+    sitting.wait()
+    sitting.leave(1)
+    assert sitting.card.number == 2
+    assert "#1 WITHDRAWN: this is the next one" in sitting.text()
+    sitting.press("a")
+    sitting.wait(5)
+    assert not sitting.decided()
+
+
+def test_what_is_begun_about_a_card_that_ends_is_kept_and_nothing_else_selected() -> None:
+    for key in ("d", "enter", "e", "i"):
+        sitting = Sitting(advance=True)
+        sitting.ask()
+        sitting.ask(tool_input={"command": "make"})
+        sitting.wait()
+        sitting.press(key)
+        sitting.leave(1)
+        assert sitting.card.number == 1
+        sitting.press("escape")
+        assert sitting.card.number == 2
+
+
+def test_with_advance_off_the_card_that_ended_stays() -> None:
+    sitting = Sitting(advance=False)
+    sitting.ask()
+    sitting.leave(1)
+    sitting.ask()
+    assert sitting.card.number == 1

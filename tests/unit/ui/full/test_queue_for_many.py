@@ -28,13 +28,13 @@ def many(count: int = 60, **options: int) -> Sitting:
 
 def listed(sitting: Sitting) -> list[int]:
     """Return the cards of the rows in view, from the top."""
-    return list(dict.fromkeys(sitting.draw().cards.values()))
+    return list(dict.fromkeys(sitting.draw().named.values()))
 
 
 def test_of_sixty_cards_at_least_twenty_five_are_seen_and_the_card_keeps_twelve_rows() -> None:
     sitting = many(columns=120, rows=40)
     frame = sitting.draw()
-    assert len(frame.cards) >= 25
+    assert len(frame.named) >= 25
     rows = sitting.rows_of_text()
     title = next(place for place, row in enumerate(rows) if row.startswith("├ #1 "))
     last = next(place for place, row in enumerate(rows) if row.startswith("╰"))
@@ -45,7 +45,7 @@ def test_of_sixty_cards_at_least_twenty_five_are_seen_and_the_card_keeps_twelve_
 def test_on_a_wide_screen_the_queue_stands_beside_the_card(columns: int, rows: int) -> None:
     sitting = many(columns=columns, rows=rows)
     frame = sitting.draw()
-    assert len(frame.cards) >= 30
+    assert len(frame.named) >= 30
     first = sitting.rows_of_text()[1]
     assert first.startswith("╭ Queue · by arrival ")
     assert "╮╭ #1 · Claude Code · api-server " in first

@@ -69,7 +69,9 @@ def test_a_stop_tells_the_last_message_and_how_often_it_was_kept_going() -> None
         background_tasks=[{"id": "b1", "command": "npm run deploy"}],
         stop_hook_active=True,
     )
-    assert said.index("not kept going so far · 8 times") < said.index("the agent's last message")
+    assert said.index("its first stop in a row · you can keep it going 8 times") < said.index(
+        "the agent's last message"
+    )
     assert "│ # Done\n│ · one thing\n" in said
     assert "background tasks: 1\n1 of 1\n│ id: b1\n│ command: npm run deploy\n" in said
     assert "scheduled wake-ups: none" in said
@@ -87,7 +89,7 @@ def test_a_stop_tells_the_last_message_and_how_often_it_was_kept_going() -> None
         ("PreModelSwitch", "from claude-opus-5-5\nto claude-sonnet-5-5\n│ asked for: sonnet"),
         ("Setup", "│ set up for: init"),
         ("SubagentStart", "│ the subagent: general-purpose"),
-        ("SubagentStop", "not kept going so far"),
+        ("SubagentStop", "its first stop in a row"),
         ("SessionStart-compact", "│ started by: compact\nmodel claude-opus-5-5"),
     ],
 )

@@ -529,3 +529,32 @@ async def test_a_program_is_told_what_it_was_always_told() -> None:
         desk.core.house = HouseChanged
         desk.core.look_at_troubles()
         assert await sits.look() == []
+
+
+async def test_after_an_edit_show_prints_the_call_as_it_is_allowed_and_what_was_changed() -> None:
+    async with sitting(asking(bash("rm old\nls")), take_back_ms=60_000, detail=Detail.FULL) as sits:
+        await sits.type("1 edit ls new")
+        held = await sits.type("1 show")
+        assert held[0] == "#1 Claude Code · project wants to run: ls new"
+        edited = held.index("  edited: it is to be allowed as it is here")
+        assert held[edited + 1] == "  the command as it will be sent:"
+        assert "    -rm old" in held[edited:]
+        assert "    +ls new" in held[edited:]
+        await sits.type("undo")
+        assert "wants to run a command, 2 lines" in (await sits.type("1 show"))[0]
+    async with sitting(asking(bash("rm old")), detail=Detail.FULL) as sits:
+        await sits.type("1 edit ls new")
+        shown = await sits.type("1 show")
+        assert shown[0] == "#1 Claude Code · project wants to run: ls new"
+        assert "  edited: it was allowed as it is here" in shown
+
+
+async def test_what_was_seen_of_an_edit_is_not_what_was_seen_of_the_call() -> None:
+    async with sitting(
+        asking(bash("ls\n" * 300)), take_back_ms=60_000, detail=Detail.BRIEF
+    ) as sits:
+        await sits.type("1 edit ls new")
+        await sits.type("1 show")
+        await sits.type("undo")
+        (refused,) = await sits.type("1 allow")
+        assert "#1 was not printed whole; nothing was decided" in refused

@@ -11,7 +11,8 @@ from itertools import chain
 
 from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.cards.sentence import dangers, risk_words
+from crabhook.model.wording import plural
+from crabhook.ui.cards.sentence import MARKS, dangers, risk_words
 from crabhook.ui.cards.summary import (
     asked_again,
     is_plan,
@@ -178,10 +179,9 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
     left = tuple((card.number, why) for card, why in bundle.left_out)
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        requests = "request" if len(cards) == 1 else "requests"
         sessions = len({(card.event.platform, card.event.session) for card in cards})
-        of = "1 session" if sessions == 1 else f"{sessions} sessions"
-        said = f"{decision.verdict.upper()} {len(cards)} {requests} of {of}: {_numbers(cards)}"
+        many = f"{plural(len(cards), 'request')} of {plural(sessions, 'session')}"
+        said = f"{decision.verdict.upper()} {many}: {_numbers(cards)}"
         yield from sentence(said, "heading", sheet)
         if decision.reason:
             yield [("label", "the model reads")]
@@ -202,8 +202,8 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     spell, event = sheet.spell, group[0].event
     whose = (f"{project(one.event, spell)} {session_label(one.event, spell)}" for one in group)
     head = f"{_numbers(group)} · {_listed(list(dict.fromkeys(whose)))} · {tool_label(event, spell)}"
-    mark = {Level.CAUTION: "▲ ", Level.DANGER: "▲▲ "}.get(group[0].risk.level, "")
-    head, command = mark + head, _command_alone(group[0])
+    mark = MARKS[group[0].risk.level][1]
+    head, command = f"{mark} {head}".lstrip(), _command_alone(group[0])
     if command is None or cells(head) + cells(command) + 3 > sheet.columns:
         yield from sentence(head, "label", sheet)
         if command is None:

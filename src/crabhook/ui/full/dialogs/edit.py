@@ -4,8 +4,11 @@ The law of this file: what is sent is the whole input with the change in it,
 and what is shown as the change is read from what would be sent.
 """
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 
 from crabhook.desk.commands import AskObjections, Done, Outcome
 from crabhook.desk.replica import Replica
@@ -13,10 +16,10 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
-from crabhook.model.jsontext import Value, parse_value, pretty
-from crabhook.ui.cards.summary import asked_again
+from crabhook.model.jsontext import Path, Value, at, parse_value, pretty, text_at
+from crabhook.ui.cards.summary import LONGEST, asked_again, brief
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
-from crabhook.ui.full.dialogs.prompts import Arrived, Menu, Proposal
+from crabhook.ui.full.dialogs.prompts import Arrived, Choice, Menu, Proposal
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, Submit
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
@@ -26,15 +29,17 @@ from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
 from crabhook.ui.text.safe import TAB
 
 _FILES = {"command": "command.sh", "plan": "plan.md"}
+_NEW_TEXTS = ("new_string", "content", "new_source")  # fields that hold what a file will
+_MOST_LISTED = 8  # texts of an input that are offered to be edited as lines
 
 
 @dataclass(slots=True)
 class Edit(Effect):
     """A text being edited for a card; as an effect it is opened.
 
-    `subject` is what it is: the command, the plan, the input or the output.
-    `old` is the text as the agent sent it.  `read` turns the text into what
-    would be decided, or raises RewriteError; `tell` gives back the text of
+    `subject` is what it is: the command, the plan, a new text of a file, the input or the output.
+    `path` leads to it in the input.  `old` is the text as the agent sent it.  `read` turns the
+    text into what would be decided, or raises RewriteError; `tell` gives back the text of
     that, to be compared with `old`.  `card` is what it was made for.
     """
 
@@ -44,6 +49,7 @@ class Edit(Effect):
     editor: TextInput
     read: Callable[[str], Decision]
     tell: Callable[[Decision], str]
+    path: Path = ()
 
     @property
     def number(self) -> int:
@@ -53,12 +59,86 @@ class Edit(Effect):
     @property
     def file_name(self) -> str:
         """What a file that holds the text is called, so that an editor knows its kind."""
-        return _FILES.get(self.subject, f"{self.subject}.json")
+        if not self.path:
+            return f"{self.subject}.json"
+        target = text_at(self.card.event.given, "file_path")
+        ending = re.search(r"\.[A-Za-z0-9]{1,10}$", target)
+        return _FILES.get(self.subject, f"text{ending[0] if ending else '.txt'}")
 
 
-def edit_of(card: Card) -> Edit:
-    """Return an edit to begin with; raises RewriteError where there is nothing to edit here."""
-    made = _of_output(card) if Beside.OUTPUT in card.choices.beside else _of_input(card)
+def begin(card: Card, edits: "Edits") -> Effects:
+    """Open what there is to edit of a card, or a list where that is several texts."""
+    paths = () if Beside.OUTPUT in card.choices.beside else text_paths(asked_tool(card))
+    if len(paths) < 2:
+        return edits.opened(card, *paths)
+    rows = [
+        Choice(
+            f"{_subject(path)}: ", partial(edits.opened, card, path), _said(card, path)[:LONGEST]
+        )
+        for path in paths
+    ]
+    rows.append(Choice("all of the input, as JSON", partial(edits.opened, card, ())))
+    return (Menu(f"#{card.number}: what do you want to change?", tuple(rows), card.number),)
+
+
+def text_paths(tool: ToolCall) -> Sequence[Path]:
+    """Return where in a call's input the texts stand that are edited as lines; none for JSON.
+
+    That is the command or the plan, or what a file will hold, or else each text of several lines.
+    """
+    if field := edited_field(tool):
+        return [(field,)]
+    given = tool.input
+    if isinstance(given, dict) and {"file_path", "notebook_path"} & given.keys():
+        for key in _NEW_TEXTS:
+            if isinstance(given.get(key), str):
+                return [(key,)]
+        edits = given.get("edits")
+        several = enumerate(edits) if isinstance(edits, list) else ()
+        if paths := [("edits", place, "new_string") for place, _ in several]:
+            return [path for path in paths if isinstance(at(given, path), str)][:_MOST_LISTED]
+    return [*islice(_of_several_lines(given, ()), _MOST_LISTED)]
+
+
+def _of_several_lines(value: Value, path: Path) -> Iterator[Path]:
+    match value:
+        case str(text) if path and "\n" in text:
+            yield path
+        case dict(fields):
+            for key, one in fields.items():
+                yield from _of_several_lines(one, (*path, key))
+        case list(items):
+            for place, one in enumerate(items):
+                yield from _of_several_lines(one, (*path, place))
+
+
+def _said(card: Card, path: Path) -> str:
+    said = at(asked_tool(card).input, path)
+    return said[:LONGEST] if isinstance(said, str) else ""
+
+
+def _subject(path: Path) -> str:
+    """Return what a part of an input is called, safe to show."""
+    match path:
+        case ():
+            return "input"
+        case [str(field)] if field in _NEW_TEXTS:
+            return "new text"
+        case ["edits", int(place), _]:
+            return f"new text of edit {place + 1}"
+    return brief(".".join(map(str, path)))
+
+
+def edit_of(card: Card, path: Path | None = None) -> Edit:
+    """Return an edit to begin with; raises RewriteError where there is nothing to edit here.
+
+    It is of what stands at `path`, by default the first text that is edited as lines.
+    """
+    if Beside.OUTPUT in card.choices.beside:
+        made = _of_output(card)
+    else:
+        tool = asked_tool(card)
+        made = _of_input(card, tool, next(iter(text_paths(tool)), ()) if path is None else path)
     if len(made.old) > LONGEST_TEXT:
         raise RewriteError(f"the {made.subject} is too long to be edited here")
     return made
@@ -72,22 +152,20 @@ def asked_tool(card: Card) -> ToolCall:
     raise RewriteError("this names no tool whose input could be changed")
 
 
-def _of_input(card: Card) -> Edit:
-    tool = asked_tool(card)
-    field = edited_field(tool)
-
+def _of_input(card: Card, tool: ToolCall, path: Path) -> Edit:
     def tell(value: Value) -> str:
-        said = value.get(field) if field and isinstance(value, dict) else None
+        said = at(value, path) if path else None
         return said if isinstance(said, str) else pretty(value)
 
     old = tell(tool.input)
     return Edit(
         card,
-        field or "input",
+        _subject(path),
         old,
         TextInput(old),
-        lambda text: Decision(Verdict.ALLOW, updated_input=rewritten(tool, text)),
+        lambda text: Decision(Verdict.ALLOW, updated_input=rewritten(tool, text, path)),
         lambda decision: tell(dict(decision.updated_input or {})),
+        path,
     )
 
 
@@ -111,21 +189,29 @@ def _of_output(card: Card) -> Edit:
     return Edit(card, "output", old, TextInput(old), read, lambda decision: tell(decision.output))
 
 
-class Edits(dict[int, Edit]):
-    """The edits begun, by the number of the card, each kept while its card lives."""
+class Edits(dict[int, dict[Path, Edit]]):
+    """The edits begun, by the card's number and what of it is edited, kept while its card lives."""
 
-    def of(self, card: Card) -> Edit:
+    def of(self, card: Card, path: Path | None = None) -> Edit:
         """Return a card's edit, as it was left; raises RewriteError.
 
-        Of a card that was asked about again since, what is itself a field of
+        Of a card that was asked about again since, what is itself a text in
         the input is kept; JSON that may lack what has come is begun anew.
         """
-        kept = self.get(card.number)
+        made = edit_of(card, path)
+        begun = self.setdefault(card.number, {})
+        kept = begun.get(made.path)
         if kept is None or asked_again(kept.card, card):
-            made = self[card.number] = edit_of(card)
-            if kept is not None and kept.subject == made.subject in _FILES:
+            if kept is not None and made.path:
                 made.editor.replace(kept.editor.text)
-        return self[card.number]
+            begun[made.path] = made
+        return begun[made.path]
+
+    def opened(self, card: Card, path: Path | None = None) -> Effects:
+        """Open a card's edit; of a text that is a part of the input, say which."""
+        edit = self.of(card, path)
+        said = f"only the {edit.subject} is edited here; E edits all of the input, as JSON"
+        return edit, Say(said if edit.path and edit.subject not in _FILES else "")
 
 
 _CHANGED = "the rules have changed since: look again at what they say"
@@ -191,7 +277,7 @@ def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:
     if card is None or not asked_again(edit.card, card):
         return ()
     said = f"#{card.number} was asked again, there is more to see: look at the text anew"
-    return Go(Mode.QUEUE), edits.of(card), Say(said)
+    return Go(Mode.QUEUE), edits.of(card, edit.path), Say(said)
 
 
 _CURSOR = "cursor"

@@ -10,6 +10,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
 from crabhook.model.order import CAP, Order, Standing
 from crabhook.model.session import AgentView, SessionView
+from crabhook.model.wording import plural
 from crabhook.ui.cards.session import ID_SHOWN, agent_name
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
@@ -67,7 +68,7 @@ def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
     if others:
         first = min(others, key=_end)
         ends = f", next ends {_left(first, clock)}" if first.until is not None else ""
-        count = f"{len(others)} order{'' if len(others) == 1 else 's'}"
+        count = plural(len(others), "order")
         line += [("count", f"{count}{ends}"), _DOT]
     return line
 

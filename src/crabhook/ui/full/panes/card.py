@@ -157,7 +157,15 @@ def card_content(screen: Screen, card: Card) -> Content:
         return notes_content(card, plan)
     if plan is not None and plans.comparing == card.number and (before := plans.before(card)):
         return changes_page(card, before, plan.plan)
-    return request_page(card)
+    return _request(screen, card)
+
+
+def _request(screen: Screen, card: Card) -> Content:
+    """Return what a card asks; with what is held for it, or waits for a second yes."""
+    held, doubt = screen.answers.held(card.number), screen.focus.doubt
+    if screen.focus.mode is Mode.SURE and doubt is not None:
+        return request_page(card.given(doubt.decision), screen.answers.turn + 1)
+    return request_page(screen.answers.given(card), held.turn if held else 0)
 
 
 def _everything(screen: Screen) -> Content | None:

@@ -6,13 +6,13 @@ shown, and how each is, is in the agent's own table of events (`Event.told`).
 What else an agent sent, as ids and its folders, is on a page of its own.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, replace
 
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
-from crabhook.model.jsontext import Value, text_at
+from crabhook.model.jsontext import Value, pretty, text_at
 from crabhook.model.order import CAP
 from crabhook.ui.cards.context import (
     NOTHING_AROUND,
@@ -23,7 +23,7 @@ from crabhook.ui.cards.context import (
 from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
 from crabhook.ui.text.code import field_rows, quoted, shell_rows, titled, value_rows
 from crabhook.ui.text.compare import counted, line_count
-from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows
+from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
 from crabhook.ui.text.markdown import mark_rows, marks_of
 from crabhook.ui.text.safe import hidden
@@ -35,8 +35,11 @@ _ABSENT = object()
 _SHOWN_ABOVE = frozenset({"tool_input", "tool_name", "hook_event_name"})
 
 
-def request_page(card: Card) -> Content:
-    """Return what is asked, and what its agent suggests to allow from now on."""
+def request_page(card: Card, turn: int = 0) -> Content:
+    """Return what is asked, and what its agent suggests to allow from now on.
+
+    `turn` tells the answer that is held for the card from any other.
+    """
     key = card.number, tuple(leg.id for leg in card.requests)
 
     def rows(sheet: Sheet) -> Iterator[Line]:
@@ -44,7 +47,7 @@ def request_page(card: Card) -> Content:
         if card.state is State.WAITING:
             yield from suggestion_rows(card, sheet)
 
-    return page(key, rows, (card.kept_going, as_allowed(card) is card.event))
+    return page(key, rows, (card.kept_going, as_allowed(card) is card.event, turn))
 
 
 def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Line]:
@@ -52,21 +55,38 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
 
     `whole`: its files are named by their whole paths.
     """
-    first, *others = [request.event for request in card.requests]
-    cwd = "" if whole else first.cwd
-    if (allowed := as_allowed(card)) is not first:
-        done = "answered" if is_question(first) else "edited"
-        yield [("heading", done), ("dim", ": allowed as it is here · i what was asked")]
-        others, first = [], allowed
+    asked, *others = [request.event for request in card.requests]
+    first, cwd = as_allowed(card), "" if whole else asked.cwd
+    if first is not asked:
+        done = "answered" if is_question(asked) else "edited"
+        will = "to be allowed" if card.state is State.WAITING else "allowed"
+        yield [("heading", done), ("dim", f": {will} as it is here · i what was asked")]
+        others = []
     yield from _warning(first)
     yield from _going(card)
     if first.tool is not None:
         yield from _tool_input(first, first.tool.input, sheet, cwd)
+    if first is not asked and not is_question(asked):
+        yield from _changes(asked.given, first.given, sheet)
     for key, told in first.told.items():
         if key in first.fields:
             yield from _field(told, first.fields[key], sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
+
+
+def _changes(
+    asked: Mapping[str, Value], allowed: Mapping[str, Value], sheet: Sheet
+) -> Iterator[Line]:
+    """Return what of a call was changed before it was allowed, field by field."""
+    for key in dict.fromkeys((*asked, *allowed)):
+        before, after = (
+            one if isinstance(one, str) else pretty(one)
+            for one in (asked.get(key, ""), allowed.get(key, ""))
+        )
+        if before != after:
+            yield from _title(f"what was changed: {brief(key, sheet.spell)}")
+            yield from framed(unified_rows(before, after, sheet.inner))
 
 
 def everything_page(card: Card, around: CardContext = NOTHING_AROUND) -> Content:
@@ -123,7 +143,7 @@ def _going(card: Card) -> Iterator[Line]:
     if Verdict.KEEP_GOING not in card.choices.verdicts:
         return
     if not card.kept_going:
-        yield [("", "not kept going so far"), ("dim", f" · {CAP} times in a row are the most")]
+        yield [("", "its first stop in a row"), ("dim", f" · you can keep it going {CAP} times")]
     elif card.kept_going < CAP:
         yield [("heading", f"kept going {card.kept_going} of {CAP} times in a row")]
     else:

@@ -1,12 +1,14 @@
 """The rows of the queue and of the feed, in columns that give way on a narrow screen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from crabhook.bounded import Bounded
 from crabhook.model.card import Card, State
+from crabhook.model.decision import Verdict
 from crabhook.ui.answers import HeldAnswer
+from crabhook.ui.cards.sentence import MARKS
 from crabhook.ui.cards.summary import (
     MAIN_AGENT,
     agent_label,
@@ -87,7 +89,7 @@ class CardRow:
         if self.held is None:
             return []
         held = self.held
-        left = f"{held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
+        left = f"in {held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
         return [("held", f"{to_be_said(held.card.event, held.decision)} {left} u takes it back")]
 
 
@@ -95,7 +97,8 @@ WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has r
 _SUBJECT = 34  # columns of a row that its number, project and subject keep before how it ended
 _ROOMY = 60  # columns of a panel from which its title tells how long its card has waited
 SOON, URGENT = 120.0, 30.0  # seconds left from which a clock is yellow, and red
-RISKS = (("", ""), ("caution", "▲"), ("danger", "▲▲"))  # of each level of risk: its look and mark
+
+_KINDS = ((Verdict.ACCEPT, "form:"), (Verdict.KEEP_GOING, "stop:"))  # what a row calls it
 
 # From the widest list down: at least so many columns, the most cells of a project and of an agent
 # (0 leaves it out), and whether the time that went by is told, and the time left.
@@ -121,15 +124,17 @@ class WordsOfCards:
 
     def __init__(self, spell: Speller) -> None:
         self._spell = spell
-        self._words: Bounded[tuple[int, bool], Words] = Bounded(WORDS_KEPT)
+        self._words: Bounded[tuple[int, bool, int], Words] = Bounded(WORDS_KEPT)
 
-    def of(self, card: Card) -> Words:
+    def of(self, standing: CardRow) -> Words:
         """Return a card's words: its tool's name is told where the subject alone would not do."""
-        event = as_allowed(card)
-        key = card.number, event is card.event
+        card, event = standing.card, as_allowed(standing.card)
+        key = card.number, event is card.event, standing.held.turn if standing.held else 0
         if (words := self._words.get(key)) is None:
             spell = self._spell
             own = "?" if is_question(event) else "plan:" if is_plan(event) else ""
+            own = own or next((one for can, one in _KINDS if can in card.choices.verdicts), "")
+            own = "link:" if own == "form:" and event.text("mode") == "url" else own
             tool = own or ("" if is_command(event) else tool_label(event, spell))
             subject = " ".join(filter(None, (tool, summary(event, spell))))
             words = Words(project(event, spell), agent_label(event, spell), subject)
@@ -138,10 +143,10 @@ class WordsOfCards:
 
 
 class QueueRow(NamedTuple):
-    """A row of the queue: its line, and the card that a click on it selects."""
+    """A row of a view: its line, and the name of what a click on it selects: a card's number."""
 
     line: Line
-    number: int | None = None
+    name: Hashable = None
 
 
 def queue_rows(
@@ -155,7 +160,7 @@ def queue_rows(
 
     `heads`: below which cards it is said how many more there are of the group.
     """
-    told = [words.of(standing.card) for standing in standings]
+    told = [words.of(standing) for standing in standings]
     _, (project_cells, agent_cells), *_ = _widths(columns)
     agents = any(each.agent != MAIN_AGENT for each in told)
     widths = (
@@ -181,7 +186,7 @@ def _card_row(
     standing: CardRow, words: Words, widths: tuple[int, int, int], clock: Clock, columns: int
 ) -> Line:
     style, (number_cells, *others) = standing.style, widths
-    look, risk = RISKS[standing.card.risk.level]
+    look, risk = MARKS[standing.card.risk.level]
     number = f"#{standing.card.number}"
     told = zip((words.project, words.agent), others, strict=True)
     left: Line = [

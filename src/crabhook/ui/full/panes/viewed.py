@@ -9,6 +9,7 @@ from crabhook.model.event import Event
 from crabhook.model.question import read_questions
 from crabhook.model.session import SessionView
 from crabhook.ui.cards.past import by_whom, facts, fate, look, moment
+from crabhook.ui.cards.sentence import MARKS
 from crabhook.ui.cards.session import ID_SHOWN, details, doing, head, place_of, waiting
 from crabhook.ui.cards.summary import (
     as_allowed,
@@ -21,8 +22,8 @@ from crabhook.ui.cards.summary import (
 )
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import asked_rows
-from crabhook.ui.full.panes.rows import RISKS
-from crabhook.ui.full.panes.views import History
+from crabhook.ui.full.panes.rows import QueueRow
+from crabhook.ui.full.panes.views import History, Listing, Row
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.clock import Clock, ago
 from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
@@ -79,7 +80,7 @@ def past_lines(
     rows: list[Line] = []
     for (one, here), at, ended, place in zip(shown, *told, strict=True):
         card, style = one.card, "selected" if here else ""
-        risk_look, risk = RISKS[card.risk.level]
+        risk_look, risk = MARKS[card.risk.level]
         event = as_allowed(card)
         tool = "" if is_command(event) else tool_label(event, spell)
         left: Line = [
@@ -98,22 +99,30 @@ def past_lines(
     return rows
 
 
-def view_lines(
+def view_rows(
     screen: Screen, height: int, columns: int, clock: Clock, spell: Speller
-) -> tuple[list[Line], int, int]:
+) -> tuple[list[QueueRow], int, int]:
     """Return the rows of a view that are seen, and how many are above and below them."""
     history, sessions = screen.history, screen.sessions
     if screen.focus.view is Mode.HISTORY:
         entries, above, below = history.window(height)
         lines = past_lines(entries, clock, columns, spell)
         if not entries:
-            lines = [[("dim", f"   {_nothing(history, spell)}")]]
-        return lines, above, below
+            return [QueueRow([("dim", f"   {_nothing(history, spell)}")])], 0, 0
+        return _named(history, entries, lines), above, below
     live, above, below = sessions.window(height)
     lines = session_lines(live, clock.now, columns, spell)
     if not live:
-        lines = [[("dim", "   no session was heard of yet: agents are heard of by their hooks")]]
-    return lines, above, below
+        said = "   no session was heard of yet: agents are heard of by their hooks"
+        return [QueueRow([("dim", said)])], 0, 0
+    return _named(sessions, live, lines), above, below
+
+
+def _named(
+    listing: Listing[Row], shown: Sequence[tuple[Row, bool]], lines: list[Line]
+) -> list[QueueRow]:
+    """Return the rows of a view, each with the name by which a click chooses it."""
+    return [QueueRow(line, listing.key(row)) for (row, _), line in zip(shown, lines, strict=True)]
 
 
 def _nothing(history: History, spell: Speller) -> str:

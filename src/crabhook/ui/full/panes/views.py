@@ -23,6 +23,7 @@ class Listing(ABC, Generic[Row]):
     def __init__(self) -> None:
         self._key: Hashable = None
         self._place = self._top = 0
+        self._scrolled = False  # away from the row stood on, until another is
         self.page = 10  # rows that were in view last
 
     @abstractmethod
@@ -50,14 +51,24 @@ class Listing(ABC, Generic[Row]):
         """Stand on another row; the first and the last are ends."""
         if rows := self.rows():
             self._place = max(min(self.place() + step, len(rows) - 1), 0)
-            self._key = self.key(rows[self._place])
+            self._key, self._scrolled = self.key(rows[self._place]), False
+
+    def choose(self, key: Hashable) -> None:
+        """Stand on the row of that name, if there still is one."""
+        at = next((at for at, row in enumerate(self.rows()) if self.key(row) == key), None)
+        if at is not None:
+            self.move(at - self.place())
+
+    def scroll(self, step: int) -> None:
+        """Show rows further down, or up; the row stood on stays."""
+        self._scrolled, self._top = True, self._top + step
 
     def window(self, height: int) -> tuple[Sequence[tuple[Row, bool]], int, int]:
         """Return the rows in view, whether each is stood on, and how many are above and below."""
         rows, place = self.rows(), self.place()
         self.page = max(height - 1, 1)
-        top = max(min(self._top, place, len(rows) - height), place - height + 1, 0)
-        self._top = top
+        top = self._top if self._scrolled else max(min(self._top, place), place - height + 1)
+        top = self._top = max(min(top, len(rows) - height), 0)
         shown = [(row, at == place) for at, row in enumerate(rows[top : top + height], top)]
         return shown, top, max(len(rows) - top - height, 0)
 
@@ -131,6 +142,12 @@ class History(Listing[Past]):
         self._most = self.looked_at + AT_ONCE
         self._read_on()
 
+    def scroll(self, step: int) -> None:
+        """Show entries further down, or up, and read on where that comes near the end."""
+        super().scroll(step)
+        self._most = self.looked_at + AT_ONCE
+        self._read_on()
+
     def window(self, height: int) -> tuple[Sequence[tuple[Past, bool]], int, int]:
         """Return the rows in view; more is read where there is room for more."""
         if height > self._ahead:
@@ -199,6 +216,6 @@ class History(Listing[Past]):
         return [one for one in entries if is_wanted(one, self.wanted)]
 
     def _read_on(self) -> None:
-        near = len(self._found) - self._place < 2 * self._ahead
+        near = len(self._found) - max(self._place, self._top) < 2 * self._ahead
         if near and self.goes_on and not self.reading and self.looked_at < self._most:
             self._ask(self.goes_on, self._take)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import Any
 
 import pytest
 
 from crabhook.model.decision import Verdict
+from crabhook.model.jsontext import at, put
+from tests.support.client import sample
 from tests.support.desk import PlayedDesk
 from tests.support.ruled import RM_DENIED, judge_by
 from tests.support.sitting import Sitting
 
-if TYPE_CHECKING:
-    pass
-
 SENT = 1.0
+RECORDED = [
+    ("claude", "PreToolUse-Bash", "command"),
+    ("claude", "PreToolUse-Edit", "new_string"),
+    ("claude", "PermissionRequest-Edit", "new_string"),
+    ("claude", "PreToolUse-Write", "content"),
+    ("gemini", "BeforeTool-replace", "new_string"),
+    ("gemini", "BeforeTool-write_file", "content"),
+    ("gemini", "BeforeTool-run_shell_command", "command"),
+    ("codex", "PreToolUse-apply_patch", "command"),
+    ("codex", "PreToolUse-Bash", "command"),
+]
+NEW = 'one "quoted"\n\ttwo\\n\n'
+"""Lines with what JSON would write otherwise."""
 
 
 def editing(command: str = "ls -l", **fields: object) -> Sitting:
@@ -24,6 +37,119 @@ def editing(command: str = "ls -l", **fields: object) -> Sitting:
     sitting.press("e")
     assert "ctrl-s see the change" in sitting.help_line()
     return sitting
+
+
+@pytest.mark.parametrize(("agent", "name", "field"), RECORDED)
+def test_a_change_of_a_file_is_edited_in_real_lines_and_that_field_alone_is_another_then(
+    agent: str, name: str, field: str
+) -> None:
+    payload = json.loads(sample(name, agent=agent))
+    sitting = Sitting(take_back_ms=0)
+    sitting.desk.ask(
+        {**payload, "tool_input": payload["tool_input"] | {"of tomorrow": [1, True]}},
+        platform=agent,
+    )
+    before = payload["tool_input"] | {"of tomorrow": [1, True]}
+    sitting.wait()
+    sitting.press("e")
+    edit = sitting.screen.focus.edit
+    assert edit is not None
+    assert edit.editor.text == before[field]
+    for line in before[field].split("\n"):
+        assert f"│ {line}"[:60] in sitting.text()
+    sitting.controller.paste(NEW)
+    sitting.press("c-s")
+    sitting.wait()
+    sitting.press("enter")
+    sitting.wait()
+    sitting.press("enter")  # where the rules or the risk want a second yes
+    ((_, decision),) = sitting.decided()
+    assert decision.updated_input == {**before, field: NEW + before[field]}
+
+
+EDITS = {
+    "file_path": "/home/ann/api-server/a.py",
+    "edits": [
+        {"old_string": "a", "new_string": "b\nc", "replace_all": True},
+        {"old_string": "d", "new_string": "", "unknown": None},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("tool", "tool_input", "keys", "changed"),
+    [
+        ("MultiEdit", EDITS, "1", (("edits", 0, "new_string"), "xb\nc")),
+        ("MultiEdit", EDITS, "2", (("edits", 1, "new_string"), "x")),
+        (
+            "NotebookEdit",
+            {"notebook_path": "/n", "new_source": "1\n"},
+            "",
+            (("new_source",), "x1\n"),
+        ),
+        (
+            "mcp__mail__send",
+            {"to": ["ann"], "mail": {"subject": "s", "body": "Dear\nBob"}},
+            "",
+            (("mail", "body"), "xDear\nBob"),
+        ),
+        (
+            "mcp__mail__send",
+            {"one": "a\n", "deep": [{"two": "b\n"}]},
+            "2",
+            (("deep", 0, "two"), "xb\n"),
+        ),
+    ],
+)
+def test_of_several_texts_one_is_chosen_and_all_else_goes_back_as_it_came(
+    tool: str, tool_input: Any, keys: str, changed: Any
+) -> None:
+    sitting = Sitting(take_back_ms=0)
+    sitting.ask(tool, tool_input)
+    sitting.wait()
+    sitting.press("e")
+    sitting.wait()
+    sitting.press(*keys)
+    assert "E edits all of the input, as JSON" in sitting.text()
+    sitting.type("x")
+    sitting.press("c-s")
+    sitting.wait()
+    sitting.press("enter")
+    ((_, decision),) = sitting.decided()
+    path, text = changed
+    assert decision.updated_input == put(tool_input, path, text)
+    assert tool_input == put(decision.updated_input, path, at(tool_input, path))
+
+
+def test_all_of_a_change_of_a_file_can_be_edited_as_json() -> None:
+    sitting = Sitting(take_back_ms=0)
+    sitting.ask("Write", {"file_path": "/a", "content": "one\ntwo\n"})
+    sitting.wait()
+    sitting.press("E")
+    edit = sitting.screen.focus.edit
+    assert edit is not None
+    assert (edit.subject, edit.file_name) == ("input", "input.json")
+    edit.editor.replace('{"file_path": "/b", "content": ""}')
+    sitting.press("c-s")
+    sitting.wait()
+    sitting.press("enter")
+    ((_, decision),) = sitting.decided()
+    assert decision.updated_input == {"file_path": "/b", "content": ""}
+
+
+def test_what_was_begun_as_lines_and_as_json_is_kept_apart() -> None:
+    sitting = Sitting()
+    sitting.ask("Write", {"file_path": "/a.py", "content": "one\n"})
+    sitting.wait()
+    for key, typed, name in (("e", "x", "text.py"), ("E", " ", "input.json")):
+        sitting.press(key)
+        sitting.type(typed)
+        assert sitting.screen.focus.edit is not None
+        assert sitting.screen.focus.edit.file_name == name
+        sitting.press("escape")
+        sitting.wait()
+    sitting.press("e")
+    assert "│ xone" in sitting.text()
 
 
 def change(sitting: Sitting, text: str) -> None:

@@ -257,6 +257,7 @@ KEYS_OF = {
     "form": ("a accept", "d decline"),
     "fields": ("a accept", "d decline"),
     "link": ("a accept", "d decline"),
+    "plan": ("a approve", "d send back"),
     "stop": ("w keep going", "a let it stop"),
     "result": ("e change output", "p pass"),
 }
@@ -332,10 +333,44 @@ def test_a_call_that_was_allowed_changed_is_shown_as_it_was_changed_and_what_was
     assert "ALLOWED edited" in shown
     assert "│ ls /new" in shown
     assert "ALLOWED edited: ls /new" in shown  # in the feed
-    assert "rm -rf /old" not in shown
+    assert shown.count("rm -rf /old") == 1  # in what was changed alone
+    told = shown[shown.index("what was changed: command") :]
+    assert told.index("│ - rm -rf /old") < told.index("│ + ls /new")
     assert "▲▲" not in shown  # the risk is that of the changed call
     sitting.press("i")
     assert "rm -rf /old" in sitting.text()
+
+
+def test_a_call_that_is_to_be_allowed_changed_is_shown_changed_until_that_is_taken_back() -> None:
+    sitting = Sitting(take_back_ms=2000, rows=40)
+    sitting.ask(tool_input={"command": "rm -rf ../old", "timeout": 7})
+    sitting.wait()
+    assert "what was changed" not in sitting.text()
+    sitting.press("e", "end", "backspace", "backspace", "backspace")
+    sitting.type("new")
+    sitting.press("c-s")
+    sitting.wait()
+    sitting.press("enter")
+    assert "▲▲ deletes ../new (OUTSIDE the project): enter allows it" in sitting.text()
+    assert "│ rm -rf ../new" in sitting.text()
+    sitting.wait()
+    sitting.press("enter")
+    shown = sitting.text()
+    assert "ALLOW edited" in shown
+    assert "edited: to be allowed as it is here · i what was asked" in shown
+    assert "│ rm -rf ../new" in shown
+    assert "#1 api-server rm -rf ../new" in shown  # in the queue
+    assert shown.count("rm -rf ../old") == 1
+    assert "│ - rm -rf ../old" in shown[shown.index("what was changed: command") :]
+    assert "before your change:" in shown[: shown.index("▲▲ deletes ../old")]
+    sitting.press("i")
+    assert "│ rm -rf ../old" in sitting.text()
+    sitting.press("escape", "u")
+    shown = sitting.text()
+    assert "│ rm -rf ../old" in shown
+    assert "rm -rf ../new" not in shown
+    sitting.wait(10)
+    assert not sitting.decided()
 
 
 @pytest.mark.slow

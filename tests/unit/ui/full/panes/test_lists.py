@@ -101,9 +101,9 @@ def test_words_are_read_out_of_a_card_once() -> None:
         return safe(text)
 
     words = WordsOfCards(spell)
-    words.of(sitting.card)
+    words.of(CardRow(sitting.card))
     count = len(spelt)
-    words.of(sitting.card)
+    words.of(CardRow(sitting.card))
     assert len(spelt) == count
     assert WORDS_KEPT >= 100
 
