@@ -35,6 +35,7 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     platform = state.platforms[event.platform]
     if again := _same_ticket(state, fact):
         return again  # which is no news, and no order that came later changes its answer
+    state.notes.asked_again(fact.request.id)
     ends_turn = Verdict.KEEP_GOING in platform.choices(event).verdicts
     state.sessions.hear(event, fact.now, ends_turn=ends_turn)
     twins = state.duplicates.hear(fact.request, fact.now) if ends_turn else DuplicateEvent()

@@ -47,7 +47,7 @@ from crabhook.model.decision import Beside, Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
-from crabhook.model.session import SessionKey, SessionView
+from crabhook.model.session import KeptNote, SessionKey, SessionView
 from crabhook.platforms.interface import Platform
 
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
@@ -296,8 +296,12 @@ class Broker:
         return self._state.holdable()
 
     def halts(self) -> tuple[Standing, ...]:
-        """Return the orders by which sessions are halted."""
+        """Return the orders by which sessions and subagents are halted."""
         return self._state.orders.halts()
+
+    def notes(self) -> tuple[KeptNote, ...]:
+        """Return the notes of which it is not known that they arrived."""
+        return self._state.notes.kept()
 
     def orders(self) -> tuple[Standing, ...]:
         """Return the orders that stand, the oldest first."""

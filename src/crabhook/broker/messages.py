@@ -16,6 +16,7 @@ from crabhook.model.card import UNTOLD, Card, FeedEntry, Request, Risk
 from crabhook.model.decision import Decided, Decision, Reply
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
+from crabhook.model.session import KeptNote
 from crabhook.model.session import Note as AgentNote
 from crabhook.policy.rule import Ruling
 
@@ -175,7 +176,8 @@ class Restored:
     """The server begins again: what waited, and what was answered.
 
     `decided` are the cards behind those answers that nobody is known to have received, `halts`
-    the sessions that stay halted.
+    the sessions and subagents that stay halted, `notes` those of which it is not known that they
+    arrived; no time of theirs is later than `now`.
     """
 
     waiting: tuple[RestoredRequest, ...]
@@ -183,6 +185,7 @@ class Restored:
     decided: tuple[RestoredDecision, ...]
     last_number: int
     halts: tuple[Standing, ...] = field(default=(), kw_only=True)
+    notes: tuple[KeptNote, ...] = field(default=(), kw_only=True)
     now: float
 
 

@@ -268,8 +268,8 @@ class Orders:
         return next((one for one in self._halts if one.halts(event)), None)
 
     def halts(self) -> tuple[Standing, ...]:
-        """Return which sessions are halted, the first of them first; no subagents."""
-        return self._halted_sessions
+        """Return which sessions and subagents are halted, the first of them first."""
+        return self._halts
 
     def resume(self, event: Event) -> list[Standing]:
         """End the halt of a session whose user has said how to go on; return what ended."""

@@ -16,7 +16,9 @@ from crabhook.broker.orders import came_by, said_by
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.card import Card, Leg, Request, State
+from crabhook.model.session import KeptNote
 
+NOTES_WAIT = 86_400.0  # seconds; nobody tells that a session ended while no server was there
 COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
 
 
@@ -29,7 +31,7 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     state.cards.begin_after(fact.last_number)
     for decided in fact.decided:
         _put_back_decided(state, decided)
-    effects: list[Effect] = []
+    effects = [effect for one in fact.notes for effect in _take_up_note(state, one)]
     due = fact.now + COME_BACK_WITHIN
     for one in fact.waiting:
         # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
@@ -45,6 +47,18 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
         effects.append(state.wake(due))
         state.expected_back = (due, [one.request.id for one in fact.waiting])
     return effects
+
+
+def _take_up_note(state: BrokerState, kept: KeptNote) -> list[Effect]:
+    """Let a note wait again, or say what is not known of it; it is given once."""
+    note = kept.note
+    if state.now - note.at > NOTES_WAIT:
+        return state.note_told(note, "was never given, and is given up: it has waited for a day")
+    state.notes.restore(kept)
+    if not kept.request_id:
+        return state.note_told(note, "waits for its next call, after a restart of the server")
+    unknown = "was given just before the server ended: whether it arrived is not known"
+    return state.note_told(note, f"{unknown}, and it is given again only to the same hook")
 
 
 def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg) -> Card:

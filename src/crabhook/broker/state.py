@@ -26,7 +26,8 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import KeepGoingCounter, Orders
 from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
 from crabhook.broker.recent import Deduplicator, RecentDecisions
-from crabhook.broker.sessions.live import LiveSessions, Notes
+from crabhook.broker.sessions.live import LiveSessions
+from crabhook.broker.sessions.notes import Notes
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
 from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.decision import Decided, Decision, Reply, Verdict, no_opinion

@@ -68,6 +68,17 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptNote:
+    """A note of which it is not known that it arrived.
+
+    `request_id` is that of the answer it was given with; empty while it waits.
+    """
+
+    note: Note
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SharedFile:
     """A file that another live session changes too: which sessions, the last to change it last."""
 

@@ -7,6 +7,7 @@ They are read back, also from records before 73c5562, which had sentences alone 
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import fields
 
 from crabhook.model import wording
 from crabhook.model.actor import (
@@ -24,7 +25,8 @@ from crabhook.model.actor import (
     StandingOrder,
     TimeUp,
 )
-from crabhook.model.jsontext import Value
+from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_object
 
 _ANSWERED, _TIME_UP = "answered-at-agent", "time-up"
 _ENDS = {said: end for end, said in wording.ENDS.items()}
@@ -135,3 +137,21 @@ def _older_end(why: str) -> EndReason | None:
     if head == wording.NOBODY_IN_TIME and rest in _FOLLOWS:
         return TimeUp(_FOLLOWS[rest])
     return None
+
+
+def decided_text(decided: Decided) -> bytes:
+    """Return a decision as JSON, every field of it, and who made it."""
+    told = {one.name: getattr(decided.decision, one.name) for one in fields(Decision)}
+    who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
+    return compact(told | who).encode()
+
+
+def decided_read(text: bytes) -> Decided:
+    """Return what `decided_text` wrote, or a server that had only the words for who it was."""
+    told = parse_object(text, WRITTEN_DEPTH)
+    by = actor_in(told)
+    for name in ("by", "actor"):
+        told.pop(name, None)
+    told["verdict"] = Verdict(str(told["verdict"]))
+    listed = {key: tuple(told.get(key, ())) for key in ("permissions", "despite")}  # type: ignore[arg-type]
+    return Decided(Decision(**{**told, **listed}), by)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ other, and a wall clock that was set meanwhile makes no wait longer.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 
 from crabhook.bounded import Bounded
@@ -32,21 +32,21 @@ from crabhook.broker.messages import (
 )
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.desk.commands import EndOrders, Extend, GiveOrder, StopSession
-from crabhook.model import wording
-from crabhook.model.actor import UNKNOWN, OrderKind
+from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, Leg, Origin, Request, Stance, State
-from crabhook.model.decision import Decided, Decision, Reply, Verdict
+from crabhook.model.decision import Reply
 from crabhook.model.event import Event
-from crabhook.model.jsontext import WRITTEN_DEPTH, compact, parse_object
+from crabhook.model.jsontext import compact
 from crabhook.model.order import Order, Standing
+from crabhook.model.session import KeptNote
 from crabhook.platforms.interface import Platform
+from crabhook.server.core.steering import kept, taken_up
 from crabhook.store import entries
-from crabhook.store.actors import actor_in, actor_told
+from crabhook.store.actors import decided_read, decided_text
 from crabhook.store.change import (
     Answer,
     Change,
     DecidedCall,
-    Halt,
     Recovered,
     Waiting,
     delivered,
@@ -90,14 +90,18 @@ class JournalMapper:
     def __init__(self, wall: Callable[[], float], secret_of: Callable[[str], str]) -> None:
         self._wall, self._secret_of = wall, secret_of
         self._fates: Bounded[str, _Fate] = Bounded(_TOLD_KEPT)
-        self._halts: tuple[Order, ...] = ()
+        self._steering: tuple[tuple[Standing, ...], tuple[KeptNote, ...]] = ((), ())
 
     def changes(
-        self, fact: messages.Fact, effects: Sequence[Effect], halts: Sequence[Standing] = ()
+        self,
+        fact: messages.Fact,
+        effects: Sequence[Effect],
+        halts: Sequence[Standing] = (),
+        notes: Sequence[KeptNote] = (),
     ) -> list[Change]:
         """Return what has to be recorded of a fact before its effects are carried out.
 
-        `halts` are the orders by which sessions are halted after it.
+        `halts` are the orders by which agents are halted after it, `notes` those not arrived yet.
         """
         replies = {effect.request_id: effect for effect in effects if isinstance(effect, Resolve)}
         made: list[Change] = []
@@ -111,9 +115,9 @@ class JournalMapper:
             self._take_up(fact.decided)
         if isinstance(fact, messages.Delivered):
             made += self._delivered(fact)
-        if tuple(halts) != self._halts:
-            self._halts = tuple(halts)
-            made.append(halted(tuple(Halt(one.session, one.words) for one in halts)))
+        if (steering := (tuple(halts), tuple(notes))) != self._steering:
+            self._steering = steering
+            made.append(halted(kept(halts, notes, fact.now, self._wall())))
         return made
 
     def _told(self, fact: messages.Fact, effects: Sequence[Effect], wall: float) -> Iterator[Entry]:
@@ -301,6 +305,7 @@ def restored(
     found: Recovered, platforms: Mapping[str, Platform], now: float, wall: float
 ) -> Restored:
     """Return what a store gave back, as the broker is told of it."""
+    halts, notes = taken_up(found.halts, now, wall)
     return Restored(
         waiting=tuple(
             RestoredRequest(
@@ -322,29 +327,9 @@ def restored(
         ),
         last_number=found.last_card,
         now=now,
-        halts=tuple(
-            Standing(OrderKind.HALT, session=one.session, words=one.why, id=0, by=UNKNOWN)
-            for one in found.halts
-        ),
+        halts=halts,
+        notes=notes,
     )
-
-
-def decided_text(decided: Decided) -> bytes:
-    """Return a decision as JSON, every field of it, and who made it."""
-    told = {one.name: getattr(decided.decision, one.name) for one in fields(Decision)}
-    who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
-    return compact(told | who).encode()
-
-
-def decided_read(text: bytes) -> Decided:
-    """Return what `decided_text` wrote, or a server that had only the words for who it was."""
-    told = parse_object(text, WRITTEN_DEPTH)
-    by = actor_in(told)
-    for name in ("by", "actor"):
-        told.pop(name, None)
-    told["verdict"] = Verdict(str(told["verdict"]))
-    listed = {key: tuple(told.get(key, ())) for key in ("permissions", "despite")}  # type: ignore[arg-type]
-    return Decided(Decision(**{**told, **listed}), by)  # type: ignore[arg-type]
 
 
 def _payload(leg: Leg) -> bytes:

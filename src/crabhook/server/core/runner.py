@@ -162,7 +162,8 @@ class Runner(Core):
         if recorder is None:
             self._remembered.hear(fact, effects)
             return True
-        changes = self._bookkeeper.changes(fact, effects, self.broker.halts())
+        broker = self.broker
+        changes = self._bookkeeper.changes(fact, effects, broker.halts(), broker.notes())
         return self._record(*changes) if changes else True
 
     def _record(self, *changes: Change) -> bool | asyncio.Future[bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crabhook.broker.messages import Commanded, NoteToldOf
-from crabhook.broker.sessions.live import LONGEST, MOST_OF_AN_AGENT
+from crabhook.broker.sessions.notes import LONGEST, MOST_OF_AN_AGENT
 from crabhook.desk.commands import Steer, StopSession, TakeBackNote
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Stance
@@ -184,7 +184,7 @@ def test_a_stop_of_a_subagent_outlives_its_users_prompt_and_ends_with_it(book: P
     stop(heard(book), agent="sub")
     book.asks(asking("a", "UserPromptSubmit"))
     assert len(book.broker.orders()) == 1
-    assert not book.broker.halts()  # which the store takes for halts of whole sessions
+    assert [order.agent for order in book.broker.halts()] == ["sub"]
     book.asks(asking("b", "SubagentStop", agent="sub"))
     assert not book.broker.orders()
 

@@ -5,26 +5,30 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crabhook.broker.messages import Refusal
+from crabhook.desk.commands import Steer, StopSession
+from crabhook.model.actor import UNKNOWN
 from crabhook.model.card import NO_RISK
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.order import OrderKind
+from crabhook.model.order import OrderKind, Standing
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.law import Law
 from crabhook.server.core.pending_call import RefusedError
 from crabhook.server.core.runner import Runner
+from crabhook.server.core.steering import kept, taken_up
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
-from tests.support.playbook import DENY, asking, bash
+from tests.support.playbook import DENY, asking, bash, done
 from tests.support.seat import hears, seat
 
 if TYPE_CHECKING:
@@ -223,3 +227,115 @@ async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_pa
     assert not third.broker.orders()
     assert third.recorder is not None
     third.recorder.close()
+
+
+NOTE = b"Note from the operator: use the blue one"
+
+
+async def begun(folder: Path) -> Runner:
+    runner = Runner(PLATFORMS, Recorder(lambda: open_writer(folder)))
+    await runner.restore()
+    return runner
+
+
+def killed(runner: Runner) -> None:
+    """End a server as a kill does: nothing is told to anybody, and its record is let go."""
+    for _, alarm in runner._receipts._expected.values():
+        alarm.cancel()
+    assert runner.recorder is not None
+    runner.recorder.close()
+
+
+async def steered(folder: Path) -> Runner:
+    """A server with a live session and a subagent, and a note that waits for each."""
+    runner = await begun(folder)
+    runner.enter(asking("h", "SessionStart"), None)
+    runner.enter(asking("i", "SubagentStart", agent="sub"), None)
+    for agent in ("", "sub"):
+        seat(runner).done(Steer("s", "use the blue one", agent))
+    return runner
+
+
+async def heard_by(runner: Runner, ticket: str, **how: Any) -> bytes:
+    return (await runner.enter(done(ticket, "ls", **how), None).wait()).stdout
+
+
+def news_of(runner: Runner, what: str) -> list[str]:
+    return [one.text for one in runner.broker.feed() if what in one.text]
+
+
+async def test_a_note_that_waits_outlives_the_server_and_is_delivered_exactly_once(
+    tmp_path: Path,
+) -> None:
+    killed(await steered(tmp_path))
+    second = await begun(tmp_path)
+    again = "waits for its next call, after a restart of the server"
+    assert news_of(second, "note") == [
+        f"note 1 to its main agent {again}",
+        f"note 2 to subagent sub {again}",
+    ]
+    killed(second)  # once more, before anybody asked
+    third = await begun(tmp_path)
+    assert NOTE in await heard_by(third, "a")
+    assert third.confirm("a", "secret of a")
+    assert NOTE not in await heard_by(third, "b")
+    killed(third)
+    last = await begun(tmp_path)
+    assert NOTE not in await heard_by(last, "c")
+    assert NOTE in await heard_by(last, "d", agent="sub")
+    seat(last).done(Steer("s", "another"))  # whose number none had before
+    assert [one.note.id for one in last.broker.notes()] == [2, 3]
+    killed(last)
+
+
+async def test_a_note_that_may_have_arrived_is_given_again_to_the_same_hook_alone(
+    tmp_path: Path,
+) -> None:
+    first = await steered(tmp_path)
+    assert NOTE in await heard_by(first, "a")
+    killed(first)  # before the hook could say that it has printed it
+    second = await begun(tmp_path)
+    assert len(news_of(second, "whether it arrived is not known")) == 1
+    assert NOTE not in await heard_by(second, "b")
+    assert NOTE in await heard_by(second, "a")  # it asks again: it has printed nothing
+    assert second.confirm("a", "secret of a")
+    assert NOTE not in await heard_by(second, "c")
+    killed(second)
+
+
+async def test_a_note_that_waited_for_a_day_is_given_up_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody tells that a session has ended while no server was there."""
+    killed(await steered(tmp_path))
+    monkeypatch.setattr(module, "wall", lambda: time.time() + 90_000)
+    second = await begun(tmp_path)
+    assert len(news_of(second, "is given up: it has waited for a day")) == 2
+    assert NOTE not in await heard_by(second, "a")
+    assert not second.broker.notes()
+    killed(second)
+
+
+async def test_a_subagent_that_was_stopped_stays_so_when_the_server_begins_again(
+    tmp_path: Path,
+) -> None:
+    first = await steered(tmp_path)
+    seat(first).done(StopSession("s", "the wrong branch", "sub"))
+    killed(first)
+    second = await begun(tmp_path)
+    asked = bash("a", "ls", agent="sub", wait=second.now() + 60)
+    denied = (await second.enter(asked, None).wait()).stdout
+    assert b"the operator stopped this subagent: the wrong branch" in denied
+    enter(second, "b")
+    assert [card.event.agent_id for card in second.broker.waiting()] == [""]
+    second.enter(asking("e", "SubagentStop", agent="sub"), None)
+    killed(second)
+    assert not (await begun(tmp_path)).broker.orders()
+
+
+@pytest.mark.parametrize("session", ['{"note": 1}', '{"session": "t"}', "{", "s"])
+def test_a_session_of_any_name_that_was_stopped_is_the_one_that_is_stopped_again(
+    session: str,
+) -> None:
+    halt = Standing(OrderKind.HALT, session=session, words="why", id=0, by=UNKNOWN)
+    assert taken_up(kept([halt], [], 0.0, 0.0), 0.0, 0.0) == ((halt,), ())

@@ -16,11 +16,10 @@ from crabhook.model.jsontext import MAX_DEPTH, parse_object
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.journal_mapper import (
     answer_kept,
-    decided_read,
-    decided_text,
     restored,
     waiting_kept,
 )
+from crabhook.store.actors import decided_read, decided_text
 from crabhook.store.change import Recovered
 from tests.support.actors import ACTORS
 from tests.support.playbook import ALLOW, bash
