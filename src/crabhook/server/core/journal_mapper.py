@@ -244,8 +244,7 @@ def _operator_did(fact: messages.Fact, effects: Sequence[Effect], wall: float) -
             for effect in effects:
                 if isinstance(effect, Show):
                     expires = iso(wall + effect.card.wait_until - fact.now)
-                    what = f"gave #{number} more time"
-                    yield entries.operator(what, wall, by, expires=expires)
+                    yield entries.operator(f"gave #{number} more time", wall, by, expires=expires)
 
 
 def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> Waiting:
