@@ -1,8 +1,8 @@
 """The bookkeeper: turns what the broker was told and what it asks for into what is recorded.
 
-It sees every fact with its effects before they are carried out, so that a
-request is on record before it is shown, and a decision, its record and every
-answer are one change (store.change).  What a restarted server needs goes there and back again.
+It sees every fact with its effects before they are carried out, so that a request is on record
+before it is shown, and a decision, its record and every answer are one change.  What a restarted
+server needs is kept here, and read back.
 
 The store is in wall time and the broker in monotonic time; both are needed to turn one into the
 other, and a wall clock that was set meanwhile makes no wait longer.
