@@ -75,8 +75,7 @@ SHOTS: tuple[Shot, ...] = (
     Shot(("enter",), "note: wait 8 s", 1.2),
     Shot(("s",), "the plan is denied, and the model reads", 2.5),
     Shot(("enter",), "SEND BACK in 2 s", 1.2),
-    Shot((), "▸   #6 ", 1.0),
-    Shot(("a",), "read on, then press again", 2.5),
+    Shot((), "Changed: wait 8 s as well", 3.5),
     Shot(("a",), "APPROVE in 2 s", 1.2),
     Shot((), ASK.strip(), 4.0),
 )

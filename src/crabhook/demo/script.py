@@ -5,6 +5,7 @@ The agent starts the true hook client with inputs recorded from a real Claude Co
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -125,15 +126,30 @@ def changed_by(call: dict[str, Any], reason: str) -> dict[str, Any] | None:
         case "Bash" if "rm " in given["command"]:
             about = f"You said: {reason}. So without deleting anything"
             changed = {"command": "npm ci 2>&1 | tail -n 3", "description": about}
-        case "ExitPlanMode" if given["plan"].count(_AS_YOU_SAID) < MOST_PLANS:
-            said = "\n".join(f"> {line}" for line in reason.split("\n"))
-            changed = {**given, "plan": f"{given['plan']}\n{_AS_YOU_SAID}\n\n{said}\n"}
+        case "ExitPlanMode" if call["tool_use_id"].count(_AGAIN) < MOST_PLANS:
+            changed = {**given, "plan": revised(given["plan"], reason)}
         case _:
             return None
-    return {**call, "tool_input": changed, "tool_use_id": f"{call['tool_use_id']}_again"}
+    return {**call, "tool_input": changed, "tool_use_id": f"{call['tool_use_id']}{_AGAIN}"}
 
 
-_AS_YOU_SAID, MOST_PLANS = "## Changed as you said", 3
+_AGAIN, MOST_PLANS = "_again", 3
+_NOTE = re.compile(
+    r"^Line (\d+):\n> [^\n]*\n(.*?)(?=\n\n(?:Line \d+|On the whole plan):|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_ON_ALL = re.compile(r"^On the whole plan:\n(.*)\Z", re.MULTILINE | re.DOTALL)
+
+
+def revised(plan: str, reason: str) -> str:
+    """Return a plan changed as its notes say: each below its line, any other word at the end."""
+    lines = plan.rstrip("\n").split("\n")
+    notes = _NOTE.findall(reason)
+    for number, note in reversed(notes):
+        at = min(int(number), len(lines))
+        lines[at:at] = [f"   Changed: {one}" for one in note.split("\n")]
+    on_all = _ON_ALL.findall(reason) or ([] if notes else [reason])
+    return "\n".join((*lines, *(f"\nChanged as you said: {one}" for one in on_all), ""))
 
 
 def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, None]:
