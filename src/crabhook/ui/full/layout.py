@@ -169,7 +169,7 @@ class Painter:
             (3, [("dim", f" · {aside} aside" if aside else "")]),
             (1, [("chosen", f" · {len(screen.marks)} marked" if screen.marks else "")]),
             (4, [("", f" · {plural(sessions, 'session')}")]),
-            (5, [("dim", f" · {desks} desks" if desks > 1 else "")]),
+            (4, [("dim", f" · {desks} desks" if desks > 1 else "")]),
             (0, [("danger", f" · {risky} ▲▲" if risky else "")]),
             (1, [("", f" · oldest {oldest}" if oldest else "")]),
             (6, [("dim", f" · {self._spell(screen.title)}" if screen.title else "")]),

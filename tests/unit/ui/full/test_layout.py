@@ -135,8 +135,11 @@ def test_the_status_line_counts() -> None:
     assert " 2 waiting · 2 sessions · 1 ▲▲ · oldest 3:05 · " in sitting.rows_of_text()[0]
 
 
-def test_the_status_line_says_how_many_desks_there_are_where_there_are_several() -> None:
-    sitting = Sitting(columns=120)
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_status_line_says_how_many_desks_there_are_where_there_are_several(
+    columns: int,
+) -> None:
+    sitting = Sitting(columns=columns)
     attendance, desk = sitting.desk.core.attendance, AttachedDesk(OWNER)
     with attendance.attending(desk), attendance.attending(desk, decides=False):
         sitting.wait()
