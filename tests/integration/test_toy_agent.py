@@ -29,7 +29,7 @@ from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind as RecordKind
 from crabhook.store.recorder import Recorder
 from crabhook.ui.full.panes.request import everything_rows
-from crabhook.ui.full.panes.rows import WordsOfCards
+from crabhook.ui.full.panes.rows import CardRow, WordsOfCards
 from crabhook.ui.plain.output import card_lines
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
@@ -128,7 +128,7 @@ async def test_its_question_and_the_fields_of_its_events_are_told_on_both_desks(
     assert toy.asks(question)
     pause = toy.read(said("ToyPause", mood="tired"))
     shown = {event.name: _card(event) for event in (question, pause)}
-    assert WordsOfCards(safe).of(shown["ToyCall"]).subject.startswith("? ")
+    assert WordsOfCards(safe).of(CardRow(shown["ToyCall"])).subject.startswith("? ")
     assert "Which colour?" in full_desk(shown["ToyCall"])
     assert any("Which colour?" in line for line in card_lines(shown["ToyCall"], 0.0))
     assert "the toy's mood" in full_desk(shown["ToyPause"])
