@@ -4,13 +4,14 @@ import os
 import re
 import select
 import subprocess
+import sys
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
 from bench.errors import BenchError
-from bench.served import Home, end, serve_command
+from bench.served import Home, end, serve_command, team_of_one
 
 ROWS, COLUMNS = 40, 200
 QUIET = 0.06  # seconds without a word, after which a desk has drawn all there is
@@ -81,10 +82,41 @@ class Glass:
 @contextmanager
 def desk_on_glass(home: Home, sign: re.Pattern[bytes], *options: str) -> Iterator[Glass]:
     """Run `crabhook serve` in a terminal of its own while the context lasts."""
+    with _on_glass(home, sign, serve_command(*options)) as glass:
+        yield glass
+
+
+@contextmanager
+def desk_elsewhere_on_glass(home: Home, sign: re.Pattern[bytes], *_: str) -> Iterator[Glass]:
+    """Run a server, and the desk of a device of its team in a terminal, while the context lasts.
+
+    The desk takes its options from the settings, as `crabhook desk` does.
+    """
+    settings = home.folder / "config" / "crabhook" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[desk]\narming_ms = 0\ntake_back_ms = 0\n", encoding="utf-8")
+    with team_of_one(home) as passphrase:
+        command = (sys.executable, "-c", _OWNS, serve_command()[0], "desk")
+        with _on_glass(home, _ASKS, command) as asked:
+            asked.until(lambda glass: glass.signs > 0)
+            asked.press(passphrase.encode() + b"\n")
+            yield Glass(asked.master, sign)
+
+
+# The passphrase is asked for on the terminal that a process owns, not on its standard input.
+_OWNS = (
+    "import fcntl, os, sys, termios; "
+    "fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
+_ASKS = re.compile(rb"(Passphrase of)")
+
+
+@contextmanager
+def _on_glass(home: Home, sign: re.Pattern[bytes], command: Sequence[str]) -> Iterator[Glass]:
     master, slave = os.openpty()
     termios.tcsetwinsize(slave, (ROWS, COLUMNS))
     with subprocess.Popen(  # noqa: S603 - our own command
-        serve_command(*options),
+        command,
         env=home.environment,
         stdin=slave,
         stdout=slave,

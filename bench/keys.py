@@ -12,7 +12,7 @@ import re
 import select
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import Any
@@ -23,7 +23,7 @@ from bench.errors import BenchError
 from bench.events import DECIDED_EVENT, new_call
 from bench.figures import percentile, spread
 from bench.found import Found, Wishes
-from bench.glass import Glass, desk_on_glass
+from bench.glass import Glass, desk_elsewhere_on_glass, desk_on_glass
 from bench.limits import connections_that_fit
 from bench.served import Home, new_home
 from bench.serving import child, plain_environment
@@ -31,6 +31,7 @@ from bench.table import table
 from crabhook.install.program import compile_hook
 
 KEYS = 100  # of each desk
+HERE, ELSEWHERE = "full screen, a key", "full screen elsewhere, a key"
 OTHERS = (0, 100, 5_000)
 _AT_ONCE = ("--arming-ms", "0", "--take-back-ms", "0")
 _TITLE = re.compile(rb"\x1b\]2;crabhook(?: \((\d+)\))?\x07")  # no number: none waits
@@ -83,7 +84,7 @@ def _desk(kind: str, others: int) -> Iterator[Desk]:
     its = _KINDS[kind]
     with ExitStack() as stack:
         home = stack.enter_context(new_home())
-        desk = desk_on_glass(home, its.sign, *its.options, *_AT_ONCE)
+        desk = its.opened(home, its.sign, *its.options, *_AT_ONCE)
         glass = stack.enter_context(desk)
         glass.until(lambda glass: glass.signs > 0)
         glass.forget()
@@ -193,10 +194,12 @@ class _Kind:
     crowded: Callable[[Glass, int], None]
     found: Callable[[Glass, int], bytes]
     over: Callable[[Glass, int], None]
+    opened: Callable[..., AbstractContextManager[Glass]] = desk_on_glass
 
 
 _KINDS = {
-    "full screen, a key": _Kind((), _TITLE, _counted, _on_full, _counted),
+    HERE: _Kind((), _TITLE, _counted, _on_full, _counted),
+    ELSEWHERE: _Kind((), _TITLE, _counted, _on_full, _counted, desk_elsewhere_on_glass),
     "plain desk, a line": _Kind(("--plain",), _HEADER, _printed, _on_plain, _ended),
 }
 
@@ -204,7 +207,23 @@ _KINDS = {
 def _text(desks: Sequence[Desk]) -> str:
     header = ("the operator's key", "others waiting", "reply read, median ms", "quartiles", "p90")
     rows = [_row(desk) for desk in desks]
-    return table((*header, "hook ended, median ms", "p90"), rows)
+    told = table((*header, "hook ended, median ms", "p90"), rows)
+    return f"{told}\n{_more(desks)}"
+
+
+def _more(desks: Sequence[Desk]) -> str:
+    """Say what the way over the wire costs: medians of pairs, each of one round."""
+    lines = []
+    for there in desks:
+        if there.kind == ELSEWHERE:
+            (here,) = (one for one in desks if (one.kind, one.others) == (HERE, there.others))
+            pairs = zip(here.pressed, there.pressed, strict=True)
+            more = spread([other.read - one.read for one, other in pairs])
+            lines.append(
+                f"Elsewhere, {there.others} others waiting: {_ms(more.median)} ms more "
+                f"({_ms(more.low)} to {_ms(more.high)}).\n"
+            )
+    return "".join(lines)
 
 
 def _row(desk: Desk) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from bench import deciding, drawing, judging, keys, loaded, stages, starting
+from bench import deciding, desks, drawing, judging, keys, loaded, stages, starting
 from bench.beside import instead_text, instead_values, posts_text
 from bench.contenders import contenders
 from bench.found import Found, Series, Wishes
@@ -49,6 +49,7 @@ MEASURED: Mapping[str, Callable[[Wishes], Found]] = {
     "waiting": waiting,
     "start": starting.measure,
     "keys": keys.measure,
+    "desks": desks.measure,
     "rules": judging.measure,
     "stages": stages.measure,
     "decisions": deciding.measure,

@@ -7,13 +7,23 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from tempfile import mkdtemp
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 
 from bench.candidates import console_script
 from bench.errors import BenchError
 from bench.serving import plain_environment
+from crabhook.cli.team.members import let_in
+from crabhook.team.certificates import sealed
+from crabhook.team.changes import invitable
+from crabhook.team.desk_keys import DeskKeys, keep
+from crabhook.team.invitation import Joins
+from crabhook.team.joining import Joining
+from crabhook.team.membership import Role, Scope, Team
+from crabhook.team.team_file import Folder, found
 
 LISTENING = b"listening on"
 _PATIENCE = 60.0  # seconds until it listens, or has ended
@@ -113,6 +123,40 @@ def headless(home: Home, *options: str) -> Iterator[int]:
             end(server)
 
 
+@contextmanager
+def team_of_one(home: Home) -> Iterator[str]:
+    """Serve desks, and let one device into the team; yields its passphrase."""
+    folder, passphrase = Folder(home.folder / "state" / "crabhook" / "team"), token_hex(8)
+    seal = partial(sealed, passphrase=passphrase)
+    authority = found(folder, "bench", ("localhost", "127.0.0.1"), seal, time())
+    said, place = home.folder / "said", ("--operators", "127.0.0.1:0")
+    with (
+        said.open("wb") as output,
+        subprocess.Popen(  # noqa: S603 - our own command
+            serve_command("--no-desk", *place),
+            env=home.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ) as server,
+    ):
+        try:
+            _await_listening(server, said, b" for desks")
+            at = re.search(rb"(127\.0\.0\.1:\d+) for desks", said.read_bytes())
+            if at is None:
+                raise BenchError(f"the server takes no desks: {said.read_bytes()!r}")
+            keys, member = (
+                DeskKeys.new(closing=False),
+                invitable(Team("", "", 0), "ann", Role.ADMIN, Scope()),
+            )
+            who = Joining(Joins.DESK, *keys.requests(), "bench")
+            joined = let_in(folder, authority, member, at[1].decode(), who)
+            keep(home.folder / "config" / "crabhook", keys, joined, who.name, seal)
+            yield passphrase
+        finally:
+            end(server)
+
+
 def end(server: subprocess.Popen[bytes]) -> None:
     """End a server as an operator does who goes, or kill it if it does not."""
     if server.stdin is not None:
@@ -125,9 +169,9 @@ def end(server: subprocess.Popen[bytes]) -> None:
         server.kill()
 
 
-def _await_listening(server: subprocess.Popen[bytes], said: Path) -> None:
+def _await_listening(server: subprocess.Popen[bytes], said: Path, sign: bytes = LISTENING) -> None:
     by = monotonic() + _PATIENCE
-    while LISTENING not in said.read_bytes():
+    while sign not in said.read_bytes():
         if server.poll() is not None or monotonic() > by:
             raise BenchError(f"crabhook serve does not listen; it said {said.read_bytes()!r}")
         sleep(_LOOK_EVERY)

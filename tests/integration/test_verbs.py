@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
+from random import Random
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from crabhook.desk.commands import BARE_DENIAL
+from crabhook.server.address import UnixAddress
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK
+from tests.support.port import ask, connected, request
 from tests.support.typist import Typist
 
 if TYPE_CHECKING:
@@ -183,3 +189,77 @@ def test_a_watch_that_was_killed_goes_on_behind_its_cursor(machine: Machine) -> 
     assert machine.run("deny", "1", "2", "3", "--yes").returncode == DONE
     for one in asked:
         one.finish()
+
+
+class Watcher:
+    """`crabhook watch --json`, killed again and again; each goes on behind what was read whole."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine, self.cursor = machine, ""
+        self.snapshots, self.heard = 0, list[str]()
+
+    def watch(self, seconds: float) -> None:
+        """Watch for so long after the first line, and be killed."""
+        after = ("--after", self.cursor) if self.cursor else ()
+        with subprocess.Popen(
+            [CRABHOOK, "watch", "--json", *after],
+            env=self._machine.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        ) as watch:
+            assert watch.stdout is not None
+            lines = [watch.stdout.readline()]
+            time.sleep(seconds)
+            watch.kill()
+            lines += watch.stdout.readlines()
+        for line in lines:
+            if line.endswith(b"\n"):  # one that was cut off was not told
+                self._take(json.loads(line))
+
+    def _take(self, told: dict[str, Any]) -> None:
+        self.cursor = told["cursor"]
+        self.snapshots += told["type"] == "snapshot"
+        if told["type"] == "feed" and told["event"] == "Notification":
+            self.heard.append(told["session"])
+
+
+class Teller(Thread):
+    """Hooks that tell one thing after another, each by its session's name, until they are ended."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__()
+        self._machine, self.over, self.told = machine, Event(), 0
+        self.start()
+
+    def run(self) -> None:
+        asyncio.run(self._tell())
+
+    async def _tell(self) -> None:
+        path = Path(self._machine.address.removeprefix("unix:"))
+        async with connected(UnixAddress(path)) as channel:
+            while not self.over.is_set():
+                about = {"hook_event_name": "Notification", "session_id": f"n{self.told}"}
+                await ask(channel, request({**about, "message": "it goes on"}))
+                self.told += 1
+                await asyncio.sleep(0.02)
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(400)
+def test_a_watch_that_is_killed_a_hundred_times_tells_all_and_nothing_twice(
+    machine: Machine,
+) -> None:
+    machine.serve()
+    watcher, chance = Watcher(machine), Random(15)
+    watcher.watch(0.0)
+    teller = Teller(machine)
+    try:
+        for _ in range(100):
+            watcher.watch(chance.choice((0.0, 0.01, 0.1, 0.3)))
+    finally:
+        teller.over.set()
+        teller.join()
+    watcher.watch(1.0)
+    assert watcher.snapshots == 1
+    assert watcher.heard == [f"n{number}" for number in range(teller.told)]
+    assert teller.told > 500

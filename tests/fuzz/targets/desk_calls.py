@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -157,12 +157,12 @@ async def _call(port: OperatorPort, name: str, message: bytes, caller: Caller) -
             if handler.unary_unary is not None:
                 handler.response_serializer(await handler.unary_unary(request, caller))
                 return
-            told, size = handler.unary_stream(request, caller), 0
-            async for one in told:
-                size += len(handler.response_serializer(one))
-                if isinstance(one, pb.WatchEvent) and one.HasField("snapshot_end"):
-                    await told.aclose()
-                    break
+            size = 0
+            async with aclosing(handler.unary_stream(request, caller)) as told:
+                async for one in told:
+                    size += len(handler.response_serializer(one))
+                    if isinstance(one, pb.WatchEvent) and one.HasField("snapshot_end"):
+                        break
             assert size < 1 << 20
 
 

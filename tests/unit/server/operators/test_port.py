@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")
 ADMIN, DECIDER, VIEWER = Role.ADMIN, Role.DECIDER, Role.VIEWER
-TIMES = 40
+TIMES = 50
 MANY = pytest.param(1_000, marks=pytest.mark.thorough)
 LONG = "x" * 50_000
 
