@@ -14,7 +14,10 @@ from crabhook.model.card import Level, Where
 from crabhook.tables import names, tables
 
 _VERSION = re.compile(r"(?:@|==)(?:latest|[\d.]+)$")
-_FROM_ELSEWHERE = ("--from", "--package", "--index-url", "--registry", "--spec")
+_FROM_ELSEWHERE = (
+    *("--from", "--package", "--index-url", "--registry", "--spec"),
+    *("--default-index", "--extra-index-url", "--with", "--userconfig", "--find-links"),
+)
 
 
 class TableError(ValueError):
