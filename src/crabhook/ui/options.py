@@ -109,8 +109,8 @@ class DeskOptions:
     With 0 how keys come does not matter either (`Rhythm`).
     `take_back_ms`: how long an answer is held before it is sent, that to a card marked ▲▲ two
     and a half times as long; 0 sends at once.  `advance`: a decision selects the next card that
-    waits.  `theme`: the colours.  `ascii`: the terminal shows nothing
-    else.  `reasons` are offered at a denial.
+    waits.  `theme`: the colours.  `ascii`: the terminal shows nothing else.  `reasons` are offered
+    at a denial.  One is no choice: `elsewhere`, that the server goes on without the desk.
     """
 
     arming_ms: int = 400
@@ -120,6 +120,7 @@ class DeskOptions:
     ascii: bool = False
     attention: Attention = field(default_factory=Attention)
     reasons: tuple[str, ...] = ()
+    elsewhere: bool = False
 
     @property
     def arming(self) -> float:

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +119,7 @@ async def _show(desk: "RemoteDesk", settings: Settings, server: str) -> None:
     if not settings.plain:
         from crabhook.ui.full import app  # noqa: PLC0415 - the other desk needs none of it
 
-        await app.run(desk, options=chosen(settings), title=server)
+        await app.run(desk, options=replace(chosen(settings), elsewhere=True), title=server)
         return
     from crabhook.ui.plain import desk as plain  # noqa: PLC0415 - likewise
     from crabhook.ui.plain.person import Detail  # noqa: PLC0415

@@ -281,16 +281,16 @@ class Controller:
         if asked is not None and now - asked <= QUIT_WITHIN:
             screen.done = True
             return
-        screen.say(quitting(screen.selection.queue.count, screen.answers.waiting))
+        screen.say(quitting(*self._counts(), elsewhere=screen.options.elsewhere))
+
+    def _counts(self) -> tuple[int, int]:
+        return self._screen.selection.queue.count, self._screen.answers.waiting
 
     def _leave(self, *, sure: bool) -> None:
-        screen = self._screen
-        if sure or not (screen.selection.waiting() or screen.answers.waiting):
-            screen.done = True
-        else:
-            selection, answers = screen.selection, screen.answers
-            asks = leaving(lambda: (len(selection.waiting()), answers.waiting), screen.focus.mode)
-            self._perform(asks)
+        screen, elsewhere = self._screen, self._screen.options.elsewhere
+        screen.done = sure or not any(self._counts())
+        if not screen.done:
+            self._perform(leaving(self._counts, screen.focus.mode, elsewhere=elsewhere))
 
     def _run_found(self) -> None:
         """Press the key of the marked command where it was pressed from, with its own guards."""

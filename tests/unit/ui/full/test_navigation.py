@@ -201,3 +201,19 @@ def test_with_advance_off_the_card_that_ended_stays() -> None:
     sitting.leave(1)
     sitting.ask()
     assert sitting.card.number == 1
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_whoever_leaves_is_told_what_becomes_of_what_waits_there(elsewhere: bool) -> None:
+    sitting = Sitting(columns=100, elsewhere=elsewhere)
+    sitting.ask()
+    sitting.screen.want("nothing that waits")  # it waits all the same
+    sitting.press("q")
+    asked = sitting.text()
+    assert "leave the desk? 1 request waits" in asked
+    assert ("The server goes on without this desk" in asked) is elsewhere
+    assert ("What waits gets no opinion" in asked) is not elsewhere
+    sitting.press("escape", "c-c")
+    then = "will go on waiting at the server" if elsewhere else "will be released with no opinion"
+    assert then in sitting.text()
+    assert not sitting.screen.done

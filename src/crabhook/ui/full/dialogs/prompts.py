@@ -8,7 +8,7 @@ from crabhook.model.wording import plural
 from crabhook.ui.full.effects import Effect, Effects, Leave
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LineInput
-from crabhook.ui.tally import NO_OPINION
+from crabhook.ui.tally import NO_OPINION, WAITS_ON
 from crabhook.ui.text.code import quoted
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, page
 from crabhook.ui.text.width import clip, wrapped
@@ -147,13 +147,18 @@ def statement(*said: tuple[str, str]) -> Content:
     return page(("statement", said), rows)
 
 
-def leaving(counts: Callable[[], tuple[int, int]], back: Mode) -> Proposal:
-    """Return what asks before the desk is left: `counts` tells how many wait, and are held."""
+def leaving(
+    counts: Callable[[], tuple[int, int]], back: Mode, *, elsewhere: bool = False
+) -> Proposal:
+    """Return what asks before the desk is left: `counts` tells how many wait, and are held.
+
+    `elsewhere`: the server goes on without this desk.
+    """
 
     def told() -> Content:
         waiting, held = counts()
         requests = "1 request waits" if waiting == 1 else f"{waiting} requests wait"
-        said = [f"leave the desk? {requests}", NO_OPINION]
+        said = [f"leave the desk? {requests}", WAITS_ON if elsewhere else NO_OPINION]
         if held:
             answers = "1 answer is" if held == 1 else f"{held} answers are"
             said.append(f"{answers} not sent yet, and will not be.")
@@ -162,11 +167,12 @@ def leaving(counts: Callable[[], tuple[int, int]], back: Mode) -> Proposal:
     return Proposal(told, lambda: (Leave(sure=True),), back=back)
 
 
-def quitting(waiting: int, held: int) -> str:
+def quitting(waiting: int, held: int, *, elsewhere: bool = False) -> str:
     """Return what a second Ctrl-C would do."""
     unsent = f", {held} of them answered and not sent yet" if held else ""
     requests = plural(waiting, "waiting request")
-    return f"Ctrl-C again to quit; {requests} will be released with no opinion{unsent}"
+    then = "will go on waiting at the server" if elsewhere else "will be released with no opinion"
+    return f"Ctrl-C again to quit; {requests} {then}{unsent}"
 
 
 def sentence(said: str, style: str, sheet: Sheet) -> Iterator[Line]:
