@@ -191,6 +191,33 @@ def test_a_call_that_is_edited_is_shown_run_and_on_record_as_edited(
     screen.press("i", until="touch made")  # what was asked is a key away
 
 
+@pytest.mark.thorough
+def test_a_file_is_edited_in_real_lines_before_it_is_written(
+    claude: MakeClaude, screen: Screen, tmp_path: Path
+) -> None:
+    file = tmp_path / "made.py"
+    write = ToolUse("Write", {"file_path": str(file), "content": "one\n\ttwo\n"})
+    agent = claude((write,), (Text("It is written."),))
+    install(agent, screen.address, gate=True)
+    terminal = agent.terminal("write a file")
+    screen.wait_for("made.py")
+    screen.press("e", until="only the new text is edited here")
+    screen.type("zero")
+    screen.wait_for("│ zeroone")
+    screen.key("Enter")
+    screen.wait_for(lambda shown: "│ zeroone" not in shown)
+    as_a_person()
+    screen.press("C-s", until="the new text as it will be sent")
+    as_a_person()
+    shown = screen.press("Enter", until=lambda seen: "TAKE BACK" in seen or "goes back" in seen)
+    if "TAKE BACK" not in shown:  # outside of the agent's folder
+        as_a_person()
+        shown = screen.press("Enter", until="TAKE BACK")
+    assert "│ + zero" in shown
+    terminal.wait_for("It is written.")
+    assert file.read_text(encoding="utf-8") == "zero\none\n\ttwo\n"
+
+
 def test_a_session_is_told_a_note_and_a_subagent_stopped_without_a_card(
     claude: MakeClaude, screen: Screen
 ) -> None:

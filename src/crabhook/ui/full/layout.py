@@ -274,7 +274,7 @@ class Painter:
         stays, rest = below_rows(card, screen.work.surroundings.of(card), sheet)
         given = screen.answers.given(card)
         if stays and as_allowed(given) is not as_allowed(card) and not is_question(card.event):
-            stays = [[("dim", "before your change:")], *stays]
+            stays = [[("dim", "its risk, before your change:")], *stays]
         return [[], *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int) -> Sheet:

@@ -362,7 +362,7 @@ def test_a_call_that_is_to_be_allowed_changed_is_shown_changed_until_that_is_tak
     assert "#1 api-server rm -rf ../new" in shown  # in the queue
     assert shown.count("rm -rf ../old") == 1
     assert "│ - rm -rf ../old" in shown[shown.index("what was changed: command") :]
-    assert "before your change:" in shown[: shown.index("▲▲ deletes ../old")]
+    assert "its risk, before your change:" in shown[: shown.index("▲▲ deletes ../old")]
     sitting.press("i")
     assert "│ rm -rf ../old" in sitting.text()
     sitting.press("escape", "u")
