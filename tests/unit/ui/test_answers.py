@@ -209,7 +209,7 @@ def test_what_seems_to_do_no_harm_is_held_too_and_taken_back(
     number = sitting.ask()
     sitting.wait()
     sitting.press(key)
-    assert f"{said} 1 s" in sitting.text()
+    assert f"{said} in 1 s" in sitting.text()
     sitting.press("u")
     sitting.wait(SENT)
     assert not sitting.decided()

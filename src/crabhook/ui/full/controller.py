@@ -35,7 +35,6 @@ from crabhook.ui.text.safe import hidden
 _CHOOSING = frozenset({*VIEWS, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES, Mode.ENTRY})
 QUIT_WITHIN = 2.0  # seconds between the two presses
 
-
 _LEAVING = ("c-c", "q")
 """What is still obeyed while the desk's server is not heard; nothing can be done but to leave."""
 
@@ -75,7 +74,8 @@ class Controller:
         screen, card = self._screen, self._screen.card
         if screen.selection.ended and card is not None and screen.focus.mode is Mode.QUEUE:
             self._advance()
-            if screen.card is not card and card.state is not State.DECIDED:
+            elsewhere = card.state is not State.DECIDED or screen.desk.decided_by_another(card)
+            if screen.card is not card and elsewhere:
                 screen.say(f"#{card.number} {card.outcome}: this is the next one")
         screen.open_form()
 

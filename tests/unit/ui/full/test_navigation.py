@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from crabhook.model.actor import Operator
+from crabhook.model.decision import Decision, Verdict
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.full.filters import Mode
+from tests.support.seat import Seat
 from tests.support.sitting import QUESTIONS, Sitting
 
 
@@ -217,3 +221,15 @@ def test_whoever_leaves_is_told_what_becomes_of_what_waits_there(elsewhere: bool
     then = "will go on waiting at the server" if elsewhere else "will be released with no opinion"
     assert then in sitting.text()
     assert not sitting.screen.done
+
+
+def test_a_card_that_another_operator_decided_gives_way_to_the_next_and_that_is_said() -> None:
+    sitting = Sitting(advance=True)
+    sitting.ask()
+    sitting.ask(tool_input={"command": "make"})
+    ann = Operator("ann", "Ann", "laptop")
+    Seat(LocalDesk(sitting.desk.core, sitting.desk.read, ann), sitting.desk.core).answer(
+        1, Decision(Verdict.ALLOW)
+    )
+    assert sitting.card.number == 2
+    assert "#1 ALLOWED: this is the next one" in sitting.text()
