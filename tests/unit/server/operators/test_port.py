@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -279,6 +280,46 @@ async def test_a_desk_that_does_not_read_costs_the_others_nothing_and_is_told_of
         while (event := await frozen.read()).WhichOneof("news") != "snapshot_end":
             pass
         assert event.seq > 3 * many
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(180)
+async def test_of_two_hundred_who_watch_one_that_is_frozen_keeps_nothing_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(news, "KEPT", 40)
+    server, many, watchers, of_a_device = PlayedDesk(), 120, 200, 16
+    names = [f"w{number}" for number in range(-(-watchers // of_a_device))]
+    async with AsyncExitStack() as stack:
+        opened_port = team_port(server.core, tmp_path, **dict.fromkeys(names, VIEWER))
+        port = await stack.enter_async_context(opened_port)
+        stubs = [await stack.enter_async_context(port.calls(name)) for name in names]
+        watches = [
+            stubs[number // of_a_device].Watch(pb.WatchRequest(), timeout=170)
+            for number in range(watchers)
+        ]
+        for one in watches:
+            while (await one.read()).WhichOneof("news") != "snapshot_end":
+                pass
+        frozen, *others = watches
+        heard: list[list[int]] = [[] for _ in others]
+
+        async def follow(watch: Any, into: list[int]) -> None:
+            while len(into) < many:
+                event = await watch.read()
+                assert not event.HasField("gap")
+                if event.HasField("feed"):
+                    into.append(event.seq)
+
+        following = asyncio.gather(*map(follow, others, heard))
+        for number in range(1, many + 1):
+            notify(server, f"{number} {'x' * 2_000}")
+            async with asyncio.timeout(SOON):
+                while min(map(len, heard)) < number:  # noqa: ASYNC110 - a network has no event
+                    await asyncio.sleep(0.002)
+        await following
+        assert all(one == heard[0] == sorted(set(one)) for one in heard)
+        frozen.cancel()
 
 
 async def test_an_input_too_long_for_the_news_is_shown_whole_all_the_same(tmp_path: Path) -> None:
