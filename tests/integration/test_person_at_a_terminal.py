@@ -117,6 +117,7 @@ def person() -> Iterator[PersonsTerminal]:
 GOLDEN = """\
 · listening on unix:FOLDER/s
 · crabhook, plain desk: 0 waiting; ? lists the words
+· rules 0 ok · record ok
 #1 Claude Code · api-server wants to run: rm -rf /srv/cache && npm ci
   risk: danger: deletes /srv/cache (OUTSIDE the project). caution: network; installs packages, whose
     >  scripts may run

@@ -82,9 +82,9 @@ class Tally:
         return self._alike[*what, Verdict.ALLOW], self._alike[*what, Verdict.DENY]
 
     def today(self) -> str:
-        """Return what happened today, in one line."""
+        """Return what happened today, in one line; empty for nothing."""
         self._turn()
-        return _told(self._on_day) or "nothing was decided yet"
+        return _told(self._on_day)
 
     def summary(self, waiting: int, follows: str = NO_OPINION) -> Iterator[str]:
         """Yield what is said once the desk was left with so many requests that still waited.
