@@ -127,7 +127,11 @@ async def _seen(sits: Sitting) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def sitting(
-    desk: PlayedDesk | None = None, *, take_back_ms: int = 0, detail: Detail | None = None
+    desk: PlayedDesk | None = None,
+    *,
+    take_back_ms: int = 0,
+    detail: Detail | None = None,
+    from_start: bool = False,
 ) -> AsyncIterator[Sitting]:
     sits = Sitting(desk or PlayedDesk())
     async with _seen(sits):
@@ -136,7 +140,7 @@ async def sitting(
                 sits.sees,
                 sits.lines(),
                 sits.write,
-                options=PlainOptions(take_back_ms, detail),
+                options=PlainOptions(take_back_ms, detail, from_start),
                 clock=sits.desk.now,
             )
         )

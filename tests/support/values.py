@@ -18,6 +18,7 @@ from crabhook.desk.commands import Command
 from crabhook.model.card import Card, Leg
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
+from crabhook.remote.codec import BOUNDED
 
 if TYPE_CHECKING:
     from random import Random
@@ -123,11 +124,17 @@ def _some(whole: Any, part: Callable[[Random], Any]) -> Callable[[Random], Any]:
     return lambda draw: whole([part(draw) for _ in range(draw.randrange(3))])
 
 
+def _cut(part: Callable[[Random], Any], most: int) -> Callable[[Random], Any]:
+    return lambda draw: part(draw)[:most]
+
+
 def _built(kind: type[Any]) -> Callable[[Random], Any]:
     hints = get_type_hints(kind)
     parts = {one.name: maker(hints[one.name]) for one in fields(kind)}
     if issubclass(kind, Command):
         parts["id"] = lambda draw: f"{draw.randrange(2**64):x}"
+    for name, most in BOUNDED.get(kind.__name__, {}).items():  # what is longer is cut on its way
+        parts[name] = _cut(parts[name], most)
     if issubclass(kind, Card):
         some, leg = parts["requests"], maker(Leg)
         parts["requests"] = lambda draw: (leg(draw), *some(draw))

@@ -119,7 +119,7 @@ async def _plain(
     tally = await counted(runner, settings)
     try:
         detail = Detail(settings.detail) if a_person else None
-        options = plain.PlainOptions(settings.take_back_ms or 0, detail)
+        options = plain.PlainOptions(settings.take_back_ms or 0, detail, from_start=True)
         await plain.run(desk, standard_lines(), write, options=options)
     finally:
         await plain.farewell(desk, release, write, tally.summary if a_person else None)

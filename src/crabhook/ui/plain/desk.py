@@ -34,10 +34,13 @@ class PlainOptions:
 
     `take_back_ms`: how long an allow is held, so that `undo` can take it back; 0 sends at once.
     `detail`: how much a person is told; None for a program, which reads another format.
+    `from_start`: what went by before the desk was there is said too, as at the server's own:
+    hooks come from the moment that the port listens.
     """
 
     take_back_ms: int = 0
     detail: Detail | None = None
+    from_start: bool = False
 
 
 FOR_PROGRAMS = PlainOptions()
@@ -60,7 +63,7 @@ async def run(
     person = None if options.detail is None else ForAPerson(replica, options.detail)
     output = OutputQueue(replica, person or PROGRAMS)
     interpreter = Interpreter(replica, output, options.take_back_ms / 1000, person)
-    greeting = _Greeting(output, a_person=person is not None)
+    greeting = _Greeting(output, options)
 
     def hear(news: News) -> None:
         greeting.hear(news)
@@ -107,8 +110,8 @@ def _said(news: News, person: ForAPerson | None) -> str:
 class _Greeting:
     """Says once where the desk is and how all stands; to a person also each time that changes."""
 
-    def __init__(self, output: OutputQueue, *, a_person: bool) -> None:
-        self._output, self._a_person = output, a_person
+    def __init__(self, output: OutputQueue, options: PlainOptions) -> None:
+        self._output, self._options = output, options
         self._greeted, self._state = False, ""
 
     def hear(self, news: News) -> None:
@@ -129,10 +132,12 @@ class _Greeting:
             output.say(f"! {brief(wrong, covered)}")
         for order in all_of_it.orders:
             output.say(order_line(order, all_of_it.now))
+        for entry in all_of_it.feed if self._options.from_start else ():
+            output.hear(entry)
 
     def _tell(self, house: HouseChanged, *, first: bool = False) -> None:
         """Tell a person how rules and record stand, where that is new."""
-        if self._a_person and house.state != self._state:
+        if self._options.detail is not None and house.state != self._state:
             self._state = house.state
             today = f" · today: {covered(house.today)}" if first and house.today else ""
             self._output.say(f"· {covered(house.state)}{today}")

@@ -48,6 +48,17 @@ async def test_a_request_that_waited_before_the_operator_came_is_printed() -> No
         assert sits.everything[1].startswith("#1 PreToolUse Bash session=s1 ")
 
 
+@pytest.mark.parametrize("from_start", [True, False])
+async def test_what_went_by_while_the_servers_own_desk_was_on_its_way_is_printed(
+    from_start: bool,
+) -> None:
+    desk = PlayedDesk()
+    desk.ask({"hook_event_name": "Setup", "session_id": "s1", "cwd": "/p", "trigger": "init"})
+    async with sitting(desk, from_start=from_start) as sits:
+        said = [line for line in sits.everything if line.startswith("· Setup")]
+    assert said == (["· Setup session=s1… p init"] if from_start else [])
+
+
 ALLOWED: dict[str, Any] = {"permissionDecision": "allow", "updatedInput": bash()["tool_input"]}
 
 
