@@ -172,7 +172,7 @@ def _for_desks(settings: config.Settings) -> Sequence[str]:
 
     Where nobody is at a terminal and there is no team, there are none.
     """
-    server = settings.operators or f"127.0.0.1:{DESK_PORT}"
+    server = known_port(settings.operators or f"127.0.0.1:{DESK_PORT}")
     there = Folder(config.team_folder()).exists
     if not there and not takes_a_person():
         return ()
@@ -182,7 +182,24 @@ def _for_desks(settings: config.Settings) -> Sequence[str]:
         finished_here(server)
     else:
         found_here((socket.gethostname(),), server)
-    return () if settings.operators else ("--operators", server)
+    return () if server == settings.operators else ("--operators", server)
+
+
+def known_port(server: str) -> str:
+    """Return where desks are to connect to: of a server at port 0, any free one, it is chosen here.
+
+    The team's founder has the address written down before the server has begun.
+    """
+    host, _, port = server.rpartition(":")
+    if port != "0":
+        return server
+    family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
+    try:
+        with socket.socket(family) as free:
+            free.bind((host.strip("[]"), 0))
+            return f"{host}:{free.getsockname()[1]}"
+    except OSError as error:
+        raise BackgroundError(f"{server} cannot be listened on: {error.strerror}") from error
 
 
 @contextmanager

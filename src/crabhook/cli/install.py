@@ -34,6 +34,9 @@ _FAIL_CLOSED = (
 )
 
 
+_ANEW = "A session that runs already may not see the change before it is started anew."
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what decides where the hooks go, how they ask, and whom."""
     add_place_arguments(parser)
@@ -98,7 +101,7 @@ def _install(arguments: argparse.Namespace) -> None:
         say(agent.settings.stances[installation.stance])
         say(f"They ask the server at {installation.server}, whatever their environment says.")
         say(_FAIL_CLOSED if installation.fail_closed else agent.settings.unreachable)
-        say(*next_steps(agent, installation))
+        say(*(next_steps(agent, installation) if arguments.join is None else [_joined(agent)]))
         if not compiled:
             warn("the hook could not be byte-compiled here, so each call starts a little slower")
     for trouble in _troubles(arguments, agent, installation, change):
@@ -190,16 +193,15 @@ def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
 def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what is left to do, and on which machine."""
     serve, beyond = _serve(installation), _beyond(_asked(installation))
-    anew = "A session that runs already may not see the change before it is started anew."
     if beyond:
         yield f"Next: on {beyond.host}, where you sit, run `{serve}` in a terminal of its own."
         yield (
             f"Then see here that hooks reach it, `crabhook doctor {agent.program}`, and start "
-            f"`{agent.program}`.  {anew}"
+            f"`{agent.program}`.  {_ANEW}"
         )
     else:
         yield (
-            f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  {anew}"
+            f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  {_ANEW}"
         )
     if installation.url is None:
         return
@@ -209,6 +211,14 @@ def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
         f"`{agent.program}`, its environment must hold it, or every hook is refused:"
     )
     yield f"  {export(token)}"
+
+
+def _joined(agent: Platform) -> str:
+    """Say what is left to do on a machine that has just joined a team: its server runs."""
+    return (
+        f"Next: see that hooks reach the team's server, `crabhook doctor {agent.program}`, and "
+        f"start `{agent.program}`.  {_ANEW}"
+    )
 
 
 def _serve(installation: Installation) -> str:

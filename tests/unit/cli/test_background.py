@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.cli.background import BackgroundError, socket_of
+from crabhook.cli.background import BackgroundError, known_port, socket_of
 from crabhook.server.address import default_address
 from tests.support.port import short_folder
 
@@ -31,3 +31,13 @@ def test_the_server_is_looked_for_where_a_hook_asks(monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv("CRABHOOK_SERVER", f"unix:{folder}/named")
         assert socket_of(None).path == folder / "named"
         assert socket_of(f"unix:{folder}/given").path == folder / "given"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_desks_are_told_of_a_port_that_is_one(host: str) -> None:
+    chosen = known_port(f"{host}:0")
+    assert chosen.startswith(f"{host}:")
+    assert int(chosen.rpartition(":")[2]) > 0
+    assert known_port(chosen) == chosen
+    with pytest.raises(BackgroundError, match="cannot be listened on"):
+        known_port("203.0.113.7:0")
