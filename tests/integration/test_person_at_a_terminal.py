@@ -122,7 +122,7 @@ GOLDEN = """\
   risk: danger: deletes /srv/cache (OUTSIDE the project). caution: network; installs packages, whose
     >  scripts may run
   in its own words: Clean build
-  here because: its hook is a gate, and no rule decides this
+  here because: no rule decides this, so you are asked
   asked by the main agent, mode default; 9:59 left
   #1 can be answered with: allow [note]; deny REASON; hand back; pass; edit TEXT; always allow;
     > defer; stop session REASON; tell MESSAGE
@@ -133,7 +133,7 @@ GOLDEN = """\
 #1 ALLOWED once
 #2 Claude Code · api-server wants to edit: src/auth.ts +1 -1
   risk: nothing risky found. also: writes src/auth.ts (inside the project)
-  here because: its hook is a gate, and no rule decides this
+  here because: no rule decides this, so you are asked
   asked by the main agent, mode default; 9:59 left
   change:
     -a

@@ -38,6 +38,10 @@ _PLAIN = {verdict: Decision(verdict) for verdict in _VERDICTS.values()}  # made 
 _TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, that are told of
 
 
+_UNDECIDED = Because(Brought.HOOK, "no rule decides this, so you are asked")
+_GATE = "its hook is a gate, and no rule decides this"  # see `for_programs`
+
+
 @dataclass(frozen=True, slots=True)
 class Course:
     """What becomes of an event by rules and orders: it waits, is decided, or is observed.
@@ -52,8 +56,8 @@ class Course:
 
     @property
     def came(self) -> str:
-        """What else than the rules makes it wait."""
-        return "" if self.why or self.brought is None else self.brought.words
+        """What else than the rules makes it wait, in the words that programs read."""
+        return "" if self.why or self.brought is None else for_programs(self.brought)
 
     @property
     def denies(self) -> bool:
@@ -196,6 +200,11 @@ def _rule_of_a_question(
     return otherwise if said.decided is None else said
 
 
+def for_programs(brought: Because) -> str:
+    """Return what brought a card here as the plain desk has always told programs."""
+    return _GATE if brought == _UNDECIDED else brought.words
+
+
 def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
     """Return why an event waits that no rule and no order speaks of."""
     held = platform.held(event, stance)
@@ -206,7 +215,7 @@ def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
         return Because(Brought.HOOK, "its hook is a supervisor: every end of a turn comes to you")
     if platform.asks(event) or event.name == "PermissionRequest" or stance is Stance.COMPANION:
         return Because(Brought.AGENT, "the agent itself asks")
-    return Because(Brought.HOOK, "its hook is a gate, and no rule decides this")
+    return _UNDECIDED
 
 
 def about(order: Order) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from crabhook.broker.messages import (
     RestoredDecision,
     RestoredRequest,
 )
-from crabhook.broker.orders import came_by, said_by
+from crabhook.broker.orders import came_by, for_programs, said_by
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.card import Card, Leg, Request, State
@@ -72,7 +72,7 @@ def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg) -> Card:
         asked_at=state.now - one.waited,
         restored=True,
         law=told.why if told.waits else "",
-        came=came.words,
+        came=for_programs(came),
         brought=told.brought if told.waits else came,
         risk=one.risk,
     )

@@ -168,6 +168,7 @@ def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
     assert card.brought == Because(Brought.UNSURE, card.law)
 
 
+GATE = "its hook is a gate, and no rule decides this"
 RULED = Because(Brought.RULE, 'rule "Bash(x)" — look', "Bash(x)", "look")
 
 
@@ -176,7 +177,7 @@ RULED = Because(Brought.RULE, 'rule "Bash(x)" — look', "Bash(x)", "look")
     [
         (RULED, (), Stance.GATE, RULED),
         (RULED, (HOLD,), Stance.GATE, RULED),
-        (None, (), Stance.GATE, (Brought.HOOK, "its hook is a gate, and no rule decides this")),
+        (None, (), Stance.GATE, (Brought.HOOK, "no rule decides this, so you are asked")),
         (None, (HOLD,), Stance.GATE, (Brought.ORDER, f"your standing order: {HOLD}")),
         (None, (HOLD,), Stance.COMPANION, (Brought.ORDER, f"your standing order: {HOLD}")),
     ],
@@ -196,5 +197,6 @@ def test_a_card_tells_in_parts_what_brought_it_here(
     assert card.brought is not None
     told = (card.brought.kind, card.brought.words)
     assert told == (brought if isinstance(brought, tuple) else (brought.kind, brought.words))
-    assert card.because == ("it says so" if rules else card.brought.words)  # as pipes are told
+    as_programs_are_told = GATE if card.brought.kind is Brought.HOOK else card.brought.words
+    assert card.because == ("it says so" if rules else as_programs_are_told)
     assert card.here_because == card.brought.words

@@ -63,7 +63,7 @@ async def test_a_block_says_what_is_asked_then_the_risk_then_why_then_who() -> N
             f"#1 Claude Code · project wants to run: {RISKY}",
             "  risk: " + RISK_OF_IT,
             "  in its own words: Clean build",
-            "  here because: its hook is a gate, and no rule decides this",
+            "  here because: no rule decides this, so you are asked",
             "  asked by the main agent, mode auto; 10:00 left",
             "  #1 can be answered with: " + WORDS_FOR_IT,
         ]
