@@ -208,9 +208,11 @@ class Watcher:
             stdout=subprocess.PIPE,
         ) as watch:
             assert watch.stdout is not None
-            lines = [watch.stdout.readline()]
-            time.sleep(seconds)
-            watch.kill()
+            try:
+                lines = [watch.stdout.readline()]
+                time.sleep(seconds)
+            finally:
+                watch.kill()
             lines += watch.stdout.readlines()
         for line in lines:
             if line.endswith(b"\n"):  # one that was cut off was not told
@@ -224,7 +226,10 @@ class Watcher:
 
 
 class Teller(Thread):
-    """Hooks that tell one thing after another, each by its session's name, until they are ended."""
+    """Hooks that tell one thing after another, each by its session's name, until they are ended.
+
+    The last is told after that, so that who watches then is told something.
+    """
 
     def __init__(self, machine: Machine) -> None:
         super().__init__()
@@ -237,7 +242,9 @@ class Teller(Thread):
     async def _tell(self) -> None:
         path = Path(self._machine.address.removeprefix("unix:"))
         async with connected(UnixAddress(path)) as channel:
-            while not self.over.is_set():
+            over = False
+            while not over:
+                over = self.over.is_set()
                 about = {"hook_event_name": "Notification", "session_id": f"n{self.told}"}
                 await ask(channel, request({**about, "message": "it goes on"}))
                 self.told += 1
