@@ -87,6 +87,7 @@ def test_without_a_terminal_two_people_decide_at_once_and_one_of_them_does(home:
     assert not list(home.iterdir())
 
 
+@pytest.mark.thorough
 def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_decides(
     home: Path,
 ) -> None:
