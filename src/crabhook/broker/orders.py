@@ -218,11 +218,6 @@ def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
     return _UNDECIDED
 
 
-def about(order: Order) -> tuple[str, ...]:
-    """Return what is the same of an order and of the one whose place it takes."""
-    return order.kind, order.name, order.session, order.project, order.agent
-
-
 class Orders:
     """The orders that stand."""
 
@@ -253,7 +248,7 @@ class Orders:
             raise DecisionError("an allow of everything needs an end: say for how long")
         if order.times is not None and not 0 < order.times <= CAP:
             raise DecisionError(f"times must be 1 to {CAP}")
-        others = [one for one in self._orders if about(one) != about(order)]
+        others = [one for one in self._orders if one.about != order.about]
         if len(others) >= MAX_ORDERS and order.kind is not OrderKind.HALT:
             raise DecisionError(f"{MAX_ORDERS} orders stand already: end one first")
         given = Standing.of(order, next(self._numbers), by)

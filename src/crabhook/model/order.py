@@ -41,6 +41,11 @@ class Order:
         return " ".join(part for part in parts if part)
 
     @property
+    def about(self) -> tuple[str, ...]:
+        """What is the same of an order and of the one whose place it takes."""
+        return self.kind, self.name, self.session, self.project, self.agent
+
+    @property
     def event(self) -> Event:
         """An event for the feed, since nothing an agent did is behind an order's news."""
         return Event(platform="", name="Desk", session=self.session)

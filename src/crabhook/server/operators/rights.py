@@ -6,7 +6,6 @@ from hashlib import sha256
 from math import inf
 from typing import Any, Protocol, TypeVar
 
-from crabhook.broker.orders import about
 from crabhook.desk.commands import (
     BARE_DENIAL,
     AllowWithRule,
@@ -120,7 +119,7 @@ def _for_now(update: Mapping[str, object]) -> bool:
 
 def _shortens(order: Order, standing: Standing) -> bool:
     """Whether an order takes the place of one that would have stood for longer."""
-    if about(order) != about(standing):
+    if order.about != standing.about:
         return False
     new, old = ((one.until, one.times) for one in (order, standing))
     return any(
