@@ -45,6 +45,7 @@ from crabhook.ui.text.style import (
 )
 
 _WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
+REDRAW_AFTER = 0.005  # seconds: so that a hook has its answer, and ends, before we draw
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
 MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks
 CLAIM_AFTER = 0.3  # seconds that a card is looked at before other desks are told
@@ -208,11 +209,21 @@ def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) 
 
 
 class _Desk(Application[None]):
-    """An application that draws nothing while its terminal has not taken the picture before."""
+    """An application that draws a little later, and never while its terminal takes a picture."""
 
     def __init__(self, terminal: NonBlockingOutput | None, **how: Any) -> None:  # noqa: ANN401 - as the class it is
         self._terminal = terminal
+        self._soon: asyncio.TimerHandle | None = None
         super().__init__(**how)
+
+    def invalidate(self) -> None:
+        """Draw soon; what changes until then is in the same picture."""
+        if self.loop is not None and self._soon is None:
+            self._soon = self.loop.call_later(REDRAW_AFTER, self._draw_now)
+
+    def _draw_now(self) -> None:
+        self._soon = None
+        super().invalidate()
 
     def when_taken(self, do: Callable[[], object]) -> None:
         """Do something once what was drawn is on the terminal."""
