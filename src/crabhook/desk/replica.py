@@ -161,7 +161,7 @@ class Replica:
     def _begin(self, all_of_it: Snapshot) -> None:
         self._ahead, self._lost = all_of_it.now - self._clock(), ""
         self._waiting = {card.number: card for card in all_of_it.waiting}
-        self._queue = all_of_it.waiting
+        self._queue = None  # not what came: a hostile server may tell one number twice
         self._ended = {card.number: card for card in all_of_it.ended[-ENDED_KEPT:]}
         self._feed = deque(all_of_it.feed, FEED_KEPT)
         self._orders, self._sessions = all_of_it.orders, all_of_it.sessions

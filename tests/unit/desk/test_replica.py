@@ -11,7 +11,7 @@ from crabhook.desk.commands import Command, Done, Outcome, Snooze
 from crabhook.desk.replica import ENDED_KEPT, FEED_KEPT, Replica
 from crabhook.desk.updates import News, SessionsChanged, Settled, Snapshot, Update
 from crabhook.model.actor import OrderKind
-from crabhook.model.card import FeedEntry
+from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
@@ -74,6 +74,16 @@ def test_an_update_that_comes_twice_is_applied_once() -> None:
     wire.listener(Update(wire.number, entry))
     assert list(replica.feed()) == [entry]
     assert wire.subscribed == 1
+
+
+def test_a_card_that_a_server_tells_twice_is_there_once() -> None:
+    wire = Wire()
+    replica = Replica(wire, lambda: 0.0)
+    replica.follow()
+    leg = Leg("a", Event("claude", "PreToolUse"), 5.0)
+    first, second = Card(1, (leg,), 1.0), Card(1, (leg,), 1.0, revision=2)
+    wire.send(Snapshot(0.0, waiting=(first, second)))
+    assert replica.waiting() == (second,) == (replica.card(1),)
 
 
 def test_the_time_is_that_of_the_desk_on_another_machine() -> None:
