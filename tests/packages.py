@@ -89,7 +89,7 @@ def build(dist: Path) -> Path:
     strange = {name for name in inside - sources if ".dist-info/" not in name}
     insist(not strange, f"the wheel has {sorted(strange)[:5]} besides")
     needed = [line for line in told.splitlines() if line.startswith("Requires-Dist")]
-    insist(all("extra == 'serve'" in line for line in needed), "the hook alone needs a package")
+    insist(all("extra == '" in line for line in needed), "the hook alone needs a package")
     with tarfile.open(sdist) as tar:
         names = {name.partition("/")[2] for name in tar.getnames()}
     for name in ("README.md", "LICENSE", "pyproject.toml", "proto/crabhook/v1/permission.proto"):
