@@ -76,7 +76,7 @@ class Elsewhere:
         self.at_server("up", "--operators", "0.0.0.0:7444", "--listen", "0.0.0.0:7443")
         command = self.machines.at(ANN, CRABHOOK, "desk", "--plain")
         with Terminal(command, self.environment(self._people), columns=160, rows=60) as desk:
-            desk.wait_for("Passphrase of laptop:")
+            desk.wait_for("Your passphrase for the team ours:")
             desk.type(PASSPHRASE)
             desk.key("Enter")
             desk.wait_for("crabhook, plain desk")

@@ -42,7 +42,7 @@ def environment(home: Path) -> dict[str, str]:
 
 def away(shell: Terminal, typed: str, *options: str) -> None:
     shell.submit(" ".join(("crabhook", "away", *options)))
-    shell.wait_for("Passphrase of laptop:")
+    shell.wait_for("Your passphrase for the team ours:")
     shell.type(typed)
     shell.key("Enter")
 

@@ -40,7 +40,7 @@ _ITEM = re.compile(
 _SIDES = {"server": ROOT, "ann": ANN, "build1": BUILD}
 _PLACES = {"At Ann's desk": ANN, "In Claude Code": BUILD, "claude": BUILD}
 _PROMPT = re.compile(
-    r"(?P<asked>.*(?:[Pp]assphrase of .*:|The same again:|\[y/N\])) ?(?P<typed>.*)"
+    r"(?P<asked>.*(?:Your (?:new )?passphrase.*:|The same again:|\[y/N\])) ?(?P<typed>.*)"
 )
 _INVITES = re.compile(r"crabhook .*(crab1\w+@desk\.example:7445)")
 

@@ -69,7 +69,7 @@ class Attended(Machine):
         command = f"exec {CRABHOOK} desk --plain < {lines}"
         with Typist(["sh", "-c", command], self.environment) as typist:
             with lines.open("w"):
-                typist.answer("Passphrase of laptop: ", f"{RIGHT}\n")
+                typist.answer("Your passphrase for the team ours: ", f"{RIGHT}\n")
                 yield typist
             with suppress(TimeoutExpired):
                 typist.process.communicate(timeout=15)

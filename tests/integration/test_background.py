@@ -143,7 +143,7 @@ def test_a_server_that_cannot_start_says_why_and_leaves_none(machine: Machine) -
     assert machine.run("status").returncode == 7
 
 
-PROMPTS = (b"Passphrase of the team: ", b"The same again: ")
+PROMPTS = (b"Your new passphrase, 8 characters or more: ", b"The same again: ")
 
 
 def typed(machine: Machine, command: str, *answers: str) -> str:

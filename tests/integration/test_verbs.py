@@ -139,7 +139,7 @@ def test_a_script_looks_denies_and_watches_and_a_person_approves(machine: Machin
     assert BARE_DENIAL in other.finish().stdout.decode()
     third = machine.ask("ls", "t3")
     assert machine.pending()
-    assert machine.typed("deny", "3", "--reason", "not now")[0] == DONE
+    assert machine.typed("deny", "3", "not now")[0] == DONE
     assert "not now" in third.finish().stdout.decode()
 
     for line in machine.run("history", "--json").stdout.splitlines():
@@ -147,7 +147,9 @@ def test_a_script_looks_denies_and_watches_and_a_person_approves(machine: Machin
     for line in machine.run("sessions", "--json").stdout.splitlines():
         fits("session", json.loads(line))
     assert machine.run("down").returncode == 0
-    assert machine.run("pending").returncode == NO_SERVER
+    ended = machine.run("pending")
+    assert (ended.returncode, ended.stdout) == (NO_SERVER, "")
+    assert "start it with `crabhook up`" in ended.stderr
 
 
 def watched(machine: Machine, *words: str, until: str) -> list[dict[str, Any]]:

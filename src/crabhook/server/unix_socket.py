@@ -104,7 +104,8 @@ class SocketFile:
         who = f"process {holder}" if holder else "another process"
         return SocketTakenError(
             f"a crabhook server ({who}) already listens on {self.path}: "
-            "use its terminal, or end it, or give this one another --listen address"
+            "use its terminal (in the background: crabhook desk), or end it (crabhook down), "
+            "or give this one another --listen address"
         )
 
 

@@ -58,12 +58,17 @@ def plain(key: Key) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
+def normal(passphrase: str) -> str:
+    """Return a passphrase as any keyboard would send it."""
+    return unicodedata.normalize("NFC", passphrase)
+
+
 def fair(passphrase: str) -> str:
     """Return a passphrase as any keyboard would send it; raises CertificateError for a poor one."""
-    normal = unicodedata.normalize("NFC", passphrase)
-    if not SHORTEST <= len(normal) <= LONGEST:
+    sent = normal(passphrase)
+    if not SHORTEST <= len(sent) <= LONGEST:
         raise CertificateError(f"a passphrase has {SHORTEST} to {LONGEST} characters")
-    return normal
+    return sent
 
 
 def sealed(key: Key, passphrase: str, *, cost: int = COST) -> bytes:

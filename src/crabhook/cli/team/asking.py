@@ -9,9 +9,18 @@ from typing import TypeVar
 
 from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
-from crabhook.team.certificates import WrongPassphraseError, fair
+from crabhook.team.certificates import (
+    SHORTEST,
+    CertificateError,
+    WrongPassphraseError,
+    fair,
+    normal,
+)
+from crabhook.ui.text.safe import safe
 
 TRIES = 3
+NEW = f"Your new passphrase, {SHORTEST} characters or more: "
+AGAIN = "The same again: "
 
 T = TypeVar("T")
 
@@ -35,13 +44,28 @@ def unread_by_others() -> None:
             ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def new_passphrase(prompt: str) -> str:
-    """Return a passphrase that was typed twice; raises CrabhookError for a poor one."""
+def yours(team: str) -> str:
+    """Return the prompt for the passphrase that a person chose when they founded or joined a team.
+
+    Whoever founds one has that passphrase for the team and for their own desk.
+    """
+    return f"Your passphrase for the team {safe(team)}: "
+
+
+def new_passphrase() -> str:
+    """Return a passphrase that was typed twice the same, which is asked for three times at most."""
     unread_by_others()
-    new = fair(ask(prompt))
-    if fair(ask("The same again: ")) != new:
-        raise PassphrasesError("the two differ; nothing was changed")
-    return new
+    prompt = NEW
+    for left in reversed(range(TRIES)):
+        try:
+            new = fair(ask(prompt))
+            if normal(ask(AGAIN)) == new:
+                return new
+            why = "The two differ"
+        except CertificateError as error:
+            why = f"{str(error)[0].upper()}{str(error)[1:]}"
+        prompt = f"{why} ({left} more).  {NEW}"
+    raise PassphrasesError(f"no passphrase was chosen in {TRIES} tries; nothing was changed")
 
 
 def with_passphrase(prompt: str, opened: Callable[[str], T]) -> T:

@@ -2,7 +2,9 @@
 
 import argparse
 import asyncio
-from contextlib import asynccontextmanager
+import os
+import socket
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from crabhook.remote.messages import Cursor
     from crabhook.team.desk_keys import Credentials, DeskFolder
 
+LOOK_WITHIN = 2.0  # seconds until a server is left to gRPC, which says more of a slow one
 FIRST_WITHIN = 10.0  # seconds to be attached in
 LAST_WITHIN = 5.0  # seconds that the last decision may take, once its operator has left
 
@@ -38,14 +41,15 @@ class MayNotError(AttachError):
 
 def attach(arguments: argparse.Namespace) -> None:
     """Open the desk, until the operator leaves it; raises CrabhookError."""
-    from crabhook.cli.team.asking import with_passphrase  # noqa: PLC0415 - not for machines
+    from crabhook.cli.team.asking import with_passphrase, yours  # noqa: PLC0415 - not for machines
     from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - likewise
 
     folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
     facts = folder.facts()
+    look_for(facts.server)
     plain = arguments.plain or not takes_a_screen()
     settings = config.override(config.load(None), {"plain": True} if plain else {})
-    credentials = with_passphrase(f"Passphrase of {facts.device}: ", folder.opened)
+    credentials = with_passphrase(yours(facts.team), folder.opened)
     asyncio.run(at_desk(facts.server, credentials, settings))
 
 
@@ -59,6 +63,48 @@ def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
         raise AttachError(f"{no_team}, or join one with `crabhook desk join LINE`")
     teams = ", ".join(one.facts().team for one in folders)
     raise AttachError(f"say which desk, with --team NAME; this device is in {teams}")
+
+
+def look_for(server: str) -> None:
+    """See that somebody listens where a server takes desks; raises AttachError where nobody does.
+
+    So that this is said at once, in plain words, and nobody types a passphrase for nothing.
+    """
+    if any(os.environ.get(one) for one in _PROXIES):
+        return  # gRPC goes another way than we can look
+    host, _, port = server.rpartition(":")
+    host = host.strip("[]")
+    try:
+        socket.create_connection((host, int(port)), LOOK_WITHIN).close()
+    except TimeoutError:
+        return
+    except ValueError:
+        raise AttachError(f"{server!r} is no address of a server") from None
+    except ConnectionRefusedError:
+        if host in _HERE:
+            raise AttachError(_nobody_here(server)) from None
+        raise AttachError(f"no server takes desks at {server}") from None
+    except OSError as error:
+        raise AttachError(f"no way to the server at {server}: {error.strerror or error}") from None
+
+
+_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
+_HERE = ("127.0.0.1", "::1", "localhost")
+
+
+def _nobody_here(server: str) -> str:
+    """Say what to do where no server here takes desks: one may run with its own alone."""
+    from crabhook.cli.background import running_at, socket_of  # noqa: PLC0415 - not for machines
+
+    pid = None
+    with suppress(CrabhookError):
+        pid = running_at(socket_of(None).path)
+    if pid is None:
+        return "no server runs here: start it with `crabhook up`"
+    return (
+        f"the server here (process {pid}) takes no desks at {server}: use its own terminal, "
+        "or end it with `crabhook down`, then `crabhook up`"
+    )
 
 
 async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:

@@ -244,7 +244,7 @@ class Tmux:
         """Type the passphrase that a desk asks for, so that nobody has to in a demo."""
 
         async def asks() -> bool:
-            return "Passphrase of" in await self.run("capture-pane", "-p", "-t", pane)
+            return "Your passphrase" in await self.run("capture-pane", "-p", "-t", pane)
 
         await _until(asks)
         await self.run("send-keys", "-t", pane, "-l", passphrase)

@@ -9,7 +9,7 @@ from functools import partial
 from threading import Thread
 
 from crabhook import config
-from crabhook.cli.team.asking import with_passphrase
+from crabhook.cli.team.asking import with_passphrase, yours
 from crabhook.cli.terminal import UnseenError, ask, say
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
@@ -60,7 +60,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     )
     team, role = team_in(folder), Role(arguments.role) if arguments.role else None
     member = changes.invitable(team, arguments.name, role, scope)
-    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     place = _place(arguments, team)
     server = arguments.server or _at(place.host, DESK_PORT)
 
@@ -84,7 +84,7 @@ def invite_machine(arguments: argparse.Namespace) -> None:
     folder = team_folder()
     team = team_in(folder)
     changes.with_machine(team, Machine(arguments.name, ""))
-    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     place = _place(arguments, team)
     server = arguments.server or _at(place.host, HOOK_PORT)
 

@@ -63,7 +63,7 @@ def _join_desk(arguments: argparse.Namespace) -> None:
     invitation = Invitation.parse(arguments.invitation)
     name = (arguments.name or socket.gethostname())[:64]
     say("The passphrase is asked for whenever this device opens a desk: choose a long one.")
-    seal = partial(sealed, passphrase=new_passphrase("New passphrase of this device: "))
+    seal = partial(sealed, passphrase=new_passphrase())
     keys = DeskKeys.new(closing=not arguments.no_closing_key)
     joined = join(invitation, Joining(Joins.DESK, *keys.requests(), name), shown)
     kept = keep(config.config_folder(), keys, joined, name, seal)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.cli.commands import actions
-from crabhook.cli.team.asking import new_passphrase, with_passphrase
+from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
 from crabhook.cli.team.inviting import invite_machine, invite_operator, let_in, team_folder
 from crabhook.cli.terminal import say, say_json
 from crabhook.ownfile import read_own
@@ -66,7 +66,7 @@ def found_here(
     admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
     with founding(team_folder()) as new:
         say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
-        seal = partial(sealed, passphrase=new_passphrase("Passphrase of the team: "))
+        seal = partial(sealed, passphrase=new_passphrase())
         authority = found(new, team or socket.gethostname(), known, seal, now)
         keys = DeskKeys.new(closing=True)
         who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
@@ -99,8 +99,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 def _names(arguments: argparse.Namespace) -> None:
     folder = team_folder()
     names = tuple(dict.fromkeys((*arguments.host, *_LOOPBACK)))
-    team_in(folder)
-    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    authority = with_passphrase(yours(team_in(folder).name), partial(authority_of, folder))
     serve_as(folder, authority, names, time.time())
     change(folder, authority, lambda team: replace(team, names=names))
     say(f"The server has a new certificate, for {', '.join(names)}.  Start it anew to show it.")
@@ -178,8 +177,9 @@ def _list_machines(arguments: argparse.Namespace) -> None:
 
 def _changed(with_change: Callable[[Team], Team]) -> None:
     folder = team_folder()
-    with_change(team_in(folder))  # what cannot be done needs no passphrase to be told
-    authority = with_passphrase("Passphrase of the team: ", partial(authority_of, folder))
+    team = team_in(folder)
+    with_change(team)  # what cannot be done needs no passphrase to be told
+    authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     change(folder, authority, with_change)
 
 

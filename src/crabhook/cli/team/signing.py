@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import grpc
 
-from crabhook.cli.team.asking import with_passphrase
+from crabhook.cli.team.asking import with_passphrase, yours
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.desk import RemoteDesk
 from crabhook.team.desk_keys import Credentials, DeskFolder
@@ -40,7 +40,7 @@ def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
     key, closing = folder.signing_key(), folder.closing()
     if key is not None and closing is not None:
         return closing._replace(sign=partial(_signed, key))
-    prompt = f"Passphrase of {folder.facts().device}: "
+    prompt = yours(folder.facts().team)
     return with_passphrase(f"{why}.  {prompt}" if why else prompt, folder.opened)
 
 

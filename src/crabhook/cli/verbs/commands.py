@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from crabhook import config
 from crabhook.bounded import Bounded
 from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
-from crabhook.cli.team.attaching import chosen_team, connected
+from crabhook.cli.team.attaching import chosen_team, connected, look_for
 from crabhook.cli.team.signing import opening_keys
 from crabhook.cli.terminal import ask, say, say_json
 from crabhook.cli.verbs.attached import Attached, attached
@@ -22,6 +22,7 @@ from crabhook.cli.verbs.deciding import (
     Wish,
     answers,
     decide,
+    denied,
     described,
     unfit,
 )
@@ -47,8 +48,13 @@ Act: TypeAlias = Callable[[Attached, argparse.Namespace], Awaitable[int]]
 
 
 def folder_of(arguments: argparse.Namespace) -> DeskFolder:
-    """Return what is kept of the team that is meant; raises AttachError."""
-    return chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    """Return what is kept of the team that is meant; raises AttachError.
+
+    It does so too where no server runs, before a passphrase is asked for.
+    """
+    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    look_for(folder.facts().server)
+    return folder
 
 
 async def at_desk_of(
@@ -87,10 +93,10 @@ async def _pending(here: Attached, arguments: argparse.Namespace) -> int:
     while arguments.wait and not here.replica.waiting():
         here.changed.clear()
         await here.changed.wait()
-    teller = _teller(here)
-    for card in here.replica.waiting():
+    teller, waiting = _teller(here), here.replica.waiting()
+    for card in waiting:
         say_json(teller.card(card)) if arguments.json else say(described(card))
-    return DONE
+    return _none_is_said("nothing waits", waiting, arguments)
 
 
 async def _show(here: Attached, arguments: argparse.Namespace) -> int:
@@ -102,13 +108,20 @@ async def _show(here: Attached, arguments: argparse.Namespace) -> int:
 
 
 async def _sessions(here: Attached, arguments: argparse.Namespace) -> int:
-    teller = _teller(here)
-    for view in here.replica.live():
+    teller, live = _teller(here), here.replica.live()
+    for view in live:
         told = teller.session(view)
         if arguments.json:
             say_json(told)
         else:
             say(f"{view.session}  {view.title}  {view.cwd}  {len(view.waiting)} waiting")
+    return _none_is_said("no session is live", live, arguments)
+
+
+def _none_is_said(words: str, some: Sequence[object], arguments: argparse.Namespace) -> int:
+    """Tell a person at a terminal that there is nothing to list; a program reads no line."""
+    if not some and not arguments.json and sys.stdout.isatty():
+        sys.stderr.write(f"{words}\n")
     return DONE
 
 
@@ -223,10 +236,13 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
 
 def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
-    wish = Wish(verb, tuple(getattr(arguments, "numbers", ()) or (arguments.number,)))
     rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
-    rest = rest or (BARE_DENIAL if verb == "deny" else "")
-    wish = Wish(verb, wish.numbers, rest, arguments.seen)
+    if verb == "deny":
+        numbers, rest = denied(arguments.words, rest)
+        rest = rest or BARE_DENIAL
+    else:
+        numbers = tuple(getattr(arguments, "numbers", ()) or (arguments.number,))
+    wish = Wish(verb, numbers, rest, arguments.seen)
     keys = folder.closing() or opening_keys(folder)
     looked = _Looked()
     loop.run(at_desk_of(folder, keys, partial(looked.look, wish)))
@@ -305,7 +321,7 @@ note = _command("note", partial(_steering, _note), "note")
 stop = _command("stop", _stopping, "stop")
 watch = _command("watch", _watching, "watch")
 approve = _decider("approve", "several", "approve")
-deny = _decider("deny", "several", "deny")
+deny = _decider("deny", "deny")
 pass_ = _decider("pass", "several")
 ask_ = _decider("ask", "several")
 answer = _decider("answer", "one", "answer")

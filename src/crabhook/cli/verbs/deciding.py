@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached
@@ -67,6 +68,25 @@ def answers(words: Sequence[str]) -> str:
     The shell has taken the quotes off: what is no list of option numbers is somebody's own words.
     """
     return " ".join(map(_answer, words))
+
+
+def denied(words: Sequence[str], reason: str) -> tuple[tuple[int, ...], str]:
+    """Return which cards a denial names first, and its reason: the words behind the numbers.
+
+    Raises LineError where no number comes first, or there are two reasons.
+    """
+    numbers = tuple(int(one) for one in takewhile(is_number, words))
+    if not numbers:
+        raise LineError(f"{words[0]!r} is no card's number", "crabhook deny 1 WHY")
+    said = " ".join(words[len(numbers) :])
+    if said and reason:
+        raise LineError("a denial has one reason", "the words behind the number, or --reason")
+    return numbers, said or reason
+
+
+def is_number(word: str) -> bool:
+    """Whether a word of a command line is a card's number, however many digits that has."""
+    return re.fullmatch(r"[0-9]{1,18}", word) is not None
 
 
 def _answer(word: str) -> str:

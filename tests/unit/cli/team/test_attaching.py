@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
-from crabhook.cli.team.attaching import AttachError, at_desk
+from crabhook.cli.team.attaching import AttachError, at_desk, look_for
 from crabhook.config import Settings
 from crabhook.model.decision import Decision, Verdict
 from crabhook.team.certificates import opened
@@ -17,6 +18,7 @@ from crabhook.team.desk_keys import Credentials, DeskKeys, keep
 from crabhook.team.joining import Joined
 from crabhook.team.membership import Role
 from tests.support.desk import PlayedDesk
+from tests.support.port import short_folder
 from tests.support.sitting import call
 from tests.support.team import PASSPHRASE, seal
 from tests.support.team_port import TeamPort, team_port
@@ -37,7 +39,7 @@ def sat(home: Path, typed: bytes, passphrase: str) -> tuple[int, str, str]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_CONFIG_HOME": str(home)}
     command = (CRABHOOK, "desk", "--plain")
     with Typist(command, environment | {"LANG": "C.UTF-8"}, stdin=typed) as typist:
-        typist.answer("Passphrase of laptop", f"{passphrase}\n")
+        typist.answer("Your passphrase for the team ours", f"{passphrase}\n")
         return typist.finish()
 
 
@@ -53,6 +55,21 @@ async def test_a_line_typed_at_the_last_moment_is_done_all_the_same(tmp_path: Pa
     assert (code, wrong) == (0, "")
     assert "#1 ALLOWED fine" in printed
     assert server.decided == [(1, Decision(Verdict.ALLOW, note="fine"))]
+
+
+def test_a_server_that_is_not_there_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        there = f"127.0.0.1:{line.getsockname()[1]}"
+        look_for(there)
+    with short_folder() as folder:
+        monkeypatch.setenv("CRABHOOK_SERVER", f"unix:{folder}/s")
+        with pytest.raises(AttachError, match="no server runs here: start it with `crabhook up`"):
+            look_for(there)
+        with socket.socket(socket.AF_UNIX) as own:  # a server with a desk of its own alone
+            own.bind(f"{folder}/s")
+            own.listen()
+            with pytest.raises(AttachError, match=r"takes no desks.* then `crabhook up`"):
+                look_for(there)
 
 
 async def test_where_no_server_is_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:

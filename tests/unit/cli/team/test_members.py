@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.cli.team.asking import with_passphrase
+from crabhook.cli.team.asking import new_passphrase, with_passphrase
 from crabhook.team.certificates import WrongPassphraseError, opened
 from crabhook.team.desk_keys import desk_folders
 from crabhook.team.folder import Folder
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.process
 
-OURS, THEIRS = "Passphrase of the team: ", "New passphrase of this device: "
-AGAIN = "The same again: "
+OURS, NEW, AGAIN = "Your passphrase for the team ", "Your new passphrase, ", "The same again: "
 OTHER = "another long one"
 
 
@@ -65,7 +64,7 @@ def here(tmp_path: Path) -> Path:
     """The home of who has founded a team."""
     home = tmp_path / "here"
     with Typist([CRABHOOK, "team", "init", "--operator", "ann"], environment(home)) as ann:
-        ann.answer(OURS, f"{RIGHT}\n")
+        ann.answer(NEW, f"{RIGHT}\n")
         ann.answer(AGAIN, f"{RIGHT}\n")
         code, said, complained = ann.finish()
         assert (code, complained) == (0, ""), complained
@@ -106,7 +105,7 @@ def test_a_founding_killed_at_any_file_leaves_what_the_next_one_finishes(
     home = tmp_path / "here"
     mortal = [sys.executable, "-c", _MORTAL, str(file), str(home), "team", "init"]
     with Typist(mortal, environment(home)) as ann:
-        ann.answer(OURS, f"{RIGHT}\n")
+        ann.answer(NEW, f"{RIGHT}\n")
         ann.answer(AGAIN, f"{RIGHT}\n")
         assert ann.finish()[0] == -signal.SIGKILL
     founded_already = folder(home).exists
@@ -114,7 +113,7 @@ def test_a_founding_killed_at_any_file_leaves_what_the_next_one_finishes(
     assert not desk_folders(home / "config" / "crabhook")
     with Typist([CRABHOOK, "team", "init"], environment(home)) as ann:
         if not founded_already:
-            ann.answer(OURS, f"{RIGHT}\n")
+            ann.answer(NEW, f"{RIGHT}\n")
             ann.answer(AGAIN, f"{RIGHT}\n")
         code, said, complained = ann.finish()
     assert (code, complained) == (0, "")
@@ -144,7 +143,7 @@ def test_a_person_joins_by_one_line_and_is_revoked_by_another(here: Path, tmp_pa
     with Typist([*invite, *ways()], environment(here)) as ann:
         join = [CRABHOOK, "desk", "join", invited(ann), "--name", "laptop"]
         with Typist(join, environment(there)) as bob:
-            bob.answer(THEIRS, f"{OTHER}\n")
+            bob.answer(NEW, f"{OTHER}\n")
             bob.answer(AGAIN, f"{OTHER}\n")
             ann.answer("[y/N] ", "y\n")
             code, said, complained = bob.finish()
@@ -252,7 +251,7 @@ def test_a_terminal_of_ones_own_opens_nothing_without_the_passphrase(tmp_path: P
         assert agent.stdout is not None
         shown = b""
         for times in range(1, 4):
-            while shown.count(b"Passphrase of the team: ") < times:
+            while shown.count(OURS.encode()) < times:
                 piece = os.read(agent.stdout.fileno(), 4096)
                 assert piece, shown
                 shown += piece
@@ -287,3 +286,29 @@ def test_a_passphrase_is_asked_for_three_times(monkeypatch: pytest.MonkeyPatch) 
         f"That is not it (2 more).  {OURS}",
         f"That is not it (1 more).  {OURS}",
     ]
+
+
+def test_a_new_passphrase_that_will_not_do_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import crabhook.cli.team.asking as module  # noqa: PLC0415
+
+    typed, prompts = iter(["short", RIGHT, WRONG, RIGHT, RIGHT]), list[str]()
+
+    def ask(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(typed)
+
+    monkeypatch.setattr(module, "ask", ask)
+    assert new_passphrase() == RIGHT
+    assert "8 characters or more" in prompts[0]  # said before anything is typed
+    assert prompts == [
+        module.NEW,
+        f"A passphrase has 8 to 1024 characters (2 more).  {module.NEW}",
+        AGAIN,
+        f"The two differ (1 more).  {module.NEW}",
+        AGAIN,
+    ]
+    typed = iter(["short"] * 3)
+    with pytest.raises(module.PassphrasesError, match="nothing was changed"):
+        new_passphrase()

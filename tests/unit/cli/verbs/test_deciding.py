@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached, attached
-from crabhook.cli.verbs.deciding import Told, Wish, answers, decide
+from crabhook.cli.verbs.deciding import Told, Wish, answers, decide, denied
 from crabhook.cli.verbs.telling import Teller, seen
 from crabhook.desk.commands import Claim
 from crabhook.model.actor import Operator
@@ -62,6 +62,16 @@ async def test_a_card_that_ended_is_too_late_and_says_who_decided_it() -> None:
     await decided(desk, Wish("deny", (1,), "no"))
     told = await decided(desk, Wish("approve", (1,)))
     assert told == Told(1, "#1 has ended: DENIED by operator", TOO_LATE)
+
+
+def test_a_denial_takes_the_words_behind_its_numbers_for_its_reason() -> None:
+    assert denied(["1", "no", "thanks"], "") == ((1,), "no thanks")
+    assert denied(["1", "2"], "") == ((1, 2), "")
+    assert denied(["1"], "not now") == ((1,), "not now")
+    with pytest.raises(LineError, match="'no' is no card's number"):
+        denied(["no", "1"], "")
+    with pytest.raises(LineError, match="one reason"):
+        denied(["1", "no"], "not now")
 
 
 async def test_what_was_not_seen_is_not_decided() -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.process
-ASKED = "Passphrase of laptop: "
+ASKED = "Your passphrase for the team ours: "
 
 
 class Person:
@@ -138,6 +138,17 @@ def test_who_is_in_no_team_is_told_how_to_found_one(words: tuple[str, ...]) -> N
         done = Person.run(Person.__new__(Person), *words, home=home)
     assert done.returncode == NO_SERVER
     assert "found one with `crabhook up`" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("pending",), ("approve", "1"), ("deny", "1", "no"), ("away",)])
+def test_where_no_server_runs_it_is_said_before_any_passphrase(words: tuple[str, ...]) -> None:
+    with short_folder() as home, socket.create_server(("127.0.0.1", 0)) as free:
+        team = founded(home / "team", time.time())
+        team.seat(home / ".config" / "crabhook", "ann", f"127.0.0.1:{free.getsockname()[1]}")
+        free.close()
+        done = Person.run(Person.__new__(Person), *words, home=home)
+    said = f"crabhook {words[0]}: no server runs here: start it with `crabhook up`\n"
+    assert (done.returncode, done.stdout, done.stderr) == (NO_SERVER, "", said)
 
 
 @pytest.mark.parametrize("length", ["101h", ""])
