@@ -230,6 +230,7 @@ class PlayedDesk(LocalDesk):
     ) -> str:
         """Let a hook send an event; return its request id.  `limit`: its own time, as ours."""
         event = PLATFORMS[platform].read(json.dumps(payload).encode())
+        event = replace(event, machine=origin.machine)  # as the intake does
         name = f"request-{next(self._ids)}"
         request = Request(
             name,

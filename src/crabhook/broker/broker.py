@@ -94,12 +94,13 @@ def _take_back_note(state: BrokerState, command: TakeBackNote, by: Actor) -> lis
 
 
 def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[Effect]:
-    platform, session = _known_agent(state, command.session, command.agent)
-    if not state.platforms[platform].stops:
-        raise DecisionError(f"{state.platforms[platform].title} cannot be told to stop")
+    key = _known_agent(state, command.session, command.agent)
+    platform = state.platforms[key[0]]
+    if not platform.stops:
+        raise DecisionError(f"{platform.title} cannot be told to stop")
     why = command.why.strip() or "stopped from the desk"
-    order = Order(OrderKind.HALT, session=session, agent=command.agent, words=why)
-    return halt(state, platform, order, by)
+    order = Order(OrderKind.HALT, session=command.session, agent=command.agent, words=why)
+    return halt(state, key, order, by)
 
 
 def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:

@@ -59,7 +59,7 @@ class CardIndex:
         self._listed: dict[int, Event] = {}  # what a card is found by, though that leg may leave
         self._by_request: dict[str, int] = {}
         # Nearly every tuple holds one number: a dictionary of one takes five times the memory.
-        self._by_session: dict[tuple[str, str], tuple[int, ...]] = {}
+        self._by_session: dict[tuple[str, str, str], tuple[int, ...]] = {}
         self._by_call: dict[CallKey, tuple[int, ...]] = {}
         self._last_number = 0
 
@@ -98,7 +98,7 @@ class CardIndex:
         """Return the card that `leg` waits on."""
         return self._waiting[self._by_request[leg.id]]
 
-    def of_session(self, key: tuple[str, str]) -> list[Card]:
+    def of_session(self, key: tuple[str, str, str]) -> list[Card]:
         """Return the cards that wait in a session, the oldest first."""
         return [self._waiting[number] for number in self._by_session.get(key, ())]
 

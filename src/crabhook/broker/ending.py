@@ -26,6 +26,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Order
+from crabhook.model.session import SessionKey
 
 _FOLLOWS: Mapping[str, Follows] = {
     "PreToolUse": Follows.OWN_RULES,
@@ -72,10 +73,10 @@ def _halt(state: BrokerState, card: Card, decided: Decided) -> list[Effect]:
     if not why or not card.event.session or isinstance(decided.by, StandingOrder):
         return []  # an order that halts stands already, and may be about one subagent
     order = Order(OrderKind.HALT, session=card.event.session, words=why)
-    return halt(state, card.event.platform, order, decided.by)
+    return halt(state, card.event.session_key, order, decided.by)
 
 
-def halt(state: BrokerState, platform: str, order: Order, by: Actor) -> list[Effect]:
+def halt(state: BrokerState, key: SessionKey, order: Order, by: Actor) -> list[Effect]:
     """Stop a session, or one subagent of it: what it waits for is denied, and all its next calls.
 
     Raises DecisionError.
@@ -83,7 +84,7 @@ def halt(state: BrokerState, platform: str, order: Order, by: Actor) -> list[Eff
     standing = state.orders.give(order, by)
     until = _UNTIL_IT_ENDS if order.agent else _UNTIL
     effects: list[Effect] = [state.note(order.event, f"{order}; {until}")]
-    for card in state.cards.of_session((platform, order.session)):
+    for card in state.cards.of_session(key):
         calls = all(state.asks_about_a_call(leg.event) for leg in card.requests)
         if calls and order.halts(card.event):
             denied = halted(standing, card.choices)

@@ -121,7 +121,7 @@ class KeepGoingCounter:
     """Counts, by agent; an agent that stops by itself starts again from nothing."""
 
     def __init__(self) -> None:
-        self._counts: Bounded[tuple[str, str, str], int] = Bounded(_AGENTS_KEPT)
+        self._counts: Bounded[tuple[str, str, str, str], int] = Bounded(_AGENTS_KEPT)
 
     def in_a_row(self, event: Event) -> int:
         """Return how often the agent was kept going since it last began by itself."""

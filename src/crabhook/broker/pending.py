@@ -50,8 +50,8 @@ class PendingRequests:
         self._bounds = bounds
         self._inside: dict[str, tuple[int, Request]] = {}
         self._size = 0
-        self._of_session: Counter[tuple[str, str]] = Counter()
-        self._size_of_session: Counter[tuple[str, str]] = Counter()
+        self._of_session: Counter[tuple[str, str, str]] = Counter()
+        self._size_of_session: Counter[tuple[str, str, str]] = Counter()
 
     def __repr__(self) -> str:
         return f"<PendingRequests {len(self._inside)} requests, {self._size} bytes>"

@@ -52,9 +52,9 @@ class Memory(Generic[_Entry]):
 
     def __init__(self, kept_for: float) -> None:
         self._kept_for = kept_for
-        self._sessions: dict[tuple[str, str], dict[int, _Entry]] = {}
-        self._uses: dict[tuple[str, str, str], dict[int, _Entry]] = {}
-        self._order: OrderedDict[int, tuple[tuple[str, str], str, float]] = OrderedDict()
+        self._sessions: dict[tuple[str, str, str], dict[int, _Entry]] = {}
+        self._uses: dict[tuple[str, str, str, str], dict[int, _Entry]] = {}
+        self._order: OrderedDict[int, tuple[tuple[str, str, str], str, float]] = OrderedDict()
         self._next = 0
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class Memory(Generic[_Entry]):
 
     def of_use(self, event: Event, use_id: str) -> Iterator[tuple[int, _Entry]]:
         """Return the entries of the session that were kept with this id, the oldest first."""
-        return iter(tuple(self._uses.get((event.platform, event.session, use_id), {}).items()))
+        return iter(tuple(self._uses.get((*event.session_key, use_id), {}).items()))
 
     def keep(self, entry: _Entry, use_id: str = "") -> None:
         """Keep an entry, to be found by its call's id too where there is one; the oldest may go."""
@@ -238,7 +238,7 @@ class Deduplicator:
     """The last end of a turn of each agent, so that its second telling is known for what it is."""
 
     def __init__(self) -> None:
-        self._last: Bounded[tuple[str, str, str], DuplicateEvent] = Bounded(_AGENTS_KEPT)
+        self._last: Bounded[tuple[str, str, str, str], DuplicateEvent] = Bounded(_AGENTS_KEPT)
 
     def __repr__(self) -> str:
         return f"<Deduplicator of {len(self._last)} agents>"

@@ -100,12 +100,11 @@ class BrokerState:
         request_id: str = "",
     ) -> list[Effect]:
         """Tell, and have recorded, what became of an operator's note to an agent."""
-        self.sessions.touch((one.platform, one.session))
-        about = Event("", "Desk", session=one.session)
+        self.sessions.touch(one.key)
+        about = Event("", "Desk", session=one.session, machine=one.machine)
+        where = event or replace(about, platform=one.platform, name="")
         return [
-            NoteToldOf(
-                one, what, event or Event(one.platform, "", session=one.session), by, request_id
-            ),
+            NoteToldOf(one, what, where, by, request_id),
             self.note(about, f"{one.label} {what}"),
         ]
 

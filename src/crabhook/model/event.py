@@ -98,7 +98,8 @@ class Event:
     nothing; `fields` is the whole input as it was sent, known or not.
     `agent_id` is empty for the session's main agent.  `told` comes from the
     agent's table of events: the fields that tell most, in the order in which
-    screens show them.
+    screens show them.  `machine` is the one whose own token its hook showed, empty where none
+    did; no hook says it itself.
     """
 
     platform: str
@@ -111,16 +112,20 @@ class Event:
     tool: ToolCall | None = None
     fields: Mapping[str, Value] = field(default_factory=dict, repr=False)
     told: Mapping[str, Told] = field(default_factory=dict, repr=False, compare=False)
+    machine: str = ""
 
     @property
-    def session_key(self) -> tuple[str, str]:
-        """The platform, and the session's id: the session's name among those of all agents."""
-        return self.platform, self.session
+    def session_key(self) -> tuple[str, str, str]:
+        """The platform, the session's id, and its machine: its name among those of all agents.
+
+        Who holds another machine's token speaks of no session of this one, whatever id it says.
+        """
+        return self.platform, self.session, self.machine
 
     @property
-    def agent_key(self) -> tuple[str, str, str]:
+    def agent_key(self) -> tuple[str, str, str, str]:
         """The name of the one agent of the session, subagents told apart."""
-        return self.platform, self.session, self.agent_id
+        return self.platform, self.session, self.machine, self.agent_id
 
     def text(self, key: str) -> str:
         """Return the field `key` if the agent sent it as text, else nothing."""
@@ -167,4 +172,5 @@ class Event:
             tool and ToolCall(tool.name, tool_input, tool.use_id, tool.comments),
             fields,
             self.told,
+            self.machine,
         )

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from crabhook.model.actor import Actor
 from crabhook.model.event import Event
 
-SessionKey: TypeAlias = tuple[str, str]
-"""The platform, and the session's id."""
+SessionKey: TypeAlias = tuple[str, str, str]
+"""The platform, the session's id, and the machine whose own token its hooks showed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class Note:
     """What an operator tells a running session's main agent, or the subagent with the id `agent`.
 
     `call` is the event, and its tool, with which it was given last; empty before that.
-    `delivered_at` is when the hook had printed it, None while it has not.
+    `delivered_at` is when the hook had printed it, None while it has not.  `machine` is that of
+    the session.
     """
 
     id: int
@@ -54,6 +55,12 @@ class Note:
     at: float
     call: str = ""
     delivered_at: float | None = None
+    machine: str = ""
+
+    @property
+    def key(self) -> SessionKey:
+        """The name of the session that it is for."""
+        return self.platform, self.session, self.machine
 
     @property
     def label(self) -> str:
@@ -93,7 +100,8 @@ class SessionView:
     `title` is the agent's own name, `mode` its permission mode.  `since` and `heard` are when it
     was first and last heard of, on the broker's clock.  `agents` begin with the main one.
     `waiting` are the numbers of its cards that wait, `files` what it changed, the last at the
-    end.  `notes` are those that wait to be given, and the last that were.
+    end.  `notes` are those that wait to be given, and the last that were.  `machine` is the one
+    whose own token its hooks showed, empty where none did.
     """
 
     platform: str
@@ -108,8 +116,9 @@ class SessionView:
     files: tuple[str, ...] = ()
     shared: tuple[SharedFile, ...] = ()
     notes: tuple[Note, ...] = ()
+    machine: str = ""
 
     @property
     def key(self) -> SessionKey:
         """The session's name among those of all agents."""
-        return self.platform, self.session
+        return self.platform, self.session, self.machine

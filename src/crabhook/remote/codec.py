@@ -302,7 +302,7 @@ def json_of(value: Value | Mapping[str, Value]) -> bytes:
 
 # An event has its input once, and how it is told comes from the agent's own table.
 
-_TEXTS = ("platform", "name", "session", "cwd", "permission_mode", "agent_id", "agent_type")
+_TEXTS = tuple(one.name for one in fields(Event) if one.type is str)
 _INPUT = "tool_input"
 
 

@@ -66,6 +66,7 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
             agent_id=record.agent_id,
             agent_type=record.agent_type,
             tool=ToolCall(record.tool, told["input"], record.tool_use_id),
+            machine=str(told.get("machine", "")),
         )
         edited = "edited" in told
         yield PastCall(event, verdict, actor_in(told), edited, record.at, record.card)

@@ -139,19 +139,21 @@ def _older_end(why: str) -> EndReason | None:
     return None
 
 
-def decided_text(decided: Decided) -> bytes:
-    """Return a decision as JSON, every field of it, and who made it."""
+def decided_text(decided: Decided, machine: str = "") -> bytes:
+    """Return a decision as JSON, every field of it, who made it, and of which machine's call."""
     told = {one.name: getattr(decided.decision, one.name) for one in fields(Decision)}
     who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
-    return compact(told | who).encode()
+    whose = {"machine": machine} if machine else {}
+    return compact(told | who | whose).encode()
 
 
-def decided_read(text: bytes) -> Decided:
+def decided_read(text: bytes) -> tuple[Decided, str]:
     """Return what `decided_text` wrote, or a server that had only the words for who it was."""
     told = parse_object(text, WRITTEN_DEPTH)
     by = actor_in(told)
+    machine = str(told.pop("machine", ""))
     for name in ("by", "actor"):
         told.pop(name, None)
     told["verdict"] = Verdict(str(told["verdict"]))
     listed = {key: tuple(told.get(key, ())) for key in ("permissions", "despite")}  # type: ignore[arg-type]
-    return Decided(Decision(**{**told, **listed}), by)  # type: ignore[arg-type]
+    return Decided(Decision(**{**told, **listed}), by), machine  # type: ignore[arg-type]

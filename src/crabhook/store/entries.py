@@ -213,7 +213,7 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
         request_id=request_id,
         card=card,
         verdict=verdict,
-        body=body,
+        body={**body, "machine": event.machine} if event.machine else body,
     )
 
 

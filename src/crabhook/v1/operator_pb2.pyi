@@ -1251,6 +1251,7 @@ class Event(_message.Message):
     AGENT_TYPE_FIELD_NUMBER: _builtins.int
     TOOL_FIELD_NUMBER: _builtins.int
     FIELDS_JSON_FIELD_NUMBER: _builtins.int
+    MACHINE_FIELD_NUMBER: _builtins.int
     platform: _builtins.bytes
     """The agent: claude, gemini, codex; empty for the desk's own news."""
     name: _builtins.bytes
@@ -1267,6 +1268,8 @@ class Event(_message.Message):
     """The subagent's kind."""
     fields_json: _builtins.bytes
     """The whole input as one JSON object; absent where it is left out: GetCard has it."""
+    machine: _builtins.bytes
+    """The machine whose own token its hook showed; empty where none did."""
     @_builtins.property
     def tool(self) -> Global___ToolCall:
         """The call that it is about."""
@@ -1283,10 +1286,11 @@ class Event(_message.Message):
         agent_type: _builtins.bytes = ...,
         tool: Global___ToolCall | None = ...,
         fields_json: _builtins.bytes | None = ...,
+        machine: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_fields_json", b"_fields_json", "_tool", b"_tool", "fields_json", b"fields_json", "tool", b"tool"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fields_json", b"_fields_json", "_tool", b"_tool", "agent_id", b"agent_id", "agent_type", b"agent_type", "cwd", b"cwd", "fields_json", b"fields_json", "name", b"name", "permission_mode", b"permission_mode", "platform", b"platform", "session", b"session", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fields_json", b"_fields_json", "_tool", b"_tool", "agent_id", b"agent_id", "agent_type", b"agent_type", "cwd", b"cwd", "fields_json", b"fields_json", "machine", b"machine", "name", b"name", "permission_mode", b"permission_mode", "platform", b"platform", "session", b"session", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__fields_json: _TypeAlias = _typing.Literal["fields_json"]  # noqa: Y015
     _WhichOneofArgType__fields_json: _TypeAlias = _typing.Literal["_fields_json", b"_fields_json"]  # noqa: Y015
@@ -2003,19 +2007,23 @@ class SessionKey(_message.Message):
 
     PLATFORM_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
+    MACHINE_FIELD_NUMBER: _builtins.int
     platform: _builtins.bytes
     """The agent."""
     session: _builtins.bytes
     """The session's id."""
+    machine: _builtins.bytes
+    """The machine whose own token its hooks showed; empty where none did."""
     def __init__(
         self,
         *,
         platform: _builtins.bytes = ...,
         session: _builtins.bytes = ...,
+        machine: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["platform", b"platform", "session", b"session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["machine", b"machine", "platform", b"platform", "session", b"session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2039,6 +2047,7 @@ class SessionView(_message.Message):
     FILES_FIELD_NUMBER: _builtins.int
     SHARED_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
+    MACHINE_FIELD_NUMBER: _builtins.int
     platform: _builtins.bytes
     """The agent."""
     title: _builtins.bytes
@@ -2053,6 +2062,8 @@ class SessionView(_message.Message):
     """When it was first heard of."""
     heard: _builtins.float
     """When it was last heard of."""
+    machine: _builtins.bytes
+    """The machine whose own token its hooks showed; empty where none did."""
     @_builtins.property
     def agents(self) -> _containers.RepeatedCompositeFieldContainer[Global___AgentView]:
         """Its agents, the main one first."""
@@ -2088,10 +2099,11 @@ class SessionView(_message.Message):
         files: _abc.Iterable[_builtins.bytes] | None = ...,
         shared: _abc.Iterable[Global___SharedFile] | None = ...,
         notes: _abc.Iterable[Global___Note] | None = ...,
+        machine: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agents", b"agents", "cwd", b"cwd", "files", b"files", "heard", b"heard", "mode", b"mode", "notes", b"notes", "platform", b"platform", "session", b"session", "shared", b"shared", "since", b"since", "title", b"title", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agents", b"agents", "cwd", b"cwd", "files", b"files", "heard", b"heard", "machine", b"machine", "mode", b"mode", "notes", b"notes", "platform", b"platform", "session", b"session", "shared", b"shared", "since", b"since", "title", b"title", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2214,6 +2226,7 @@ class Note(_message.Message):
     AT_FIELD_NUMBER: _builtins.int
     CALL_FIELD_NUMBER: _builtins.int
     DELIVERED_AT_FIELD_NUMBER: _builtins.int
+    MACHINE_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Its number."""
     platform: _builtins.bytes
@@ -2230,6 +2243,8 @@ class Note(_message.Message):
     """With which call it was given last."""
     delivered_at: _builtins.float
     """When the hook had printed it; absent while it has not."""
+    machine: _builtins.bytes
+    """The machine of the session."""
     @_builtins.property
     def by(self) -> Global___Actor:
         """Who tells it."""
@@ -2246,10 +2261,11 @@ class Note(_message.Message):
         at: _builtins.float = ...,
         call: _builtins.bytes = ...,
         delivered_at: _builtins.float | None = ...,
+        machine: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_delivered_at", b"_delivered_at", "by", b"by", "delivered_at", b"delivered_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_delivered_at", b"_delivered_at", "agent", b"agent", "at", b"at", "by", b"by", "call", b"call", "delivered_at", b"delivered_at", "id", b"id", "platform", b"platform", "session", b"session", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_delivered_at", b"_delivered_at", "agent", b"agent", "at", b"at", "by", b"by", "call", b"call", "delivered_at", b"delivered_at", "id", b"id", "machine", b"machine", "platform", b"platform", "session", b"session", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__delivered_at: _TypeAlias = _typing.Literal["delivered_at"]  # noqa: Y015
     _WhichOneofArgType__delivered_at: _TypeAlias = _typing.Literal["_delivered_at", b"_delivered_at"]  # noqa: Y015

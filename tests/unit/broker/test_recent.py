@@ -1,9 +1,12 @@
 """A call decided a moment ago: nobody is asked twice, and a note still arrives."""
 
+from dataclasses import replace
+
 import pytest
 
 from crabhook.broker.recent import ASKED_AGAIN_WITHIN, KEPT, NOTE_KEPT, RecentDecisions
 from crabhook.model.actor import OWNER
+from crabhook.model.card import Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from tests.support.playbook import (
@@ -49,6 +52,35 @@ def test_a_prompt_after_an_allow_is_allowed_once(book: Playbook) -> None:
         "b hears PermissionRequest allow", f"feed: PermissionRequest ALLOWED: {AGAIN}"
     )
     book.asks(prompt("c", "ls")).sees("#2 waiting: c")
+
+
+def of_machine(machine: str, request: Request) -> Request:
+    return replace(request, event=replace(request.event, machine=machine))
+
+
+@pytest.mark.parametrize("decision", [ALLOW, DENY, NOTED])
+def test_nothing_that_was_decided_reaches_the_same_call_of_another_machine(
+    decision: Decision, book: Playbook
+) -> None:
+    """Who holds another machine's token may know the session's id, the call's and its input."""
+    book.asks(of_machine("build1", bash("a", "ls", "t1"))).answers(1, decision)
+    book.asks(of_machine("build2", done("b", "ls", "t1"))).sees(
+        "b hears nothing", "feed: PostToolUse"
+    )
+    book.asks(of_machine("build2", prompt("c", "ls"))).sees("#2 waiting: c")
+    book.asks(prompt("d", "ls")).sees("#3 waiting: d")
+
+
+def test_no_machine_joins_another_machines_card_or_ends_it(book: Playbook) -> None:
+    book.asks(of_machine("build1", bash("a", "ls", "t1"))).sees("#1 waiting: a")
+    book.asks(of_machine("build2", prompt("b", "ls"))).sees("#2 waiting: b")
+    book.asks(of_machine("build2", bash("c", "ls", "t1")))
+    book.asks(of_machine("build2", done("d", "ls", "t1")))
+    book.asks(of_machine("build2", asking("e", "Stop")))
+    book.asks(of_machine("build2", asking("f", "SessionEnd")))
+    (card, *_) = book.broker.waiting()
+    assert (card.number, card.alarms, [leg.id for leg in card.requests]) == (1, (), ["a"])
+    assert "build1" in [one.machine for one in book.broker.live(book.now)]
 
 
 def test_a_prompt_after_a_denial_is_denied(book: Playbook) -> None:

@@ -14,7 +14,7 @@ def test_feed_and_sessions_are_bounded_and_keep_the_newest() -> None:
         books.note(event, "")
     assert (len(books.feed), len(books.sessions)) == (FEED_KEPT, SESSIONS_KEPT)
     assert books.feed[-1].event.session == str(number)
-    assert books.sessions.views(0.0)[-1].key == ("claude", str(number))
+    assert books.sessions.views(0.0)[-1].key == ("claude", str(number), "")
 
 
 def test_the_earliest_time_is_what_is_asked_to_be_woken_for() -> None:

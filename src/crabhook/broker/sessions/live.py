@@ -234,6 +234,7 @@ class LiveSessions:
             files=tuple(live.files),
             shared=tuple(shared),
             notes=self._notes_of(key),
+            machine=key[2],
         )
 
 

@@ -49,7 +49,9 @@ class Notes:
         mine = [one for one in self.of(key) if one.agent == agent and one.id in self._waiting]
         if len(mine) >= MOST_OF_AN_AGENT or len(self._waiting) >= MOST_WAITING:
             raise DecisionError("too many notes wait already: take one back first")
-        note = Note(next(self._numbers), *key, agent, text, by, now)
+        platform, session, machine = key
+        told = platform, session, agent, text, by, now
+        note = Note(next(self._numbers), *told, machine=machine)
         self._waiting[note.id] = note
         return note
 
@@ -67,7 +69,7 @@ class Notes:
         if not kept.request_id:
             self._waiting[note.id] = note
             return
-        event = Event(note.platform, "", note.session, agent_id=note.agent)
+        event = Event(note.platform, "", note.session, agent_id=note.agent, machine=note.machine)
         _, others = self._given.pop(kept.request_id, (event, ()))
         self._given[kept.request_id] = event, (*others, note)
 
@@ -121,7 +123,7 @@ class Notes:
     def end(self, event: Event, *, session: bool) -> tuple[Note, ...]:
         """Forget what nobody will hear, since the event's session or agent ends; return it."""
         key = event.session_key
-        gone = [one for one in self._waiting.values() if (one.platform, one.session) == key]
+        gone = [one for one in self._waiting.values() if one.key == key]
         gone = [one for one in gone if session or one.agent == event.agent_id]
         for one in gone:
             del self._waiting[one.id]
@@ -132,4 +134,4 @@ class Notes:
         if not self._waiting and not self._past:
             return ()
         notes = (*self._past, *self._waiting.values())
-        return tuple(one for one in notes if (one.platform, one.session) == key)
+        return tuple(one for one in notes if one.key == key)

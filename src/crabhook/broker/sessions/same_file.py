@@ -92,8 +92,7 @@ def tell_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) ->
     who = _named(state, event.session_key)
     for one in shared:
         alarm = f"{who} is about to change the same file: {one.path[:_PATH]}"
-        platform, session = one.other
-        for card in state.cards.of_session((platform, session)):
+        for card in state.cards.of_session(one.other):
             files = (state.files.get(leg.id, ()) for leg in card.requests)
             if alarm not in card.alarms and any(one.path in named for named in files):
                 effects.append(put_alarm(state, card, alarm))

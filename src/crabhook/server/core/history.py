@@ -216,6 +216,7 @@ def _event(record: Record, told: Mapping[str, Any], asked: Record | None) -> Eve
         agent_type=record.agent_type,
         tool=tool,
         fields=fields if isinstance(fields, dict) else {},
+        machine=str(told.get("machine", "")),
     )
 
 

@@ -8,6 +8,7 @@ one is made here, so that nobody can claim it.
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from os.path import normpath, realpath
 from secrets import token_hex
 from typing import NamedTuple
@@ -65,6 +66,8 @@ class Intake:
         # With what reads shell lines; the law brings it as soon as the port listens.
         from crabhook.policy.calls.read import changed_paths, may_go_deep  # noqa: PLC0415 - so
 
+        if asked.origin.machine:
+            asked = replace(asked, event=replace(asked.event, machine=asked.origin.machine))
         held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
         long = asked.size > LONG or may_go_deep(asked.event)
         ruling, risk = None, UNTOLD

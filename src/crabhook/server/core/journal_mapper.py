@@ -9,7 +9,7 @@ other, and a wall clock that was set meanwhile makes no wait longer.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from crabhook.bounded import Bounded
@@ -272,7 +272,7 @@ def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Req
     return Request(
         id=kept.request_id,
         secret=kept.secret,
-        event=platform.read(kept.payload),
+        event=replace(platform.read(kept.payload), machine=kept.machine),
         wait_until=now + kept.remaining(wall),
         stance=Stance(kept.stance),
         origin=Origin(kept.host, kept.pid, kept.user, kept.machine),
@@ -287,7 +287,7 @@ def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = Non
     reply = resolve.reply
     call = None
     if resolve.confirm and card is not None and card.decided is not None:
-        decided = decided_text(card.decided)
+        decided = decided_text(card.decided, leg.event.machine)
         call = DecidedCall(card.number, leg.event.platform, _payload(leg), decided)
     return Answer(leg.id, resolve.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call)
 
@@ -295,9 +295,10 @@ def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = Non
 def _decided_before(
     kept: Answer, call: DecidedCall, platform: Platform, now: float
 ) -> RestoredDecision:
-    event = platform.read(call.payload)
+    decided, machine = decided_read(call.decision)
+    event = replace(platform.read(call.payload), machine=machine)
     request = Request(kept.request_id, event, wait_until=now, secret=kept.secret)
-    return RestoredDecision(call.card, request, decided_read(call.decision), kept.delivered)
+    return RestoredDecision(call.card, request, decided, kept.delivered)
 
 
 def restored(

@@ -37,7 +37,7 @@ def _stop_key(order: Standing) -> str:
 def _note_text(one: KeptNote, ahead: float) -> str:
     note = one.note
     told: dict[str, Value] = {name: getattr(note, name) for name in _TEXTS}
-    told |= {"by": who(note.by), "actor": actor_told(note.by)}
+    told |= {"by": who(note.by), "actor": actor_told(note.by), "machine": note.machine}
     return compact(told | {"at": note.at + ahead, "request": one.request_id})
 
 
@@ -72,5 +72,7 @@ def _notes(number: Value, text: str, now: float, wall: float) -> Iterator[KeptNo
         platform, session, agent, words, call = (str(told[name]) for name in _TEXTS)
         at = min(now, now - (wall - float(told["at"])))  # type: ignore[arg-type]
         by, request = actor_in(told), str(told["request"])
-        note = Note(int(number), platform, session, agent, words, by, at, call)  # type: ignore[arg-type]
+        machine = str(told.get("machine", ""))  # of an older server's, none
+        whose = platform, session, agent
+        note = Note(int(number), *whose, words, by, at, call, machine=machine)  # type: ignore[arg-type]
         yield KeptNote(note, request)

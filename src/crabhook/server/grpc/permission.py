@@ -157,7 +157,7 @@ class PermissionPort(PermissionServiceServicer):
         try:
             event = PLATFORMS[request.platform].read(request.payload)
         except PayloadError as error:
-            return self._unreadable(request, error)
+            return self._unreadable(request, error, machine)
         try:
             asked = request_of(request, event, self._runner.now(), self._wait, machine)
             place = await self._intake.enter(asked)
@@ -196,11 +196,11 @@ class PermissionPort(PermissionServiceServicer):
         return machine
 
     def _unreadable(
-        self, request: pb.PermissionRequest, error: PayloadError
+        self, request: pb.PermissionRequest, error: PayloadError, machine: str
     ) -> pb.PermissionResponse:
         """Answer an input nobody can read: no opinion, and the reason where people look for it."""
         text = f"unreadable input of {len(request.payload)} bytes: {error}"
         self._runner.witness.unread(request.platform)
-        self._runner.observe(Event(request.platform, "?"), text)
+        self._runner.observe(Event(request.platform, "?", machine=machine), text)
         note = f"crabhook: no opinion: the hook's input could not be read: {error}\n"
         return response_of(Reply(stderr=note), confirm=False)

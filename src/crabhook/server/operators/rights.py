@@ -161,8 +161,8 @@ def kind_of(card: Card) -> str:
 def facts_of(about: Card | Event | SessionView) -> Facts:
     """Return what a card, a line of the feed or a session is about."""
     if isinstance(about, Card):
-        return Facts(about.event.cwd, about.requests[0].origin.machine, kind_of(about))
-    return Facts(about.cwd)
+        return Facts(about.event.cwd, about.event.machine, kind_of(about))
+    return Facts(about.cwd, about.machine)
 
 
 class Known(Protocol):

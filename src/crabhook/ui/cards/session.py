@@ -48,7 +48,7 @@ def details(view: SessionView, now: float) -> Iterator[str]:
     for agent in view.agents:
         yield f"{agent_name(agent)}: {doing(agent.doing, now)}"
     for one in view.shared:
-        others = ", ".join(brief(session[:ID_SHOWN], covered) for _, session in one.sessions)
+        others = ", ".join(brief(session[:ID_SHOWN], covered) for _, session, _ in one.sessions)
         yield f"! {others} changes the same file: {brief(one.path, covered)}"
     if view.files:
         shown = [brief(one, covered) for one in view.files[-_FILES_SHOWN:]]

@@ -32,8 +32,8 @@ def test_both_sessions_show_the_file_and_the_mark_goes_with_one_of_them() -> Non
     book.sees("b hears nothing", "feed: PreToolUse")
     first, second = book.broker.live(book.now)
     assert [one.path for one in first.shared] == [FILE]
-    assert first.shared[0].sessions == (("claude", "t"),)
-    assert second.shared[0].sessions == (("claude", "s"),)
+    assert first.shared[0].sessions == (("claude", "t", ""),)
+    assert second.shared[0].sessions == (("claude", "s", ""),)
     book.broker.session_changes(book.now)
     book.asks(asking("c", "SessionEnd", session="s"))
     (changed,), _ = book.broker.session_changes(book.now)

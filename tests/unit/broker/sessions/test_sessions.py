@@ -93,7 +93,7 @@ def test_what_changed_is_told_once_and_what_ended_by_name(book: Playbook) -> Non
     assert ended == ()
     assert not book.broker.sessions_changed
     book.asks(asking("c", "SessionEnd", session="t"))
-    assert book.broker.session_changes(book.now) == ((), (("claude", "t"),))
+    assert book.broker.session_changes(book.now) == ((), (("claude", "t", ""),))
 
 
 def test_the_views_are_bounded_and_are_those_heard_of_last(book: Playbook) -> None:

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.broker.messages import Refusal
+from crabhook.broker.messages import Answered, Refusal
 from crabhook.desk.commands import Steer, StopSession
-from crabhook.model.actor import UNKNOWN
+from crabhook.model.actor import OWNER, UNKNOWN
 from crabhook.model.card import NO_RISK
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import OrderKind, Standing
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
+from crabhook.server.core.history import read_page
+from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
 from crabhook.server.core.pending_call import RefusedError
 from crabhook.server.core.runner import Runner
@@ -28,7 +30,7 @@ from crabhook.server.core.steering import kept, taken_up
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
-from tests.support.playbook import DENY, asking, bash, done
+from tests.support.playbook import ALLOW, DENY, asking, bash, done
 from tests.support.seat import hears, seat
 
 if TYPE_CHECKING:
@@ -116,14 +118,21 @@ async def test_a_card_taken_up_again_is_of_the_machine_that_it_came_from(tmp_pat
         await runner.restore()
         if not began_again:
             asked = bash("a", "ls", wait=runner.now() + 60)
-            runner.enter(replace(asked, origin=replace(asked.origin, machine="build1")), None)
+            asked = replace(asked, origin=replace(asked.origin, machine="build1"))
+            await Intake(runner).enter(asked)
         (card,) = runner.broker.waiting()
         assert card.restored is began_again
-        assert card.requests[0].origin.machine == "build1"
+        assert card.requests[0].origin.machine == card.event.machine == "build1"
+        assert [one.machine for one in runner.broker.live(runner.now())] == ["build1"]
+        if began_again:
+            runner.handle(Answered(card.number, ALLOW, OWNER, runner.now()))
         recorder.close()
     with open_history(tmp_path) as history:
         (first, *_) = history.find(Query(kinds=("asked",)))
+        assert {one.told()["machine"] for one in history.find() if one.session} == {"build1"}
     assert first.told()["from"]["machine"] == "build1"  # type: ignore[index]
+    page = read_page(tmp_path, RuleFiles(tmp_path / "rules"), 0)
+    assert [one.card.event.machine for one in page.entries] == ["build1"]
 
 
 async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(

@@ -21,10 +21,12 @@ from crabhook.desk.commands import (
     Claim,
     Command,
     Decide,
+    Done,
     EndOrders,
     Extend,
     GiveOrder,
     KeepRule,
+    Outcome,
     Snooze,
     Steer,
     StopSession,
@@ -81,6 +83,9 @@ def played() -> PlayedDesk:
     server.ask(call(cwd="/shop", session_id="mine"))
     server.ask(call(cwd="/bank", session_id="theirs"), origin=Origin(machine="vault"))
     return server
+
+
+VAULT = Seat("o-ann", "ann", Role.DECIDER, "d-ann", "laptop", Scope(machines=("vault*",)))
 
 
 # Each row of the news: what of it a person with limits is told.
@@ -150,6 +155,56 @@ async def test_of_each_row_of_the_news_a_limited_person_is_told_what_is_theirs()
     for told, seen in ROWS:
         assert sight.of(told) == seen, told
     assert {type(told) for told, _ in ROWS} >= {*NEWS, HistoryRead, EntryRead, DesksRead}
+
+
+async def test_a_person_limited_to_a_machine_is_told_of_its_cards_sessions_and_past() -> None:
+    server = played()
+    server.pass_time(1)
+    row = NewsRow(server.core)
+    sight = Sight(VAULT, row)
+    mine, theirs = server.waiting()
+    seen, hidden = row.live()
+    assert (seen.machine, hidden.machine) == ("", "vault")
+    entries = tuple(Past(n, 1.0, one) for n, one in enumerate((mine, theirs), 1))
+    rows: list[tuple[News, News | None]] = [
+        (mine, None),
+        (theirs, theirs),
+        (FeedEntry(1.0, mine.event, ""), None),
+        (FeedEntry(1.0, theirs.event, ""), FeedEntry(1.0, theirs.event, "")),
+        (SessionsChanged(2), SessionsChanged(1)),
+        (SessionsSeen((seen, hidden)), SessionsSeen((hidden,))),
+        (SessionsSeen((), (seen.key, hidden.key)), SessionsSeen((), (hidden.key,))),
+        (HistoryRead(0, entries), HistoryRead(0, entries[1:])),
+        (EntryRead(1, entries[0]), EntryRead(1, None)),
+        (EntryRead(2, entries[1]), EntryRead(2, entries[1])),
+        (
+            OrdersChanged((standing(session="mine"), standing(session="theirs"))),
+            OrdersChanged((standing(session="theirs"),)),
+        ),
+    ]
+    for told, expected in rows:
+        assert sight.of(told) == expected, told
+
+
+async def test_what_a_person_limited_to_a_machine_is_told_comes_over_the_wire(
+    tmp_path: Path,
+) -> None:
+    server = played()
+    server.pass_time(1)
+    async with team_port(server.core, tmp_path) as port:
+        port.let_in("ann", Role.DECIDER, Scope(machines=("vault",)))
+        async with port.desk("ann") as desk:
+            replica = Replica(desk, time.monotonic)
+            replica.follow()
+            assert [one.event.machine for one in replica.waiting()] == ["vault"]
+            assert [(one.session, one.machine) for one in replica.live()] == [("theirs", "vault")]
+            done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+            replica.submit(StopSession("theirs", ""), done.set_result)
+            assert isinstance(await asyncio.wait_for(done, SOON), Done)
+        async with port.calls("ann") as calls:
+            rpc, request = request_of(StopSession("mine", ""))
+            with pytest.raises(grpc.aio.AioRpcError, match="limited to machines vault"):
+                await getattr(calls, rpc)(request, timeout=SOON)
 
 
 async def test_all_there_is_holds_nothing_of_others_for_a_limited_person(tmp_path: Path) -> None:
