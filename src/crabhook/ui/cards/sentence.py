@@ -1,6 +1,10 @@
 """What a card asks, in one sentence, its risk in words, and what became of its like.
 
 Both desks say it.  What an agent wrote goes through `spell`; the other words are ours.
+
+What a person is asked a second time before a decision is given is said here too: both desks ask it.
+A danger (▲▲) is named before it is allowed, and so is a mode of the agent in which another verdict
+than an allow lets the call happen.
 """
 
 from collections import Counter
@@ -12,8 +16,8 @@ from urllib.parse import urlsplit
 
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import HERE
-from crabhook.model.card import NO_RISK, Card, Level, Risk, State
-from crabhook.model.decision import Beside, Verdict
+from crabhook.model.card import NO_RISK, UNTOLD, Card, Level, Risk, State
+from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import text_at
@@ -196,3 +200,35 @@ def last_prompt(card: Card, desk: Replica) -> str:
     heard = (one.event for one in reversed(desk.feed()))
     told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)
     return next(filter(None, told), "")
+
+
+LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
+
+
+class Doubts(NamedTuple):
+    """What wants a second yes, in words not yet safe.
+
+    `mode`: how a line names the mode in which nobody is asked; empty where that is no matter.
+    """
+
+    dangers: tuple[str, ...] = ()
+    mode: str = ""
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """What the mode means for the call; nothing where it does not matter."""
+        return (f"{self.mode} nobody is asked, it may run",) if self.mode else ()
+
+
+def doubts(card: Card, decision: Decision, desk: Replica) -> Doubts:
+    """Return what a person is asked before the decision about a card is given."""
+    if card.state is not State.WAITING:
+        return Doubts()
+    if decision.verdict in LETS and Beside.OUTPUT not in card.choices.beside:
+        changed = decision.updated_input is not None and not is_question(card.event)
+        risk = desk.changed_risk(card.number, decision) if changed else card.risk
+        return Doubts(dangers(risk or UNTOLD))
+    if decision.verdict in card.choices.runs and not decision.halt:
+        modes = (leg.event.permission_mode for leg in card.requests)
+        return Doubts(dangers(card.risk), f"in mode {brief(next(filter(None, modes), ''), str)}")
+    return Doubts()

@@ -19,7 +19,6 @@ from crabhook.ui.full.dialogs import (
     orders,
     plan,
     question,
-    suggestions,
 )
 from crabhook.ui.full.effects import Go, Scroll
 from crabhook.ui.full.filters import KeyContext, Mode
@@ -169,10 +168,10 @@ TABLE: tuple[Group, ...] = (
         (_REPLACEABLE, "e", "change output…",
          "a result: change what the model is shown of it", ARMED, _EDIT),
         (_RULED, "A", "always allow…", "allow, by a rule of your own from now on: choose which",
-         READ, on.at_card(lambda s, card: suggestions.offer_rules(card, s.desk))),
+         READ, on.at_card(lambda s, card: decide.offer_rules(card, s.desk))),
         (when.suggesting, _DIGITS, "suggestion…",
          "allow, and from now on too: that suggestion of the agent's",
-         READ, lambda s, key: suggestions.offer_places(s.card, key) if s.card else ()),
+         READ, lambda s, key: decide.offer_places(s.card, key) if s.card else ()),
         (when.can(Verdict.ACCEPT), "a", "accept…", "a form: see what would be sent, then accept",
          ARMED, _ACCEPT),
         (when.can(Verdict.DECLINE), "d", "decline", "a form: send it back, refused",
@@ -186,7 +185,7 @@ TABLE: tuple[Group, ...] = (
         (when.can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
          "deny, and end the agent's turn", ARMED, on.does(decide.DENY_AND_END_TURN)),
         (_ALLOWS_MODE, "M", "allow+mode…",
-         "allow, and set the agent's permission mode", READ, on.card(suggestions.offer_modes)),
+         "allow, and set the agent's permission mode", READ, on.card(decide.offer_modes)),
         (when.can_carry(Beside.HALT), "x", "stop session…",
          "end the session's turn; its user reads the reason",
          ARMED, on.at_card(lambda s, card: decide.halt(card, s.desk))),

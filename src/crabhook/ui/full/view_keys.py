@@ -4,7 +4,7 @@ from crabhook.ui.cards.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on
-from crabhook.ui.full.dialogs import orders, suggestions
+from crabhook.ui.full.dialogs import decide, orders
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.effects import Effects, Go
 from crabhook.ui.full.filters import Mode
@@ -72,7 +72,7 @@ GROUPS: tuple[Group, ...] = (
         ("enter tab right", "open", "all of the entry", _FREE, _open)),
     group("", _ENTRY,
         ("A", "make a rule…", "allow such calls by a rule of your own from now on: choose which",
-         _FREE, lambda s, _: on.entry(lambda one: suggestions.offer_rules_of(one, s.desk))(s, _))),
+         _FREE, lambda s, _: on.entry(lambda one: decide.offer_rules_of(one, s.desk))(s, _))),
     group("", when.on_a_row & when.at(Mode.ENTRY),
         ("y", "", "copy the command, as it is on record", _FREE, _copy)),
     group("", when.at(Mode.HISTORY),

@@ -24,8 +24,7 @@ from crabhook.ui.commands.orders import keep_going_order
 from crabhook.ui.commands.parse import JUST_NOW, Command
 from crabhook.ui.commands.words import WORDS, LineError, for_a_person, read_duration
 from crabhook.ui.plain.person import ForAPerson
-from crabhook.ui.plain.rules import Remembering
-from crabhook.ui.plain.second_yes import SecondYes
+from crabhook.ui.plain.second_yes import Remembering, SecondYes
 from crabhook.ui.secrets import covered
 
 _DECIDED_REMEMBERED = 1_000
