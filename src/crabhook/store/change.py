@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
-from crabhook.store.record import Entry, Kind
+from crabhook.store.record import Document, Entry, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ class Recovered:
     answers: tuple[Answer, ...] = ()
     last_card: int = 0
     halts: tuple[Halt, ...] = ()
+    documents: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,8 @@ class Change:
     """One indivisible step.
 
     `waiting` begin to wait, or wait on, changed; `ended` are ids that no longer do; `delivered`
-    are ids with whether their client has its reply; `halts` are all sessions that are halted.
+    are ids with whether their client has its reply; `halts` are all sessions that are halted;
+    `documents` are as they are from now on.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -112,6 +114,7 @@ class Change:
     answers: tuple[Answer, ...] = ()
     delivered: tuple[tuple[str, bool], ...] = ()
     halts: tuple[Halt, ...] | None = None
+    documents: tuple[Document, ...] = ()
 
 
 def happened(*entries: Entry) -> Change:
@@ -145,10 +148,21 @@ def halted(halts: tuple[Halt, ...]) -> Change:
     return Change(halts=halts)
 
 
+def written(document: Document, entry: Entry) -> Change:
+    """A document of the store is another from now on."""
+    return Change((entry,), documents=(document,))
+
+
 def carried(recovered: Recovered) -> Change:
     """What another record's server would take up, as a change; its entry tells the last card."""
     last = (Entry(Kind.SERVER, 0.0, card=recovered.last_card),)
-    return Change(last, recovered.waiting, answers=recovered.answers, halts=recovered.halts or None)
+    return Change(
+        last,
+        recovered.waiting,
+        answers=recovered.answers,
+        halts=recovered.halts or None,
+        documents=recovered.documents,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +182,7 @@ class Merged:
         self.answers = dict[str, Answer]()
         self.delivered: dict[str, bool] = {}
         self.halts: tuple[Halt, ...] | None = None
+        self.documents = dict[str, Document]()
         self.last_card = 0
         for change in changes:
             self.add(change)
@@ -176,6 +191,7 @@ class Merged:
         """Let a change follow those before it."""
         if change.halts is not None:
             self.halts = change.halts
+        self.documents |= {document.name: document for document in change.documents}
         for waiting in change.waiting:
             self.waiting[waiting.request_id] = waiting
             self.ended.pop(waiting.request_id, None)
@@ -234,6 +250,7 @@ class Backlog:
             answers=tuple(self._merged.answers.values()),
             delivered=tuple(self._merged.delivered.items()),
             halts=self._merged.halts,
+            documents=tuple(self._merged.documents.values()),
         )
 
     def _keep(self, entry: Entry) -> None:

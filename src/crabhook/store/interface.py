@@ -4,14 +4,15 @@ It keeps what it is given: redaction and the chain (`writer`, `verify`) are abov
 """
 
 from asyncio import Future
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Protocol
 
 from crabhook.model.errors import CrabhookError
 from crabhook.store.change import Change, Recovered
-from crabhook.store.record import Cut, Head, Record, Retention
+from crabhook.store.record import Cut, Document, Head, Record, Retention
 
 
 class StoreError(CrabhookError):
@@ -72,6 +73,30 @@ class Batch:
     cut: Cut | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A document as somebody wants it who reaches the database, but does not write the record.
+
+    `follows` is the version that they saw; `name`, `desk` say who and where, in their own words;
+    `signature` is the team's authority's, of `signed`.
+    """
+
+    id: str
+    document: str
+    follows: int
+    text: str = field(repr=False)
+    name: str
+    desk: str
+    signature: bytes = field(default=b"", repr=False)
+
+    @property
+    def signed(self) -> bytes:
+        """What a signature is of: nobody can put it on another text, or on an older version."""
+        text = sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+        who = [self.document, str(self.follows), text, self.name, self.desk]
+        return "\0".join(["crabhook-proposal-v1", *who]).encode("utf-8", "surrogatepass")
+
+
 class Journal(Protocol):
     """The record and what has to survive a kill, for the one process that writes them.
 
@@ -121,6 +146,15 @@ class Journal(Protocol):
 
         It writes nothing, so that a full disk costs no request.
         """
+
+    def documents(self) -> Mapping[str, Document]:
+        """Return the documents by their names."""
+
+    def proposals(self) -> Sequence[Proposal]:
+        """Return the documents that are proposed and have no answer yet, the oldest first."""
+
+    def answer(self, proposal: str, said: str) -> None:
+        """Answer a proposal, by its id, in words: empty where it is now the document."""
 
     def forget_answers(self, before: float) -> int:
         """Forget answers decided before this wall time that are not owed; return how many."""
@@ -205,6 +239,9 @@ class History(AbstractContextManager["History"], Protocol):
 
     def damage(self) -> list[str]:
         """Return what the storage itself finds wrong with what it holds."""
+
+    def documents(self) -> Mapping[str, Document]:
+        """Return the documents by their names."""
 
     def agents(self) -> Iterator[Agent]:
         """Return the sessions' agents, the latest heard of first."""

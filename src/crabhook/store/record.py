@@ -36,6 +36,7 @@ class Kind(StrEnum):
     CHECKPOINT = "checkpoint"  # older records were removed; where the kept part begins
     SUMMARY = "summary"  # what a session was about, at its end
     SERVER = "server"  # something was done to the server itself, such as its socket replaced
+    DOCUMENT = "document"  # a text that belongs to the store was changed: the rules, the team
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,45 @@ class Cut:
         if self.latest > iso(max(0.0, moment)):
             return f"it says {self.why}, and removed a record of {self.latest} at {at}"
         return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text that belongs to a shared record, such as the rules, in one of its versions, from 1.
+
+    `by` says in words who wrote this version, `at` when, as the record writes it.  The text may
+    hold what is nobody else's business: the record has its hash alone.
+    """
+
+    name: str
+    version: int
+    text: str = field(repr=False)
+    at: str
+    by: str
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the text, in hexadecimal."""
+        return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def entry(self, before: "Document | None", now: float, actor: Mapping[str, Value]) -> Entry:
+        """Return what is recorded of this version, which followed `before`, None for the first."""
+        what = f"the document {self.name} was changed by {self.by}"
+        if before is None:
+            what = f"the document {self.name} was begun by {self.by}"
+        return self._told(f"{what}: version {self.version}", before, now, {"actor": {**actor}})
+
+    def again(self, now: float) -> Entry:
+        """Return what is recorded before retention takes the record of this version."""
+        what = f"the document {self.name} stays as it is: version {self.version}"
+        return self._told(what, self, now, {})
+
+    def _told(
+        self, what: str, before: "Document | None", now: float, beside: Mapping[str, Value]
+    ) -> Entry:
+        body: dict[str, Value] = {"what": what, "document": self.name, "version": self.version}
+        body |= {"from": before.hash if before else "", "to": self.hash, **beside}
+        return Entry(Kind.DOCUMENT, now, body=body)
 
 
 _AGE = re.compile(r"older than ([0-9.e+]{1,20}) days")

@@ -9,7 +9,7 @@ from typing import Any
 
 from crabhook.store.change import Answer, DecidedCall, Halt, Waiting
 from crabhook.store.interface import Query
-from crabhook.store.record import DAY, Cut, Retention, iso
+from crabhook.store.record import DAY, Cut, Document, Retention, iso
 
 WAITING = tuple(Waiting.__dataclass_fields__)
 ANSWER = (
@@ -18,6 +18,8 @@ ANSWER = (
 )
 FATES = {None: 0, True: 1, False: 2}
 """What stands in the column `delivered`: 0 while nobody knows, 2 for a client that was gone."""
+
+DOCUMENTS = 'SELECT name, version, text, at, "by" FROM document ORDER BY name'
 
 _FATE_OF = {number: fate for fate, number in FATES.items()}
 _LARGEST = 2**63 - 1
@@ -59,6 +61,11 @@ def answer_in(row: Sequence[Any]) -> Answer:
 def halt_row(one: Halt) -> tuple[str, str]:
     """Return a halted session as its table has it."""
     return _storable(one.session), _storable(one.why)
+
+
+def document_row(one: Document) -> tuple[str, int, str, str, str]:
+    """Return a document as its table has it."""
+    return _storable(one.name), one.version, one.text, one.at, _storable(one.by)
 
 
 def _storable(text: str) -> str:

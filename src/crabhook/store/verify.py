@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 from crabhook.store.interface import ALL, History, Query, StoreError
 from crabhook.store.record import GENESIS, Cut, Head, Kind, Record, cut_of, cuts_in, link
@@ -69,6 +70,7 @@ def verify(
         hashes = _walk(history, found, {head.seq for head in heads}, before, last)
         _compare(history, found, heads, hashes, first)
         _answers(history, found)
+        _documents(history, found)
         if thorough:
             for fault in history.damage():
                 found.fault(0, f"the database is damaged: {fault}")
@@ -178,6 +180,23 @@ def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
         known = "" if head.at else "; this head has no time, by which that could be held against it"
         removed = f"retention has removed ({cut.why}, the latest of {cut.latest}){known}"
         found.fault(head.seq, f"this head is of a record that {removed}", noted=True)
+
+
+def _documents(history: History, found: Verified) -> None:
+    """Hold the documents against what the last record of each says."""
+    documents, last = history.documents(), dict[str, tuple[int, dict[str, Any]]]()
+    for record in history.find(Query(kinds=(Kind.DOCUMENT.value,))):
+        told = record.told()
+        last[str(told.get("document", ""))] = record.seq, told
+    for name in sorted({*documents, *last}):
+        seq, told = last.get(name, (found.head.seq, {}))
+        document = documents.get(name)
+        if document is None:
+            found.fault(seq, f"the document {name} is on record, and is gone")
+        elif not told:
+            found.fault(seq, f"the document {name} is there, and no record tells who wrote it")
+        elif (document.hash, document.version) != (told.get("to"), told.get("version")):
+            found.fault(seq, f"the document {name} is not the one that was written here")
 
 
 def _answers(history: History, found: Verified) -> None:

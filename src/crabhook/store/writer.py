@@ -3,6 +3,7 @@
 from asyncio import Future
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from operator import attrgetter
 from threading import Lock
@@ -10,8 +11,8 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from crabhook.model.jsontext import compact
-from crabhook.store.change import Change, happened
-from crabhook.store.head import written
+from crabhook.store import head as heads
+from crabhook.store.change import Change, happened, written
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal
 from crabhook.store.record import (
     COLUMNS,
@@ -102,7 +103,10 @@ class Writer:
         if cut is None:
             return 0
         self.anchor()  # the head kept apart is always of a record that is still there
-        self.write([happened(cut.entry(now))], cut)
+        told = self.journal.documents().values()
+        stay = [document for document in told if document.at <= cut.latest]
+        again = [written(replace(one, at=iso(now)), one.again(now)) for one in stay]
+        self.write([happened(cut.entry(now)), *again], cut)
         self.journal.give_back()
         return cut.removed
 
@@ -133,7 +137,7 @@ class Writer:
             if self._leads_to(kept):
                 return
             why = CUT_OFF if kept else MISSING
-        head = written(kept).strip() if kept else None
+        head = heads.written(kept).strip() if kept else None
         cut = Entry(
             Kind.GAP, now, body={"cut": True, "why": why, "ends": self.head.seq, "head": head}
         )

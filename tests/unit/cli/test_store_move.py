@@ -8,9 +8,9 @@ from time import time
 import pytest
 
 from crabhook.cli.audit import store
-from crabhook.store.change import Halt, halted, happened, settled, waits
+from crabhook.store.change import Halt, halted, happened, settled, waits, written
 from crabhook.store.opening import open_writer
-from crabhook.store.record import DAY, Kind, Retention
+from crabhook.store.record import DAY, Document, Kind, Retention, iso
 from tests.support.cluster import Cluster, require
 from tests.unit.store.making import answer, decision, entry, records, verified, waiting
 
@@ -51,6 +51,8 @@ def begun(folder: Path) -> Path:
     writer.write([waits(waiting("r1", card=7, note="n\ud800"), entry(Kind.ASKED, now, card=7))])
     writer.write([settled([answer("r2", decided=now)], decision(6, at=now, request_id="r2"))])
     writer.write([halted((Halt("s1", "stop"),))])
+    rules = Document("rules", 1, "text", iso(now), "ann")
+    writer.write([written(rules, rules.entry(None, now, {}))])
     writer.close()
     return folder
 
@@ -63,7 +65,7 @@ def test_a_record_goes_to_postgresql_and_comes_back_as_it_was(
     there, key = before.journal.recover(time()), before.journal.key
     before.close()
     assert move(folder, url) == 0
-    assert "2504 records, 6 to 2509: as they were written" in capsys.readouterr().out
+    assert "2505 records, 6 to 2510: as they were written" in capsys.readouterr().out
     assert move(url, back) == 0
     kept = records(back)
     assert kept[:-1] == records(url)[:-1] == records(folder)

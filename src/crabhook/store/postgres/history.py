@@ -1,6 +1,6 @@
 """The record in PostgreSQL, read: a view of one moment, by a connection of its own."""
 
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from re import sub
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from crabhook.store.interface import ALL, Agent, CorruptError, Query, StoreError
 from crabhook.store.postgres.journal import head_path
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
-from crabhook.store.postgres.tables import marked, unmarked, version_of
-from crabhook.store.record import COLUMNS, GENESIS, Head, Record
+from crabhook.store.postgres.tables import documents_in, marked, unmarked, version_of
+from crabhook.store.record import COLUMNS, GENESIS, Document, Head, Record
 from crabhook.store.sql import clauses, without_decision
 from crabhook.store.sqlite.files import HeadFile
 
@@ -97,6 +97,12 @@ class PgHistory(AbstractContextManager["PgHistory"]):
     def damage(self) -> list[str]:
         """Return nothing: PostgreSQL says what it finds when it is read."""
         return []
+
+    def documents(self) -> Mapping[str, Document]:
+        """Return the documents by their names; none of a schema that has no table of them yet."""
+        if not list(self._rows("SELECT 1 WHERE to_regclass('crabhook.document') IS NOT NULL")):
+            return {}
+        return self._ask(documents_in(self._connection))
 
     def agents(self) -> Iterator[Agent]:
         """Return the sessions' agents, the latest heard of first."""

@@ -1,7 +1,7 @@
 """The record in PostgreSQL, for the one server that writes it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future as Elsewhere
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR, same_secret
 from crabhook.store.change import Answer, Change, Halt, Recovered, Waiting, carried
-from crabhook.store.interface import Batch, CorruptError, DeposedError, StoreError, TicketError
+from crabhook.store.interface import (
+    Batch,
+    CorruptError,
+    DeposedError,
+    Proposal,
+    StoreError,
+    TicketError,
+)
 from crabhook.store.postgres.committer import Committer, Queued
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, shown, speaking_of
-from crabhook.store.postgres.tables import unmarked
-from crabhook.store.record import GENESIS, Cut, Head, Retention
+from crabhook.store.postgres.tables import documents_in, marked, unmarked
+from crabhook.store.record import GENESIS, Cut, Document, Head, Retention
 from crabhook.store.sql import ANSWER, WAITING, answer_in, cut_among, waiting_in
 from crabhook.store.sqlite.files import HeadFile, private
 
@@ -24,6 +31,11 @@ HOUSE_WITHIN = 1.0  # seconds that a server that runs waits for what is not urge
 _ALL = "SELECT id, key, begins, seq, hash, at FROM head"
 _WAITING = "SELECT request_id, secret FROM waiting"
 _GIVEN = "SELECT request_id, secret, decided, delivered = 0 AND card IS NOT NULL FROM answer"
+_PROPOSALS = """
+SELECT id, document, follows, text, name, desk, signature FROM proposal
+WHERE answer IS NULL AND at > now() - interval '1 minute' ORDER BY at LIMIT 16
+"""
+_ANSWER = "UPDATE proposal SET answer = $2 WHERE id = $1"
 _HASH_OF = "SELECT hash FROM record WHERE seq = $1"
 _OLDEST = "SELECT seq, at, hash FROM record ORDER BY seq LIMIT $1"
 _COLUMNS = ", ".join(f'"{column}"' for column in WAITING)
@@ -226,12 +238,36 @@ class PgJournal:
             answers = await connection.fetch(_REMEMBERED, since)
             card = await connection.fetchval("SELECT card FROM head")
             halts = await connection.fetch("SELECT session, why FROM halt ORDER BY session")
+            documents = await documents_in(connection)
         return Recovered(
             tuple(waiting_in(tuple(map(unmarked, row))) for row in waiting),
             tuple(answer_in(tuple(map(unmarked, row))) for row in answers),
             int(card),
             tuple(Halt(*map(unmarked, row)) for row in halts),
+            tuple(documents.values()),
         )
+
+    def documents(self) -> Mapping[str, Document]:
+        """Return the documents by their names."""
+        return self._committer.ask(self._documents())
+
+    async def _documents(self) -> Mapping[str, Document]:
+        return await documents_in(self._committer.connected())
+
+    def proposals(self) -> Sequence[Proposal]:
+        """Return the documents that are proposed and have no answer yet, the oldest first."""
+        return self._committer.ask(self._proposals(), HOUSE_WITHIN)
+
+    async def _proposals(self) -> Sequence[Proposal]:
+        rows = await self._committer.connected().fetch(_PROPOSALS)
+        return [Proposal(*map(unmarked, row)) for row in rows]
+
+    def answer(self, proposal: str, said: str) -> None:
+        """Answer a proposal, by its id, in words: empty where it is now the document."""
+        self._committer.ask(self._answer(proposal, said))
+
+    async def _answer(self, proposal: str, said: str) -> None:
+        await self._committer.connected().execute(_ANSWER, proposal, marked(said))
 
     def forget_answers(self, before: float) -> int:
         """Forget answers decided before this wall time that are not owed; return how many."""

@@ -13,14 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.store.change import Merged
 from crabhook.store.interface import Batch, ForeignError
-from crabhook.store.record import COLUMNS, Cut, Head, Record
-from crabhook.store.sql import ANSWER, WAITING, answer_row, halt_row, waiting_row
+from crabhook.store.record import COLUMNS, Cut, Document, Head, Record
+from crabhook.store.sql import (
+    ANSWER,
+    DOCUMENTS,
+    WAITING,
+    answer_row,
+    document_row,
+    halt_row,
+    waiting_row,
+)
 
 if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2, 3)]
 KEY_BYTES = 32
 _VERSION = """
 SELECT (SELECT count(*) FROM pg_tables WHERE schemaname = 'crabhook'),
@@ -62,6 +70,12 @@ async def migrate(connection: "Connection", steps: Sequence[str] = STEPS) -> Non
             await connection.execute("INSERT INTO step VALUES ($1)", number)
         if not version:
             await connection.execute("INSERT INTO head (key) VALUES ($1)", os.urandom(KEY_BYTES))
+
+
+async def documents_in(connection: "Connection") -> dict[str, Document]:
+    """Return the documents by their names."""
+    rows = [tuple(map(unmarked, row)) for row in await connection.fetch(DOCUMENTS)]
+    return {str(row[0]): Document(*row) for row in rows}
 
 
 async def _row(connection: "Connection", text: str, *values: object) -> tuple[Any, ...]:
@@ -111,6 +125,10 @@ FROM fence WHERE request_id = ANY({}::text[])
 _WAS_GONE = "UPDATE answer SET delivered = 2 FROM fence WHERE request_id = ANY({}::text[])"
 _ENDED = "DELETE FROM waiting USING fence WHERE request_id = ANY({}::text[])"
 _FORGET = "DELETE FROM answer WHERE decided < $1 AND (delivered <> 0 OR card IS NULL)"
+_DOCUMENT = """
+INSERT INTO document VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE SET
+version = excluded.version, text = excluded.text, at = excluded.at, "by" = excluded."by"
+"""
 _CUT = """
 WITH gone AS (DELETE FROM record WHERE seq < $1 RETURNING size)
 UPDATE head SET bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone)
@@ -170,8 +188,8 @@ class Step:
         The fence comes first, and what follows it is written from its row.
         """
         text = self._statement(epoch)
-        halts, cut = self.merged.halts, self.cut
-        if halts is None and cut is None and self.forget is None:
+        halts, cut, documents = self.merged.halts, self.cut, self.merged.documents
+        if halts is None and cut is None and self.forget is None and not documents:
             return await connection.fetchval(text, *self._values) is not None
         async with connection.transaction():
             if await connection.fetchval(text, *self._values) is None:
@@ -183,6 +201,9 @@ class Step:
                     "INSERT INTO halt VALUES ($1, $2) ON CONFLICT (session) DO UPDATE SET why = $2"
                 )
                 await connection.executemany(put, rows)
+            if documents:
+                rows = [tuple(map(marked, document_row(one))) for one in documents.values()]
+                await connection.executemany(_DOCUMENT, rows)
             if cut is not None:
                 begins = "UPDATE head SET begins = greatest(begins, $1)"
                 await connection.execute(begins, cut.begins)

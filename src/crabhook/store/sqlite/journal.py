@@ -6,7 +6,7 @@ A reader sees the record as it was when it was opened, however long it reads.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +14,18 @@ from typing import Any
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Recovered, carried
-from crabhook.store.interface import ALL, Agent, Batch, CorruptError, Query, StoreError
-from crabhook.store.record import COLUMNS, GENESIS, Cut, Head, Record, Retention, as_hash
-from crabhook.store.sql import clauses, cut_among, without_decision
+from crabhook.store.interface import ALL, Agent, Batch, CorruptError, Proposal, Query, StoreError
+from crabhook.store.record import (
+    COLUMNS,
+    GENESIS,
+    Cut,
+    Document,
+    Head,
+    Record,
+    Retention,
+    as_hash,
+)
+from crabhook.store.sql import DOCUMENTS, clauses, cut_among, without_decision
 from crabhook.store.sqlite.files import (
     DATABASE,
     HEAD,
@@ -112,6 +121,18 @@ class SqliteJournal:
         """Return what waited, was just answered, or is owed; no answers too old to be asked for."""
         with speaking_of(self.path):
             return recovered(self._connection, now - ANSWER_KEPT_FOR)
+
+    def documents(self) -> Mapping[str, Document]:
+        """Return the documents of a shared record that was moved here."""
+        with speaking_of(self.path):
+            return {row[0]: Document(*row) for row in self._connection.execute(DOCUMENTS)}
+
+    def proposals(self) -> Sequence[Proposal]:
+        """Return nothing: on one machine the files are changed themselves."""
+        return ()
+
+    def answer(self, proposal: str, said: str) -> None:
+        """Answer nobody, likewise."""
 
     def forget_answers(self, before: float) -> int:
         """Forget answers decided before this wall time that are not owed; return how many."""
@@ -224,6 +245,12 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
     def damage(self) -> list[str]:
         """Return what SQLite itself finds wrong with its file and its indexes."""
         return [str(row[0]) for row in self._rows("PRAGMA integrity_check(10)") if row[0] != "ok"]
+
+    def documents(self) -> Mapping[str, Document]:
+        """Return the documents by their names; none of a database that has no table of them yet."""
+        if not list(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'document'")):
+            return {}
+        return {str(row[0]): Document(*row) for row in self._rows(DOCUMENTS)}
 
     def agents(self) -> Iterator[Agent]:
         """Return the sessions' agents, the latest heard of first."""

@@ -12,12 +12,21 @@ from pathlib import Path
 from crabhook.broker.pending import same_secret
 from crabhook.store.change import Answer, Change, Halt, Recovered, Waiting
 from crabhook.store.interface import ForeignError, TicketError
-from crabhook.store.sql import answer_in, answer_row, halt_row, waiting_in, waiting_row
+from crabhook.store.record import Document
+from crabhook.store.sql import (
+    DOCUMENTS,
+    answer_in,
+    answer_row,
+    document_row,
+    halt_row,
+    waiting_in,
+    waiting_row,
+)
 
 APPLICATION = 0x43524142  # "CRAB": how a file says that it is a record of ours
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 5)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 6)]
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
@@ -109,6 +118,10 @@ def apply(connection: sqlite3.Connection, change: Change) -> None:
         connection.execute("DELETE FROM halt")
         rows = map(halt_row, change.halts)
         connection.executemany("INSERT OR REPLACE INTO halt VALUES (?, ?)", rows)
+    for document in change.documents:
+        connection.execute(
+            "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)", document_row(document)
+        )
     cards = [entry.card for entry in change.entries if entry.card is not None]
     cards += [waiting.card for waiting in change.waiting]
     if cards:
@@ -131,4 +144,5 @@ def recovered(connection: sqlite3.Connection, since: float) -> Recovered:
         tuple(map(answer_in, answers)),
         int(card),
         tuple(Halt(*row) for row in halts),
+        tuple(Document(*row) for row in connection.execute(DOCUMENTS)),
     )
