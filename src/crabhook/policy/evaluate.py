@@ -272,6 +272,7 @@ class Policy:
         )
         self.protected = protected.without(off)
         self._size = len(placed)
+        self.ends = sorted(one.rule.expires for one in placed if one.rule.expires is not None)
         self._risks = tuple(one for one in rulesets if one.risks and one.trust is not Trust.NONE)
         self._all_protected = protected  # what is off the list is a risk all the same
 

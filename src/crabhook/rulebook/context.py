@@ -7,8 +7,9 @@ folder is asked about.
 
 import logging
 import os
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,7 +21,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook.bounded import Bounded
-from crabhook.model.event import Event
+from crabhook.model.event import Event, ToolCall
+from crabhook.model.jsontext import compact
 from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Wanted
 from crabhook.policy.paths import LONGEST_PATH, is_within
 from crabhook.policy.rule import RuleVerdict, Ruling
@@ -181,6 +183,11 @@ def context_here(project: Path, looks: Looks | None = None) -> Context:
     return Context(named, home, datetime.now(UTC), _follower(), below)
 
 
+def at_this_moment(there: Context) -> Context:
+    """Return the context of a look at a project for a call that comes now: links are as now."""
+    return replace(there, now=datetime.now(UTC), real=_follower())
+
+
 def _follower() -> Callable[[str], str]:
     """Return what follows links as `_real` does, a folder's once: a call names many in one."""
     known: dict[str, str] = {}
@@ -244,6 +251,72 @@ class InForce:
         except Exception:  # noqa: BLE001 - as where calls are judged when they come
             _LOG.debug("the rules could not be asked about %s", event.name, exc_info=True)
             return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
+
+
+RULINGS_KEPT = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A ruling, and what was seen on the way to it: where paths lead, and what folders hold."""
+
+    ruling: Ruling | None
+    paths: tuple[tuple[str, str], ...]
+    folders: tuple[tuple[str, Wanted, Below], ...]
+
+    def holds(self, context: Context) -> bool:
+        """Whether all that was seen is there to be seen now: then judging anew says the same."""
+        return all(context.real(path) == led for path, led in self.paths) and all(
+            context.below(folder, wanted) == held for folder, wanted, held in self.folders
+        )
+
+
+class RememberedRulings:
+    """Judges calls; one that comes again is not judged anew where that could only say the same.
+
+    A ruling is made of the rules, of what is in the key, and of looks at files.  The call is judged
+    without all else that its event holds, so nothing else can be in a ruling; and every look is
+    taken again before a ruling is told again.
+    """
+
+    def __init__(self) -> None:
+        self._known: Bounded[Hashable, _Known] = Bounded(RULINGS_KEPT)
+
+    def judge(self, policy: "Policy", event: Event, context: Context) -> Ruling | None:
+        """Return what the rules say of a call, or None where they leave it open."""
+        tool, brought = event.tool, event.fields.get("mcp_context")
+        if tool is None:
+            return policy.judge(event, context)
+        key = (
+            *(policy, bisect_right(policy.ends, context.now), context.project, context.home),
+            *(event.platform, event.name, event.session, event.cwd, event.permission_mode),
+            *(event.agent_id, event.agent_type, tool.name, tool.comments),
+            *(compact(tool.input), compact(brought)),
+        )
+        known = self._known.get(key)
+        if known is None or not known.holds(context):
+            call = ToolCall(tool.name, tool.input, "", tool.comments)
+            alone = {} if brought is None else {"mcp_context": brought}
+            known = _judged(policy, replace(event, tool=call, fields=alone), context)
+        self._known[key] = known
+        return known.ruling
+
+
+def _judged(policy: "Policy", event: Event, context: Context) -> _Known:
+    """Judge a call, and take down every look that is taken."""
+    paths, folders = dict[str, str](), dict[tuple[str, Wanted], Below]()
+
+    def real(path: str) -> str:
+        paths[path] = led = context.real(path)
+        return led
+
+    def below(folder: str, wanted: Wanted) -> Below:
+        folders[folder, wanted] = held = context.below(folder, wanted)
+        return held
+
+    ruling = policy.judge(event, replace(context, real=real, below=below))
+    held = tuple((folder, wanted, one) for (folder, wanted), one in folders.items())
+    return _Known(ruling, tuple(paths.items()), held)
 
 
 LawOf: TypeAlias = Callable[[Event], InForce]

@@ -1,12 +1,11 @@
 """The rules in force: read from the owner's files, and again when these change.
 
-The owner's own file, where it is broken, keeps what was in force before it broke, and
-says so on the screen: a typing error must neither open the gate nor shut it.  What a
-project brings is a stranger's: a file there that cannot be read counts for nothing,
-and the owner's rules hold beside it.
+The owner's own file, where it is broken, keeps what was in force before it broke, and says so on
+the screen: a typing error must neither open the gate nor shut it.  What a project brings is a
+stranger's: a file there that cannot be read counts for nothing, and the owner's hold beside it.
 
-Agents say in which folder they are, so the files are looked at in a thread of their
-own: no other agent's hook waits for a slow disk, or for a thousand rules to be read.
+Agents say in which folder they are, so files are looked at in a thread of their own: no other hook
+waits for a slow disk, or for a thousand rules to be read.
 """
 
 import asyncio
@@ -15,6 +14,7 @@ import os
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -31,6 +31,8 @@ from crabhook.rulebook.context import (
     LOOK_AGAIN,
     PROJECTS_KEPT,
     Looks,
+    RememberedRulings,
+    at_this_moment,
     context_here,
     project_of,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
+_Judge: TypeAlias = Callable[[Event, Context], Ruling | None]
 Warner: TypeAlias = Callable[[Event], tuple[str, ...]]
 """Returns what a card about an event says in red from the first."""
 
@@ -102,6 +105,7 @@ class _There:
     """The rules for one project, as of the last look; `trouble` is with the project's file."""
 
     project: Path
+    around: Context
     policy: "Policy"
     theirs: RuleSet
     own: _Own
@@ -114,8 +118,8 @@ class _There:
 class Law:
     """Judges events by the rule files.  `changed` hears of every change, trouble and its end.
 
-    `warner` is asked in a thread, at each look at a project, what is to be said on the cards
-    of agents there; what it returns is asked on the loop, and reads nothing.
+    `warner` is asked in a thread, at each look at a project, what is to be said on the cards of
+    agents there; what it returns is asked on the loop, and reads nothing.
     """
 
     changed: Callable[[str], None]
@@ -130,6 +134,7 @@ class Law:
         self._hanging: set[asyncio.Future[_There]] = set()
         self._looker = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-rules")
         self._looks = Looks()  # into folders that agents search
+        self._rulings = RememberedRulings()
         self._ours = -inf  # when we last changed the files ourselves
         self._told = False  # of that change, by whoever made it
         self._assessed = False  # any call yet; the first reads the table of programs
@@ -168,20 +173,20 @@ class Law:
     async def judge(self, event: Event, *, long: bool) -> Ruling | None:
         """Return what the rules say of an event, or None where they leave it open.
 
-        `long`: reading a hostile shell line may take a second, and looking into a large
-        folder that is searched too, so such an event is judged in a thread, and other
-        agents' hooks do not wait for it.  Of a short one, what a folder holds is told by
-        the last look into it.
+        `long`: reading a hostile shell line may take a second, and looking into a large folder that
+        is searched too, so such an event is judged in a thread, and other agents' hooks do not wait
+        for it.  Of a short one, what a folder holds is told by the last look into it.
         """
         if event.tool is None:
             return None
         folder = _folder(event)
         there = self._fresh(folder) or await self._looked(folder)
-        around = context_here(there.project, self._looks)
+        around = at_this_moment(there.around)
         if not long:
-            return _judged(there.policy, event, replace(around, below=self._looks.known))
+            judge = partial(self._rulings.judge, there.policy)
+            return _judged(judge, event, replace(around, below=self._looks.known))
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, _judged, there.policy, event, around)
+        return await loop.run_in_executor(None, _judged, there.policy.judge, event, around)
 
     async def risk(self, event: Event, *, long: bool) -> Risk:
         """Return what an event's call may do, by the last look at its project; for a card.
@@ -193,7 +198,7 @@ class Law:
         there = self._by_folder.get(_folder(event))
         if there is None:
             return UNTOLD
-        around = context_here(there.project, self._looks)
+        around = at_this_moment(there.around)
         if self._assessed and not long:
             return _assessed(there.policy, event, replace(around, below=self._looks.known))
         loop = asyncio.get_running_loop()
@@ -226,8 +231,7 @@ class Law:
 
         Where a file system hangs, the rules are as of the last look, the owner's at least.
         """
-        looking = self._looking.get(folder)
-        if looking is None:
+        if (looking := self._looking.get(folder)) is None:
             loop = asyncio.get_running_loop()
             looking = loop.run_in_executor(self._looker, self._look, folder)
             self._looking[folder] = looking
@@ -240,11 +244,12 @@ class Law:
                 self._hanging.add(looking)
         if known := self._by_folder.get(folder):
             return known
-        nothing, policy = RuleSet(), self._policy(self._own.rules)
-        return _There(Path(folder), policy, nothing, self._own, None, "", -inf, no_warning)
+        policy, around = self._policy(self._own.rules), context_here(Path(folder), self._looks)
+        rest = (RuleSet(), self._own, None, "", -inf, no_warning)
+        return _There(Path(folder), around, policy, *rest)
 
     def _policy(self, *rules: RuleSet) -> "Policy":
-        # The readers of shell lines come with it: `watch` brings them, once the port listens.
+        # With the readers of shell lines, which `watch` brings once the port listens.
         from crabhook.policy.evaluate import Policy  # noqa: PLC0415 - see above
 
         return Policy(rules, self._files.protected)
@@ -259,9 +264,9 @@ class Law:
         looked, project = monotonic(), project_of(folder)
         known = self._by_project.get(project)
         own, stamp = self._look_at_own(), stamp_of(project / PROJECT_FILE)
-        warn = self._warner(project)
+        warn, around = self._warner(project), context_here(project, self._looks)
         if known and known.own is own and known.stamp == stamp:
-            return replace(known, looked=looked, warn=warn)
+            return replace(known, around=around, looked=looked, warn=warn)
         theirs, trouble = RuleSet(folder=str(project), trust=Trust.NONE), ""
         if stamp is not None:
             try:
@@ -269,7 +274,7 @@ class Law:
             except CrabhookError as error:
                 trouble = f"RULES YOU TRUSTED COUNT FOR NOTHING, your own hold: {error}"
         policy = self._policy(own.rules, theirs)
-        return _There(project, policy, theirs, own, stamp, trouble, looked, warn)
+        return _There(project, around, policy, theirs, own, stamp, trouble, looked, warn)
 
     def _look_at_own(self) -> _Own:
         files, known = self._files, self._own
@@ -320,9 +325,9 @@ def _folder(event: Event) -> str:
     return event.cwd
 
 
-def _judged(policy: "Policy", event: Event, around: Context) -> Ruling | None:
+def _judged(judge: _Judge, event: Event, around: Context) -> Ruling | None:
     try:
-        return policy.judge(replace(event, cwd=_folder(event)), around)
+        return judge(replace(event, cwd=_folder(event)), around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
         _LOG.exception("the rules could not be asked about %s", event.name)
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
