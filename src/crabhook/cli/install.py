@@ -10,6 +10,7 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.cli.commands import Command, declare, options_of
+from crabhook.hook.servers import listed
 from crabhook.install import program
 from crabhook.install.entries import count, known, with_hooks, without_hooks
 from crabhook.install.settings_file import Change, plan, read, read_settings
@@ -192,13 +193,14 @@ def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
 
 def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what is left to do, and on which machine."""
+    if len(servers := listed(installation.server or "")) > 1:
+        yield f"Next: have servers of one record in PostgreSQL run at {' and '.join(servers)}."
+        yield _then(agent.program)
+        return
     serve, beyond = _serve(installation), _beyond(_asked(installation))
     if beyond:
         yield f"Next: on {beyond.host}, where you sit, run `{serve}` in a terminal of its own."
-        yield (
-            f"Then see here that hooks reach it, `crabhook doctor {agent.program}`, and start "
-            f"`{agent.program}`.  {_ANEW}"
-        )
+        yield _then(agent.program)
     else:
         yield (
             f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  {_ANEW}"
@@ -211,6 +213,10 @@ def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
         f"`{agent.program}`, its environment must hold it, or every hook is refused:"
     )
     yield f"  {export(token)}"
+
+
+def _then(it: str) -> str:
+    return f"Then see here that hooks reach it, `crabhook doctor {it}`, and start `{it}`.  {_ANEW}"
 
 
 def _joined(agent: Platform) -> str:
@@ -274,20 +280,22 @@ def _troubles(
 
 def _unreached(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what keeps hooks that go by TCP from being taken in."""
-    server = installation.server or ""
-    try:
-        address = parse_address(server)
-    except AddressError as error:
-        yield f"no hook reaches the server: {error}"
-        return
-    if not isinstance(address, TcpAddress):
-        return
-    if not (address.loopback or installation.tls_ca):
-        yield (
-            f"{server} is beyond this machine, and a hook sends nothing there in the clear: "
-            "install again with --tls-ca FILE, the certificate to know the server by"
-        )
-    if installation.token_file is None:
+    by_tcp = False
+    for server in listed(installation.server or ""):
+        try:
+            address = parse_address(server)
+        except AddressError as error:
+            yield f"no hook reaches the server: {error}"
+            continue
+        if not isinstance(address, TcpAddress):
+            continue
+        by_tcp = True
+        if not (address.loopback or installation.tls_ca):
+            yield (
+                f"{server} is beyond this machine, and a hook sends nothing there in the clear: "
+                "install again with --tls-ca FILE, the certificate to know the server by"
+            )
+    if by_tcp and installation.token_file is None:
         yield (
             f"a server at HOST:PORT wants its token: install again with --token-file FILE, or have "
             f"CRABHOOK_TOKEN hold it wherever `{agent.program}` is started"
@@ -303,11 +311,15 @@ def _has_hooks(path: Path) -> bool:
 
 
 def _address(text: str) -> str:
-    """Return the address, with the path of a socket made absolute."""
-    scheme, colon, path = text.partition(":")
-    if not text:
+    """Return the address, or the list of them, with the paths of sockets made absolute."""
+    if not text.strip(", "):
         raise argparse.ArgumentTypeError("an address is unix:PATH or HOST:PORT")
-    return f"unix:{_path(path)}" if (scheme, colon) == ("unix", ":") and path[:1] != "/" else text
+    return ",".join(map(_absolute, listed(text)))
+
+
+def _absolute(address: str) -> str:
+    relative = address.startswith("unix:") and address[5:6] != "/"
+    return f"unix:{_path(address[5:])}" if relative else address
 
 
 def _path(text: str) -> str:

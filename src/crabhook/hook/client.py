@@ -34,6 +34,12 @@ from crabhook.hook.wire import (
     request_headers,
 )
 
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    AnyCall = TypeVar("AnyCall", bound=Call)
+
 LARGEST_PAYLOAD = 32 << 20
 _GREETING_TIME = 5.0  # seconds to connect and to be greeted: else nobody is there
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two tries to find a server again
@@ -96,7 +102,7 @@ class Request:
     """
 
     def __init__(self, options: Options) -> None:
-        self._options = options
+        self.options = options
         self._id = posix.urandom(16).hex()
         self._secret = posix.urandom(16).hex()
         self._line: sockets.socket | None = None
@@ -109,13 +115,17 @@ class Request:
         is asked again under the same ticket when the connection is lost, since its
         answer may already be given, or may yet be.
         """
-        options = self._options
+        options = self.options
         if options.problem:
             raise Unanswered("options", options.problem)
         end = monotonic() + options.wait
+        if "," in options.server:
+            from crabhook.hook.servers import Turns  # noqa: PLC0415 - most have one server
+
+            return _reply(Turns(self, payload, end).ask())
         accepted, give_up, pause = False, end, _FIRST_PAUSE
         while True:
-            self._call = call = self._new_call(payload, seconds=end - monotonic())
+            call = self.new_call(Call, payload, seconds=end - monotonic())
             problem = self._attempt(call, accept_by=give_up, end_by=end)
             now = monotonic()
             if call.accepted:
@@ -152,25 +162,35 @@ class Request:
 
     def _attempt(self, call: Call, *, accept_by: float, end_by: float) -> str:
         """Carry the call out once; return in words what kept it from being answered."""
-        server = self._options.server
+        server = self.options.server
         greet_by = min(accept_by, monotonic() + _GREETING_TIME)
         try:
-            self._line = _connect(self._options, greet_by)
-            _carry(self._line, call, greet_by, accept_by, end_by)
+            self.connect(greet_by)
+            self.carry(call, greet_by, accept_by, end_by)
         except (OSError, Malformed) as error:
             return f"{server}: {words(error)}"
         return f"{server}: {call.detail}"
 
-    def _new_call(self, payload: bytes, *, seconds: float) -> Call:
+    def connect(self, by: float) -> None:
+        """Connect to the server that the options name; raise OSError when that cannot be."""
+        self._line = _connect(self.options, by)
+
+    def carry(self, call: Call, greet_by: float, accept_by: float, end_by: float) -> None:
+        """Carry the call on over the connection; raise OSError or Malformed where that ends it."""
+        if self._line is not None:
+            _carry(self._line, call, greet_by, accept_by, end_by)
+
+    def new_call(self, kind: "type[AnyCall]", payload: bytes, *, seconds: float) -> "AnyCall":
+        """Return the call to make next, which the receipt follows; the ticket stays the same."""
         user = posix.environ.get(b"LOGNAME") or posix.environ.get(b"USER") or b""
         message = permission_request(
             request_id=self._id,
             secret=self._secret,
-            platform=self._options.platform,
+            platform=self.options.platform,
             payload=payload,
             wait_ms=max(1, int(seconds * 1000)),
-            stance=self._options.stance,
-            when_lost=self._options.when_lost,
+            stance=self.options.stance,
+            when_lost=self.options.when_lost,
             facts=client_facts(
                 host=posix.uname().nodename,
                 pid=posix.getpid(),
@@ -178,10 +198,11 @@ class Request:
                 version=__version__,
             ),
         )
-        return Call(self._headers("RequestPermission"), message)
+        self._call = call = kind(self._headers("RequestPermission"), message)
+        return call
 
     def _headers(self, method: str) -> bytes:
-        options = self._options
+        options = self.options
         return request_headers(
             path=_SERVICE + method,
             authority="localhost" if _is_local(options) else options.server,

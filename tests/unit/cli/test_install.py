@@ -434,6 +434,8 @@ def test_a_reader_that_has_had_enough_gets_no_traceback(tmp_path: Path) -> None:
         (("--server", "desk.example:7443", "--tls-ca", "ca.pem"), ("wants its token",)),
         (("--server", "127.0.0.1:7443", "--token-file", "token"), ()),
         (("--server", "desk.example"), ("no hook reaches the server",)),
+        (("--server", "a.example:7443,127.0.0.1:7444"), ("a.example:7443 is beyond", "its token")),
+        (("--server", "unix:/run/s,b"), ()),
         (("--server", "unix:/run/s"), ()),
     ],
 )

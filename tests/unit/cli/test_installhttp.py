@@ -73,6 +73,13 @@ def test_a_server_elsewhere_is_started_elsewhere_and_hooks_are_seen_to_reach_it_
     assert "see here that hooks reach it, `crabhook doctor claude`" in second
 
 
+def test_of_a_list_of_servers_no_one_is_started_here() -> None:
+    how = Installation("python", "stub", server="a.example:7443,b.example:7443")
+    first, second = next_steps(PLATFORMS["claude"], how)
+    assert "run at a.example:7443 and b.example:7443" in first
+    assert "`crabhook doctor claude`" in second
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -106,6 +106,16 @@ def test_a_call_by_tcp_imports_one_module_more(runtime: Path) -> None:
     assert told == ISLAND | {"crabhook.hook.tcp"}
 
 
+def test_a_list_of_servers_imports_one_module_more_than_one_of_them(runtime: Path) -> None:
+    operator = Operator(lambda _request, _context: replying(b"yes"))
+    with serving(operator, f"unix:{runtime}/a"):
+        told = modules(
+            ["-I", "-S"], STUB, f"--server=unix:{runtime}/a,unix:{runtime}/b", runtime=runtime
+        )
+    assert operator.requests
+    assert told == ISLAND | {"crabhook.hook.servers"}
+
+
 def test_an_interpreter_has_everything_else_at_its_start() -> None:
     bare = "import sys; print(*sys.modules)"
     names = subprocess.check_output([sys.executable, "-I", "-S", "-c", bare], text=True).split()

@@ -154,6 +154,8 @@ _OPTIONS = (
     ("grpc.keepalive_timeout_ms", 20_000),
     ("grpc.http2.ping_timeout_ms", 20_000),
     ("grpc.keepalive_permit_without_calls", 1),
+    # A hook with a list of servers asks every two seconds whether this one is there still.
+    ("grpc.http2.min_ping_interval_without_data_ms", 1_000),
     # Who connects and says nothing is let go; gRPC itself would wait for two minutes.
     ("grpc.server_handshake_timeout_ms", 30_000),
     # Two servers must never share a port: half of the questions would go astray.

@@ -1,0 +1,186 @@
+"""A list of servers, one of which leads: asked in turn under one ticket, imported for a list alone.
+
+The ticket is what makes this safe: a request that two servers have seen has one answer, that of the
+record they share, so the next may be asked whenever nothing is heard of the one before.  One token
+and one file of certificates count for the whole list, and go to no address that is not in it.
+"""
+
+from time import monotonic, sleep
+
+from crabhook.hook import Options, Unanswered, words
+from crabhook.hook.call import (
+    CANCELLED,
+    DEADLINE_EXCEEDED,
+    INTERNAL,
+    OK,
+    TEMPORARY,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    UNIMPLEMENTED,
+    UNKNOWN,
+    Call,
+)
+from crabhook.hook.wire import Malformed, printable
+
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from crabhook.hook.client import Request
+
+LEADER = b"crabhook-leader"
+"""Where a server that does not lead says which one does, behind its refusal."""
+
+_GREETING_TIMES = 1.5, 5.0  # seconds to be greeted in the first round, and in later ones
+_PING_EVERY = 2.0  # seconds without a word, while a request waits
+_SILENCE = 5.0  # seconds without a word, after which the next server is asked
+_NEW_PATIENCE = 10.0  # seconds for a server to take the lead, before a request was taken
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5  # seconds between two rounds
+_PING = b"\0\0\x08\x06\0\0\0\0\0crabhook"  # RFC 9113 6.7
+
+_NOT_FOUND, _FAILED_PRECONDITION = 5, 9
+
+# What a server may say of a request it did not take while another one takes it: it is closing, it
+# cannot write the record, it is none of ours.  All else is the leader's word, as with one server.
+_NEXT = (
+    *(None, CANCELLED, UNKNOWN, INTERNAL, UNAVAILABLE),
+    *(_NOT_FOUND, _FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED),
+)
+
+
+def listed(text: str) -> list[str]:
+    """Return the addresses in a list; a socket's path with a comma in it is no list."""
+    parts = [part.strip() for part in text.split(",")]
+    if text.startswith("unix:") and not all(_looks_like_an_address(part) for part in parts):
+        return [text]
+    return [part for part in dict.fromkeys(parts) if part]
+
+
+def _looks_like_an_address(part: str) -> bool:
+    return part.startswith("unix:") or part.rpartition(":")[2].isdigit()
+
+
+class _Watched(Call):
+    """A call that knows when it heard of the server last, and where that says the leader is."""
+
+    def __init__(self, headers: bytes, message: bytes) -> None:
+        super().__init__(headers, message)
+        self.heard = monotonic()
+        self.leader = ""
+
+    def feed(self, data: bytes) -> None:
+        self.heard = monotonic()
+        super().feed(data)
+
+    def ping(self) -> None:
+        """Have the server say something, which costs it next to nothing."""
+        self._outbound += _PING
+
+    def _end(self, fields: dict[bytes, bytes]) -> None:
+        self.leader = printable(fields.get(LEADER, b""))
+        super()._end(fields)
+
+
+class Turns:
+    """One request at the servers of a list, until one of them answers.
+
+    A round asks each server once: in the list's order, but first where a refusal said that the
+    leader is.  Before a server has taken the request, rounds go on only while one of them is there
+    and does not lead, for `_NEW_PATIENCE`: else nobody is there, and the agent does not wait.
+    After that they go on for the time of `--reconnect`, as with one server.
+    """
+
+    def __init__(self, request: "Request", payload: bytes, end: float) -> None:
+        self._request, self._payload, self._end = request, payload, end
+        self._servers, self._tls_ca = listed(request.options.server), request.options.tls_ca
+        self._options = Options()  # a copy, whose server is the one that is asked now
+        self._options.__dict__.update(request.options.__dict__)
+        request.options = self._options
+        self._problems: dict[str, str] = {}  # by server, of the last round
+        self._status: int | None = None  # the last that a server gave
+        self._accepted = self._somebody = self._waits = False
+        self._give_up = min(end, monotonic() + min(_NEW_PATIENCE, self._options.reconnect))
+        self._pause = _FIRST_PAUSE
+
+    def ask(self) -> Call:
+        """Return the call that was answered; raise Unanswered when there will be no answer."""
+        greeting = _GREETING_TIMES[0]
+        while True:
+            if (call := self._round(greeting)) is not None:
+                return call
+            now = monotonic()
+            if now + self._pause >= self._give_up or not (self._accepted or self._waits):
+                raise self._unanswered(late=self._accepted and now >= self._end)
+            greeting = _GREETING_TIMES[not self._somebody]
+            sleep(self._pause)
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    def _round(self, greeting: float) -> Call | None:
+        """Ask each server once; return the call that was answered."""
+        self._problems, self._status = {}, None
+        self._somebody = self._waits = False
+        left = list(self._servers)
+        while left:
+            server = left.pop(0)
+            call = self._attempt(server, greeting)
+            if call is None:
+                continue
+            if call.status == OK:
+                return call
+            if call.accepted:
+                self._lost(server)
+            if call.status is not None:
+                self._status = call.status
+            self._somebody = self._somebody or call.greeted
+            self._waits = self._waits or call.status in (UNAVAILABLE, _FAILED_PRECONDITION)
+            if call.status == DEADLINE_EXCEEDED:
+                raise self._unanswered(late=True)
+            if call.status not in (_NEXT + TEMPORARY if self._accepted else _NEXT):
+                raise self._unanswered(late=False)
+            if call.leader in left:
+                left.remove(call.leader)
+                left.insert(0, call.leader)
+        return None
+
+    def _lost(self, server: str) -> None:
+        """Begin anew after a loss, with the servers beside the one that had taken the request."""
+        self._accepted, self._pause = True, _FIRST_PAUSE
+        self._give_up = min(self._end, monotonic() + self._options.reconnect)
+        self._servers.remove(server)
+        self._servers.append(server)
+
+    def _attempt(self, server: str, greeting: float) -> _Watched | None:
+        """Ask one server; return the call as it ended, None where no connection came about."""
+        request, options, end = self._request, self._options, self._end
+        options.server = server
+        options.tls_ca = "" if server.startswith("unix:") else self._tls_ca
+        greet_by = min(end, monotonic() + greeting)
+        call = None
+        try:
+            request.connect(greet_by)
+            call = request.new_call(_Watched, self._payload, seconds=end - monotonic())
+            self._carry(call, greet_by)
+        except (OSError, Malformed) as error:
+            self._problems[server] = words(error)
+        else:
+            self._problems[server] = call.detail
+        if call is None or call.status != OK:
+            request.close()
+        return call
+
+    def _carry(self, call: _Watched, greet_by: float) -> None:
+        """Carry the call to its end; raise OSError where nothing is heard of the server."""
+        while call.status is None:
+            by = min(self._end, monotonic() + _PING_EVERY)
+            try:
+                self._request.carry(call, greet_by, by, by)
+            except TimeoutError:
+                now = monotonic()
+                if not call.greeted or now >= self._end:
+                    raise
+                if now - call.heard >= _SILENCE:
+                    raise ConnectionError("nothing is heard of it any more") from None
+                call.ping()
+
+    def _unanswered(self, *, late: bool) -> Unanswered:
+        kind = "late" if late else "lost" if self._accepted else "unreachable"
+        problem = "; ".join(f"{server}: {said}" for server, said in self._problems.items())
+        return Unanswered(kind, problem, self._status)

@@ -1,0 +1,261 @@
+"""A list of servers: who is asked, in which order, for how long, and with what."""
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NoReturn
+
+import grpc
+import pytest
+
+from crabhook.hook import Options, Unanswered, servers
+from crabhook.hook.servers import listed
+from crabhook.v1 import permission_pb2 as pb
+from tests.unit.hook.peers import Answer, Operator, ask, listening, replying, run_hook, serving
+from tests.unit.hook.test_client_waiting import ACCEPTANCE, Asked, server_process
+
+PINGED = (("grpc.http2.min_ping_interval_without_data_ms", 10),)
+
+
+def standby(leader: str = "") -> Answer:
+    """Refuse as a server that does not lead, saying which one does."""
+
+    def refuse(_: pb.PermissionRequest, context: grpc.ServicerContext) -> NoReturn:
+        context.set_trailing_metadata((("crabhook-leader", leader),) if leader else ())
+        context.abort(grpc.StatusCode.UNAVAILABLE, "this server stands by")
+        raise AssertionError
+
+    return refuse
+
+
+def refusing(code: grpc.StatusCode) -> Answer:
+    def refuse(_: pb.PermissionRequest, context: grpc.ServicerContext) -> NoReturn:
+        context.abort(code, "not here")
+        raise AssertionError
+
+    return refuse
+
+
+def yes(_: pb.PermissionRequest, __: grpc.ServicerContext) -> pb.PermissionResponse:
+    return replying(b"yes", confirm=True)
+
+
+def options_of(*addresses: str, wait: float = 30.0, reconnect: float = 20.0) -> Options:
+    options = Options()
+    options.server, options.token = ",".join(addresses), "the-token"
+    options.wait, options.reconnect = wait, reconnect
+    return options
+
+
+@contextlib.contextmanager
+def each(*answers: Answer) -> Iterator[tuple[list[Operator], list[str]]]:
+    """Serve a server for each answer, on ports of the loopback."""
+    with ExitStack() as stack:
+        operators = [Operator(answer) for answer in answers]
+        ports = [
+            stack.enter_context(serving(one, "127.0.0.1:0", options=PINGED))[1] for one in operators
+        ]
+        yield operators, [f"127.0.0.1:{port}" for port in ports]
+
+
+@contextlib.contextmanager
+def nobody() -> Iterator[str]:
+    """An address of the loopback where a connection is refused."""
+    with socket.socket() as line:
+        line.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{line.getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a:7443,b:7443", ["a:7443", "b:7443"]),
+        ("a:1, b:2,", ["a:1", "b:2"]),
+        ("a:1,a:1", ["a:1"]),
+        ("unix:/run/x.sock,b:7443", ["unix:/run/x.sock", "b:7443"]),
+        ("unix:/tmp/a,b/x.sock", ["unix:/tmp/a,b/x.sock"]),
+    ],
+)
+def test_a_list_is_cut_at_its_commas_but_a_path_is_not(text: str, parts: list[str]) -> None:
+    assert listed(text) == parts
+
+
+def test_a_socket_whose_path_holds_a_comma_is_asked_as_before(folder: Path) -> None:
+    (folder / "a,b").mkdir()
+    operator = Operator(yes)
+    with serving(operator, f"unix:{folder}/a,b/s"):
+        assert ask(options_of(f"unix:{folder}/a,b/s")).stdout == b"yes"
+
+
+def test_where_one_server_refuses_the_next_is_asked_under_the_same_ticket_and_token() -> None:
+    with each(standby(), yes) as ((first, second), addresses):
+        assert ask(options_of(*addresses)).stdout == b"yes"
+    (refused,), (answered,) = first.requests, second.requests
+    assert (refused.request_id, refused.secret) == (answered.request_id, answered.secret)
+    assert second.metadata[0]["authorization"] == "Bearer the-token"
+
+
+def test_a_server_that_is_not_there_is_passed_over() -> None:
+    with nobody() as gone, each(yes) as ((operator,), (address,)):
+        assert ask(options_of(gone, address)).stdout == b"yes"
+    assert len(operator.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        grpc.StatusCode.NOT_FOUND,
+        grpc.StatusCode.FAILED_PRECONDITION,
+        grpc.StatusCode.UNAUTHENTICATED,
+        grpc.StatusCode.UNIMPLEMENTED,
+    ],
+)
+def test_what_another_server_may_answer_is_asked_there(code: grpc.StatusCode) -> None:
+    with each(refusing(code), yes) as (_, addresses):
+        assert ask(options_of(*addresses)).stdout == b"yes"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.PERMISSION_DENIED,
+    ],
+)
+def test_what_the_leader_refuses_is_refused(code: grpc.StatusCode) -> None:
+    with (
+        each(refusing(code), yes) as ((_, second), addresses),
+        pytest.raises(Unanswered, match="not here") as unanswered,
+    ):
+        ask(options_of(*addresses))
+    assert (unanswered.value.kind, second.requests) == ("unreachable", [])
+
+
+def test_where_a_refusal_says_the_leader_it_is_asked_next() -> None:
+    with each(yes, yes, yes) as (operators, addresses):
+        operators[0].answer = standby(addresses[2])
+        assert ask(options_of(*addresses)).stdout == b"yes"
+    assert [len(operator.requests) for operator in operators] == [1, 0, 1]
+
+
+def test_an_address_that_is_not_in_the_list_is_never_asked() -> None:
+    with each(yes) as ((stranger,), (elsewhere,)), each(standby(elsewhere), yes) as (_, addresses):
+        assert ask(options_of(*addresses)).stdout == b"yes"
+    assert stranger.callers == []
+
+
+def test_where_nobody_is_there_the_agent_does_not_wait() -> None:
+    begun = time.monotonic()
+    with nobody() as one, nobody() as other, pytest.raises(Unanswered) as unanswered:
+        ask(options_of(one, other))
+    assert unanswered.value.kind == "unreachable"
+    assert one in str(unanswered.value)
+    assert other in str(unanswered.value)
+    assert time.monotonic() - begun < 5
+
+
+def test_where_servers_only_stand_by_a_leader_is_awaited_for_a_while() -> None:
+    with nobody() as gone, each(standby()) as ((operator,), (address,)):
+        asked = Asked(options_of(gone, address))
+        while len(operator.requests) < 2:
+            time.sleep(0.01)
+        operator.answer = yes
+        asked.end()
+    assert asked.reply is not None
+    assert asked.reply.stdout == b"yes"
+
+
+def test_where_servers_only_stand_by_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "_NEW_PATIENCE", 0.4)
+    with (
+        each(standby(), standby()) as (operators, addresses),
+        pytest.raises(Unanswered, match="stands by") as unanswered,
+    ):
+        ask(options_of(*addresses))
+    assert (unanswered.value.kind, unanswered.value.status) == ("unreachable", 14)
+    assert all(len(operator.requests) > 1 for operator in operators)
+
+
+@pytest.mark.process
+def test_a_leader_that_is_killed_is_followed_by_the_next_with_the_same_ticket(folder: Path) -> None:
+    with server_process(folder / "a", "hold") as dead:
+        asked = Asked(options_of(f"unix:{folder}/a", f"unix:{folder}/b", reconnect=30))
+        assert dead.stdout
+        ticket = dead.stdout.readline().split()
+        with server_process(folder / "b", "answer") as next_one:
+            dead.kill()
+            assert next_one.stdout
+            assert next_one.stdout.readline().split() == ticket
+            asked.end()
+    assert asked.reply is not None
+    assert asked.reply.stdout == b"decided"
+
+
+def test_a_leader_that_falls_silent_is_left_for_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "_PING_EVERY", 0.05)
+    monkeypatch.setattr(servers, "_SILENCE", 0.4)
+    asked: list[bytes] = []
+
+    def accept_and_say_nothing(line: socket.socket) -> None:
+        asked.append(line.recv(1 << 16))
+        line.sendall(ACCEPTANCE)
+        while line.recv(1 << 16):
+            pass
+
+    operator = Operator(yes)
+    with listening(folder / "a", accept_and_say_nothing), serving(operator, f"unix:{folder}/b"):
+        reply = ask(options_of(f"unix:{folder}/a", f"unix:{folder}/b"))
+    assert reply.stdout == b"yes"
+    (request,) = operator.requests
+    assert request.request_id.encode() in asked[0]
+
+
+def test_a_leader_that_lives_is_waited_for_however_long_it_says_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(servers, "_PING_EVERY", 0.1)
+    pings = threading.Semaphore(0)
+    ping = servers._Watched.ping
+
+    def counted(call: servers._Watched) -> None:
+        ping(call)
+        pings.release()
+
+    monkeypatch.setattr(servers._Watched, "ping", counted)
+
+    def hold(_: pb.PermissionRequest, context: grpc.ServicerContext) -> pb.PermissionResponse:
+        operators[0].hold(context)
+        return replying(b"at last")
+
+    with each(hold, yes) as (operators, addresses):
+        asked = Asked(options_of(*addresses))
+        assert operators[0].accepted.acquire(timeout=20)
+        for _ in range(8):  # more than a server takes that was not told to
+            assert pings.acquire(timeout=20)
+        operators[0].released.set()
+        asked.end()
+    assert asked.reply is not None
+    assert asked.reply.stdout == b"at last"
+    assert [len(operator.requests) for operator in operators] == [1, 0]
+
+
+@pytest.mark.process
+def test_the_receipt_goes_to_the_server_that_answered() -> None:
+    with each(standby(), yes) as ((first, second), addresses):
+        hook = run_hook("--server", ",".join(addresses))
+    assert (hook.stdout, hook.stderr, hook.returncode) == (b"yes", b"", 0)
+    assert (len(first.confirmed), len(second.confirmed)) == (0, 1)
+
+
+@pytest.mark.process
+def test_a_wish_to_deny_is_kept_where_no_server_of_the_list_answers() -> None:
+    with nobody() as one, nobody() as other:
+        hook = run_hook("--server", f"{one},{other}", "--when-unreachable=deny")
+    assert b'"permissionDecision":"deny"' in hook.stdout
