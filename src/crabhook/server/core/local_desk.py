@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeAlias
 
 from crabhook.broker.cards import StaleError, TooLateError
 from crabhook.broker.messages import Answered, Commanded, Fact, RuleAdded, Rulings
@@ -24,6 +24,7 @@ from crabhook.desk.commands import (
     Decide,
     Done,
     KeepRule,
+    NotAllowed,
     Outcome,
     Refused,
     Stale,
@@ -53,6 +54,9 @@ from crabhook.server.core.readings import ChangedCalls, Readings
 _LOG = logging.getLogger(__name__)
 
 _SMALL = (None, None, None)
+
+MayNot: TypeAlias = Callable[[], str]
+"""Returns why who gave a command may not give it, in words; empty where they may."""
 
 JUDGED_AGAIN = 100  # cards, after a rule was made of the history
 
@@ -104,16 +108,22 @@ class LocalDesk:
 
     # Commands come in.
 
-    def submit(self, command: Command) -> None:
-        """Have a command carried out at its turn; `Settled` tells what became of it."""
-        self._core.do(partial(self._take, command))
+    def submit(self, command: Command, may_not: MayNot = lambda: "") -> None:
+        """Have a command carried out at its turn; `Settled` tells what became of it.
 
-    def _take(self, command: Command) -> None:
+        `may_not` is asked then, for what was allowed when it came may not be any more.
+        """
+        self._core.do(partial(self._take, command, may_not))
+
+    def _take(self, command: Command, may_not: MayNot) -> None:
         """Carry a command out, or tell once more what became of it."""
 
         def settle(outcome: Outcome) -> None:
             self._tell(Settled(command.id, outcome))
 
+        if why := may_not():
+            settle(NotAllowed(why))
+            return
         if isinstance(command, Ask | Claim):  # which changes nothing, and may be asked again
             self._carry_out(command, settle)
             return

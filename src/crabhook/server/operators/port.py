@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
 from typing import Any, Protocol, TypeVar
-from urllib.parse import unquote
 
 import grpc
 
@@ -18,6 +17,7 @@ from crabhook.desk.commands import (
     Ask,
     Command,
     Decide,
+    NotAllowed,
     Outcome,
     Stale,
 )
@@ -36,8 +36,8 @@ from crabhook.remote.messages import (
     response_of,
 )
 from crabhook.server.core.attendance import Attendance
-from crabhook.server.core.local_desk import LocalDesk
-from crabhook.server.metrics.tally import TurnedAway, Witness
+from crabhook.server.core.local_desk import LocalDesk, MayNot
+from crabhook.server.metrics.tally import Witness
 from crabhook.server.operators.news import Listened, NewsRow
 from crabhook.server.operators.rights import (
     Sight,
@@ -46,7 +46,7 @@ from crabhook.server.operators.rights import (
     verb_of,
     view_tag,
 )
-from crabhook.server.operators.seats import Seats, Sent, as_sent
+from crabhook.server.operators.seats import Caller, Seats, Sent, address_of, as_sent, said
 from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
 from crabhook.v1 import operator_pb2 as pb
@@ -57,7 +57,6 @@ LOOK_EVERY = 1.0  # seconds between two looks at whether a desk may still watch
 PART = 256 << 10  # bytes
 WATCHES = 16  # of one device at once
 DESKS_KEPT = 256
-REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # of one kind in so many seconds, one is on record
 WITHIN = 60.0  # seconds for what is read; a command is done at once
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -86,11 +85,10 @@ class OperatorPort:
 
     def __init__(self, served: Served, team: Callable[[], Team | Refused]) -> None:
         self._served = served
-        self._seats = Seats(team, served.now)
+        self._seats = Seats(team, served)
         self._row = NewsRow(served)
         self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
         self._watches = Counter[str]()
-        self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
 
     def __repr__(self) -> str:
         return f"<OperatorPort {self._row!r} watches={self._watches.total()}>"
@@ -119,23 +117,6 @@ class OperatorPort:
         calls |= {"Watch": watch, "GetCard": card}
         return grpc.method_handlers_generic_handler(SERVICE, calls)
 
-    # Who it is.
-
-    async def _seat(
-        self, context: Context, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
-    ) -> Seat:
-        """Return who calls, if they may; else end the call, which is counted and recorded."""
-        seat = self._seats.of(context, verb, facts, sent)
-        if isinstance(seat, Refused):
-            why = self._seats.turns_away(context)
-            self._served.witness.turned_away(why)
-            if self._refused.get(seat.why, 0.0) <= monotonic():  # of many alike, one is recorded
-                self._refused[seat.why] = monotonic() + RECORDED_EVERY
-                text = f"a desk at {_address(context.peer())} was refused: {seat.why}"
-                self._served.warn(text, alarm=why is not TurnedAway.RIGHTS)
-            await context.abort(_Code.PERMISSION_DENIED, _said(seat.why))
-        return seat
-
     def _desk(self, seat: Seat, context: Context) -> LocalDesk:
         """Return the desk at which a person sits: what was read for it is kept for a while."""
         by = _operator(seat, context)
@@ -149,7 +130,7 @@ class OperatorPort:
         self, request: pb.WatchRequest, context: Context
     ) -> AsyncIterator[pb.WatchEvent]:
         """Tell all there is, or what changed since the desk's place, and then what changes."""
-        seat = await self._seat(context, Verb.WATCH)
+        seat = await self._seats.admit(context, Verb.WATCH)
         row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
         view, at = view_tag(seat, row.run), request.after_seq
         resumed = request.store_id == row.store_id and request.view_tag == view
@@ -210,11 +191,11 @@ class OperatorPort:
         self, seat: Seat, context: Context, at: int, limit: int
     ) -> AsyncIterator[pb.WatchEvent]:
         """Tell what changes after a place, until the desk may not watch any more."""
-        row, said = self._row, monotonic()
-        sight = Sight(seat, row)
+        row, told_at = self._row, monotonic()
+        sight, caller = Sight(seat, row), Caller.of(context)
         while not row.closed:
             more = row.more
-            if self._seats.of(context, Verb.WATCH) != seat:
+            if self._seats.of(caller, Verb.WATCH) != seat:
                 await context.abort(_Code.PERMISSION_DENIED, "what this device may see has changed")
             batch = row.after(at)
             if batch is None:
@@ -230,10 +211,10 @@ class OperatorPort:
                         await row.inputs.prepare(news)
                     whole = news is told.news
                     yield row.event(told, limit) if whole else event_of(news, at, limit)
-                    said = monotonic()
-            if (batch and news is None) or monotonic() - said >= BOOKMARK_EVERY:
+                    told_at = monotonic()
+            if (batch and news is None) or monotonic() - told_at >= BOOKMARK_EVERY:
                 yield pb.WatchEvent(seq=at, bookmark=pb.Bookmark(now=self._served.now()))
-                said = monotonic()
+                told_at = monotonic()
             if not batch:
                 await _either(more, LOOK_EVERY)
 
@@ -241,12 +222,13 @@ class OperatorPort:
         self, request: pb.GetCardRequest, context: Context
     ) -> AsyncIterator[pb.CardPart]:
         """Tell a card whole."""
-        await self._seat(context, Verb.READ)
+        await self._seats.admit(context, Verb.READ)
         card = self._served.broker.card(request.number)
         if card is None:
             await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
-        await self._seat(context, Verb.READ, facts_of(card))
+        await self._seats.admit(context, Verb.READ, facts_of(card))
         await self._row.inputs.prepare(card)
+        await self._seats.admit(context, Verb.READ, facts_of(card))  # it may have taken a while
         data = card_message(card, self._row.inputs).SerializeToString()
         for start in range(0, len(data), PART):
             yield pb.CardPart(data=data[start : start + PART])
@@ -259,16 +241,19 @@ class OperatorPort:
         try:
             command = command_in(rpc, request)
         except WireError as error:
-            await context.abort(_Code.INVALID_ARGUMENT, _said(str(error)))
+            await context.abort(_Code.INVALID_ARGUMENT, said(str(error)))
         if not isinstance(command, Ask) and not _ID.fullmatch(command.id):
             await context.abort(_Code.INVALID_ARGUMENT, "its id must be 1 to 64 of [0-9A-Za-z_-]")
         if isinstance(command, Decide) and request.signed:
             await context.abort(_Code.INVALID_ARGUMENT, "this server looks at no signatures")
         card = self._served.broker.card(getattr(command, "card", 0))
-        verb = verb_of(command, self._served.broker.orders())
-        live = partial(self._served.broker.live, self._served.now())
-        about = about_of(command, verb, card, live)
-        seat = await self._seat(context, verb, about, Sent(rpc, told[0]))
+        caller, sent = Caller.of(context), Sent(rpc, told[0])
+        seat = await self._seats.admit(context, *self._needs(command), sent)
+
+        def may_not() -> str:
+            now = self._seats.of(caller, *self._needs(command), sent)
+            return self._seats.why_not(seat, now)
+
         desk = self._desk(seat, context)
         if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
             seen = self._row.seen(command.card, command.seen)
@@ -280,11 +265,20 @@ class OperatorPort:
             ):
                 why = f"#{card.number} was not seen like this; nothing was sent"
                 return self._response(rpc, command, Stale(why, card.revision), None, self._row.seq)
-        outcome, read, seq = await self._carried_out(desk, command)
+        outcome, read, seq = await self._carried_out(desk, command, may_not)
+        why = outcome.why if isinstance(outcome, NotAllowed) else may_not() if read else ""
+        if why:
+            await self._seats.turn_away(context, caller, why)
         return self._response(rpc, command, outcome, Sight(seat, self._row).of(read), seq)
 
+    def _needs(self, command: Command) -> tuple[Verb, Facts | None]:
+        """Return what a command is and what it is about, as all stands now."""
+        broker = self._served.broker
+        verb, card = verb_of(command, broker.orders()), broker.card(getattr(command, "card", 0))
+        return verb, about_of(command, verb, card, partial(broker.live, self._served.now()))
+
     async def _carried_out(
-        self, desk: LocalDesk, command: Command
+        self, desk: LocalDesk, command: Command, may_not: MayNot
     ) -> tuple[Outcome, News | None, int]:
         """Submit a command; return its outcome, what was read for it, and the news before it."""
         done = asyncio.get_running_loop().create_future()
@@ -300,7 +294,7 @@ class OperatorPort:
 
         stop = desk.hear(hear)
         try:
-            desk.submit(command)
+            desk.submit(command, may_not)
             async with asyncio.timeout(WITHIN):
                 settled: tuple[Outcome, News | None, int] = await done
         finally:
@@ -327,15 +321,5 @@ async def _either(event: asyncio.Event, seconds: float) -> None:
 
 
 def _operator(seat: Seat, context: Context) -> Operator:
-    where = _address(context.peer())
+    where = address_of(context.peer())
     return Operator(seat.operator, seat.name, seat.device_name, where, seat.role.value)
-
-
-def _address(peer: str) -> str:
-    """Return the network address in gRPC's word for who calls: without the port."""
-    host = unquote(peer).partition(":")[2].rpartition(":")[0]
-    return host.strip("[]")
-
-
-def _said(why: str) -> str:
-    return why.encode("utf-8", "backslashreplace").decode()[:2000]

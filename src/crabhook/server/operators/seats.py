@@ -3,19 +3,37 @@
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
-from time import time
-from typing import Any, NamedTuple
+from time import monotonic, time
+from typing import Any, NamedTuple, NoReturn, Protocol
+from urllib.parse import unquote
 
+import grpc
 from google.protobuf.message import DecodeError
 
-from crabhook.server.metrics.tally import TurnedAway
+from crabhook.bounded import Bounded
+from crabhook.server.metrics.tally import TurnedAway, Witness
 from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Verb
 from crabhook.team.presence import HEADER, Call, opened_by
 from crabhook.team.sshsig import LARGEST
 from crabhook.v1 import operator_pb2 as pb
 
+REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # of one kind in so many seconds, one is on record
+
 _LATEST = 1e11  # seconds: what fits the bytes that are signed
+_NOT_ANY_MORE = Refused("what this device may do has changed meanwhile; nothing was done")
+
+
+class House(Protocol):
+    """Where it is told who was turned away."""
+
+    witness: Witness
+
+    def now(self) -> float:
+        """Return the time on desks' clocks, seconds."""
+
+    def warn(self, text: str, *, alarm: bool = True) -> None:
+        """Show and record that something was done to the server itself."""
 
 
 class Sent(NamedTuple):
@@ -25,40 +43,95 @@ class Sent(NamedTuple):
     request: bytes
 
 
-class Seats:
-    """Looks callers up; `team` returns who is in the team now, `now` the time on desks' clocks."""
+class Caller(NamedTuple):
+    """What a call showed of who makes it: a certificate, PEM, a signature, a network address."""
 
-    def __init__(self, team: Callable[[], Team | Refused], now: Callable[[], float]) -> None:
-        self._team, self._now = team, now
+    certificate: bytes
+    signature: pb.SignedPresence | None
+    address: str
+
+    @classmethod
+    def of(cls, context: Context) -> "Caller":
+        """Return it of a call that came."""
+        shown = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")
+        return cls(shown, _shown_in(context), address_of(context.peer()))
+
+
+class Seats:
+    """Looks callers up; `team` returns who is in the team now."""
+
+    def __init__(self, team: Callable[[], Team | Refused], house: House) -> None:
+        self._team, self._house = team, house
+        self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
         self.challenge = secrets.token_bytes(16)
 
     def __repr__(self) -> str:
         return f"<Seats of {self._team!r}>"
 
     def of(
-        self, context: Context, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
+        self, caller: Caller, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
     ) -> Identified:
         """Return who calls, or why they may not do this; `sent` may have been signed."""
-        team, shown = self._team(), context.auth_context().get("x509_pem_cert", ())
+        team = self._team()
         if isinstance(team, Refused):
             return team
 
         def opened(seat: Seat) -> Identified:
-            told = _shown_in(context) if sent and seat.closing else None
+            told = caller.signature if sent and seat.closing else None
             if sent is None or told is None:
                 return seat
             call = Call(team.id, seat.operator, self.challenge, *sent, told.at)
-            return opened_by(told.signature, call, team, seat, self._now())
+            return opened_by(told.signature, call, team, seat, self._house.now())
 
-        return team.allows(next(iter(shown), b""), time(), verb, facts, opened)
+        return team.allows(caller.certificate, time(), verb, facts, opened)
 
-    def turns_away(self, context: Context) -> TurnedAway:
-        """Return what a call counts as that was refused."""
-        team, shown = self._team(), context.auth_context().get("x509_pem_cert", ())
+    def why_not(self, seat: Seat, now: Identified) -> str:
+        """Return why somebody who had a seat may not go on, as they are found now."""
+        if isinstance(now, Refused):
+            return now.why
+        return "" if now == seat else _NOT_ANY_MORE.why
+
+    async def admit(
+        self,
+        context: Context,
+        verb: Verb,
+        facts: Facts | None = None,
+        sent: Sent | None = None,
+    ) -> Seat:
+        """Return who calls, if they may; else end the call, which is counted and recorded."""
+        caller = Caller.of(context)
+        seat = self.of(caller, verb, facts, sent)
+        if isinstance(seat, Refused):
+            await self.turn_away(context, caller, seat.why)
+        return seat
+
+    async def turn_away(self, context: Context, caller: Caller, words: str) -> NoReturn:
+        """End a call that may not be made: it is counted, and of many alike one is recorded."""
+        why = self._counted_as(caller)
+        self._house.witness.turned_away(why)
+        if self._refused.get(words, 0.0) <= monotonic():
+            self._refused[words] = monotonic() + RECORDED_EVERY
+            text = f"a desk at {caller.address} was refused: {words}"
+            self._house.warn(text, alarm=why is not TurnedAway.RIGHTS)
+        await context.abort(grpc.StatusCode.PERMISSION_DENIED, said(words))
+
+    def _counted_as(self, caller: Caller) -> TurnedAway:
+        team = self._team()
         if isinstance(team, Refused):
             return TurnedAway.TEAM
-        known = not isinstance(team.identify(next(iter(shown), b""), time()), Refused)
+        known = not isinstance(team.identify(caller.certificate, time()), Refused)
         return TurnedAway.RIGHTS if known else TurnedAway.CERTIFICATE
+
+
+def address_of(peer: str) -> str:
+    """Return the network address in gRPC's word for who calls: without the port."""
+    host = unquote(peer).partition(":")[2].rpartition(":")[0]
+    return host.strip("[]")
+
+
+def said(why: str) -> str:
+    """Return words as gRPC can send them with an error."""
+    return why.encode("utf-8", "backslashreplace").decode()[:2000]
 
 
 def as_sent(message: Any, request: bytes) -> tuple[bytes, Any]:  # noqa: ANN401 - a message's class

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import grpc
@@ -60,7 +61,7 @@ from crabhook.remote.messages import CALLS, NEWS, Inputs, request_of
 from crabhook.server.metrics.tally import HERE, Tally, TurnedAway
 from crabhook.server.operators.news import NewsRow
 from crabhook.server.operators.rights import WRONG, Sight
-from crabhook.team.membership import Role, Scope, Seat
+from crabhook.team.membership import Member, Role, Scope, Seat, Team
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.desk import PlayedDesk
@@ -69,6 +70,7 @@ from tests.support.sitting import call
 from tests.support.team_port import SOON, TeamPort, team_port
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY)
@@ -268,6 +270,99 @@ async def test_no_call_reaches_beyond_a_persons_limits(tmp_path: Path) -> None:
                 await calls.GetCard(pb.GetCardRequest(number=2), timeout=SOON).read()
             assert await calls.GetCard(pb.GetCardRequest(number=1), timeout=SOON).read()
     assert (server.orders(), server.decided) == (before, decided)
+
+
+# Rights are those of the moment at which a command is carried out.
+
+
+def no_decider(team: Team) -> Team:
+    return replace(team, members=tuple(replace(m, role=Role.VIEWER) for m in team.members))
+
+
+def of_the_bank_alone(team: Team) -> Team:
+    scope = Scope(projects=("/bank",))
+    return replace(team, members=tuple(replace(m, scope=scope) for m in team.members))
+
+
+def renamed(team: Team) -> Team:
+    return replace(team, members=tuple(replace(m, name="mallory") for m in team.members))
+
+
+def ended(team: Team) -> Team:
+    def over(one: Member) -> Member:
+        return replace(one, devices=tuple(replace(d, until=int(time.time())) for d in one.devices))
+
+    return replace(team, members=tuple(map(over, team.members)))
+
+
+CHANGES: dict[str, Callable[[TeamPort], object]] = {
+    "revoked": lambda port: port.team.revoke("ann"),
+    "a viewer": lambda port: port.team.change(no_decider),
+    "limited": lambda port: port.team.change(of_the_bank_alone),
+    "renamed": lambda port: port.team.change(renamed),
+    "expired": lambda port: port.team.change(ended),
+    "spoilt": lambda port: port.team.folder.team.write_bytes(b"spoilt"),
+}
+MEANWHILE: list[Command] = [
+    Decide(1, 0, ALLOW),
+    Decide(1, 0, Decision(Verdict.DENY, BARE_DENIAL)),
+    GiveOrder(Order(OrderKind.ALLOW_ALL, session="mine")),
+    GiveOrder(Order(OrderKind.AWAY)),
+    StopSession("mine", ""),
+    Steer("mine", "hello"),
+    Extend(1, 60.0),
+    Claim(1),
+    AskHistory(),
+    AskContext(1),
+]
+
+
+@pytest.mark.parametrize("how", CHANGES)
+async def test_what_a_person_lost_before_their_command_had_its_turn_is_not_done(
+    tmp_path: Path, how: str
+) -> None:
+    """The call came while they had the right: it waits for its turn, behind other facts."""
+    server = played()
+    server.pass_time(1)
+    (mine, *_) = before = server.waiting()
+    core = server.core
+    async with team_port(core, tmp_path) as port:
+        port.let_in("ann", Role.ADMIN, SHOP if how == "limited" else None)
+        async with port.calls("ann") as calls:
+            core._busy = True  # a fact is carried out: what comes waits
+            going, waiting = [], len(core._jobs)
+            orders = how != "limited"  # which nobody gives who is limited
+            commands = [one for one in MEANWHILE if orders or not isinstance(one, GiveOrder)]
+            for command in commands:
+                rpc, request = request_of(command)
+                if isinstance(command, Decide):
+                    request.seen_sha256, request.version = Inputs().seen(mine), mine.revision
+                going.append(asyncio.ensure_future(getattr(calls, rpc)(request, timeout=SOON)))
+            async with asyncio.timeout(SOON):
+                while len(core._jobs) < waiting + len(going):  # noqa: ASYNC110 - all have come
+                    await asyncio.sleep(0.01)
+            CHANGES[how](port)
+            core._busy = False
+            core.do(lambda: None)
+            heard = await asyncio.gather(*going, return_exceptions=True)
+            for command, one in zip(commands, heard, strict=True):
+                assert isinstance(one, grpc.aio.AioRpcError), (command, one)
+                assert one.code() is grpc.StatusCode.PERMISSION_DENIED
+    assert (server.decided, server.orders(), server.waiting()) == ([], (), before)
+    assert any("was refused" in words for words, _ in core.warned)
+
+
+async def test_a_right_that_is_lost_after_the_turn_takes_nothing_back(tmp_path: Path) -> None:
+    server = played()
+    (mine, *_) = server.waiting()
+    async with team_port(server.core, tmp_path, ann=Role.ADMIN) as port, port.calls("ann") as calls:
+        _, request = request_of(Decide(1, mine.revision, ALLOW))
+        request.seen_sha256 = Inputs().seen(mine)
+        assert (await calls.Decide(request, timeout=SOON)).outcome.HasField("done")
+        port.team.revoke("ann")
+        with pytest.raises(grpc.aio.AioRpcError, match="was revoked"):
+            await calls.Decide(request, timeout=SOON)
+    assert server.decided == [(1, ALLOW)]
 
 
 # The key that lies open.
