@@ -17,8 +17,8 @@ from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.config import record_place
 from crabhook.model.decision import Verdict
 from crabhook.model.wording import who
-from crabhook.policy.never_remember import options_given
 from crabhook.policy.paths import is_within
+from crabhook.policy.protected import options_given
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import Today

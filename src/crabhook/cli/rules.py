@@ -14,7 +14,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.calls.parts import Kind, canonical, kind_of
 from crabhook.policy.evaluate import Policy
-from crabhook.policy.never_remember import misread, options_given
+from crabhook.policy.protected import misread, options_given
 from crabhook.policy.rule import PartRuling, Rule, RuleScope, RuleVerdict, Ruling, Trust
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here

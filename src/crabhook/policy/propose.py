@@ -26,9 +26,14 @@ from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.matcher import parse_matcher
-from crabhook.policy.never_remember import is_never_remembered, options_given, reaches_never
 from crabhook.policy.paths import is_within
-from crabhook.policy.protected import ENTRY_NAMES, Protected
+from crabhook.policy.protected import (
+    ENTRY_NAMES,
+    Protected,
+    is_never_remembered,
+    options_given,
+    reaches_never,
+)
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.unfold import BLANK

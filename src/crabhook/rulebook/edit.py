@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
-from crabhook.policy.never_remember import never_made
+from crabhook.policy.protected import never_made
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, Trust
 from crabhook.policy.rulefile import FileLines, read_rules
 from crabhook.rulebook.files import (

@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.matcher import parse_matcher
-from crabhook.policy.never_remember import is_never_remembered, reaches_never
+from crabhook.policy.protected import is_never_remembered, reaches_never
 from tests.unit.policy.law import bash, context
 
 

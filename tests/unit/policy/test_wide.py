@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.policy.never_remember import misread, never_made, options_given
+from crabhook.policy.protected import misread, never_made, options_given
 from tests.unit.policy.law import rule
 
 

@@ -26,8 +26,7 @@ from crabhook.ui.full.dialogs.question import Form, Forms
 from crabhook.ui.full.effects import Effects, Reveal, Scroll, ScrollFar
 from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.focus import Focus
-from crabhook.ui.full.panes.queue import Arrangement, Sort
-from crabhook.ui.full.panes.selection import Selection
+from crabhook.ui.full.panes.queue import Arrangement, Selection, Sort
 from crabhook.ui.full.panes.views import History, Listing, Sessions
 from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail

@@ -15,9 +15,8 @@ from crabhook.desk.updates import Past
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.errors import CrabhookError
-from crabhook.ui.cards.past import facts, is_wanted
+from crabhook.ui.cards.past import details, facts, head, is_wanted
 from crabhook.ui.cards.past import line as past_line
-from crabhook.ui.cards.session import details, head
 from crabhook.ui.cards.summary import as_allowed, is_question
 from crabhook.ui.commands.orders import order_line, read_agent, read_order, read_release
 from crabhook.ui.commands.parse import (

@@ -19,7 +19,6 @@ NOT_YET = (
     "crabhook.policy.effects",
     "crabhook.policy.evaluate",
     "crabhook.policy.matcher",
-    "crabhook.policy.never_remember",
     "crabhook.policy.propose",
     "crabhook.policy.protected",
     "crabhook.policy.rule_index",

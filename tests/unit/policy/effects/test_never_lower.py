@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.card import Level
-from crabhook.policy import never_remember
+from crabhook.policy import protected
 from crabhook.policy.effects.found import MOST_EFFECTS, MOST_OBJECTS, MOST_UNKNOWN
 from crabhook.policy.effects.objects import LONGEST
 from crabhook.policy.effects.risk import effects_of
@@ -78,7 +78,7 @@ def test_quotes_never_lower_the_level(line: str, data: st.DataObject) -> None:
     assert level(" ".join(quoted)) >= level(line)
 
 
-@pytest.mark.parametrize("line", never_remember._TABLES["commands"])
+@pytest.mark.parametrize("line", protected._TABLES["commands"])
 def test_what_no_rule_is_made_of_is_never_without_a_mark(line: str) -> None:
     free = {  # they run what stands beside them, which has its own effects, or change the shell alone
         "eval *", "exec *", "source *", ". *", "trap *", "alias *", "xargs *", "parallel *", "env *", "watch *", "setsid *", "nohup *", "history *",

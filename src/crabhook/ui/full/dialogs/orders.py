@@ -11,7 +11,7 @@ from crabhook.model.card import Card
 from crabhook.model.order import CAP, Order, Standing
 from crabhook.model.session import AgentView, SessionView
 from crabhook.model.wording import plural
-from crabhook.ui.cards.session import ID_SHOWN, agent_name
+from crabhook.ui.cards.past import ID_SHOWN, name_in_session
 from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
@@ -263,8 +263,8 @@ def _about(view: SessionView, agent: AgentView) -> Iterator[Choice]:
     """Return the rows about the main agent, or about one subagent."""
     subject = f"session {brief(view.session[:ID_SHOWN])}"
     if agent.id:
-        whom, stops, behind = "a subagent", "this subagent", f" · {agent_name(agent)}"
-        subject = f"{agent_name(agent)} of {subject}"
+        whom, stops, behind = "a subagent", "this subagent", f" · {name_in_session(agent)}"
+        subject = f"{name_in_session(agent)} of {subject}"
     else:
         whom, stops, behind = "its main agent", "the session", ""
 

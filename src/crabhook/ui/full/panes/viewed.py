@@ -8,9 +8,20 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.question import read_questions
 from crabhook.model.session import SessionView
-from crabhook.ui.cards.past import by_whom, facts, fate, look, moment
+from crabhook.ui.cards.past import (
+    ID_SHOWN,
+    by_whom,
+    details,
+    doing,
+    facts,
+    fate,
+    head,
+    look,
+    moment,
+    place_of,
+    waiting,
+)
 from crabhook.ui.cards.sentence import MARKS
-from crabhook.ui.cards.session import ID_SHOWN, details, doing, head, place_of, waiting
 from crabhook.ui.cards.summary import (
     as_allowed,
     brief,

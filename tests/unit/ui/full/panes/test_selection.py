@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.full.panes.selection import Selection
+from crabhook.ui.full.panes.queue import Selection
 from tests.support.sitting import Sitting
 
 
