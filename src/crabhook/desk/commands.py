@@ -199,10 +199,14 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class TooLate:
-    """The card had ended, and nothing changed; `by` decided it, None where nobody did."""
+    """The card had ended, and nothing changed; `by` decided it, None where nobody did.
+
+    `at` is when it ended, on the server's clock; 0 where that is not known.
+    """
 
     why: str
     by: Actor | None = None
+    at: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

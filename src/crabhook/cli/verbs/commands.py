@@ -246,12 +246,13 @@ def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> 
     keys = folder.closing() or opening_keys(folder)
     looked = _Looked()
     loop.run(at_desk_of(folder, keys, partial(looked.look, wish)))
+    said = partial(_said, json=arguments.json)
     if not looked.fit:
-        return _said(looked.unfit)
+        return said(looked.unfit)
     if len(looked.fit) > 1 or verb in OPENING:
-        for words in looked.words:
-            say(words)
-        sys.stdout.flush()
+        shown = sys.stderr if arguments.json else sys.stdout
+        shown.writelines(f"{safe(words)}\n" for words in looked.words)
+        shown.flush()
     if verb in OPENING:
         keys = opening_keys(
             folder, f"This may let {'them' if len(looked.fit) > 1 else 'it'} happen"
@@ -262,7 +263,7 @@ def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> 
         raise CrabhookError("nothing was decided")
     told = list(looked.unfit)
     loop.run(at_desk_of(folder, keys, partial(_decide_all, wish, looked, told)))
-    return _said(told)
+    return said(told)
 
 
 def _meant(verb: str, many: int) -> bool:
@@ -295,10 +296,10 @@ async def _decide_all(wish: Wish, looked: _Looked, told: list[Told], here: Attac
     return DONE
 
 
-def _said(told: Sequence[Told]) -> int:
+def _said(told: Sequence[Told], *, json: bool) -> int:
     """Print what became of each card; return the worst exit code."""
     for one in sorted(told, key=lambda one: one.number):
-        say(one.words)
+        say_json(one.told) if json else say(one.words)
     return max((one.code for one in told), default=DONE)
 
 

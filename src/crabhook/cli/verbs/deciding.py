@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached
-from crabhook.cli.verbs.telling import name_of, seen
+from crabhook.cli.verbs.telling import Teller, name_of, seen
 from crabhook.desk.commands import (
     AskObjections,
     Decide,
@@ -20,10 +20,12 @@ from crabhook.desk.commands import (
 )
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision
+from crabhook.model.jsontext import Value
 from crabhook.ui.cards.sentence import MARKS, NOTHING_RISKY, sentence
 from crabhook.ui.cards.summary import agent_name, project
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import LineError
+from crabhook.ui.text.clock import ago
 
 OPENING = frozenset({"approve", "answer", "edit", "pass", "ask"})
 """The verbs that may let something happen: a person shows their presence for each.
@@ -38,6 +40,8 @@ CODES: Mapping[type[Outcome], int] = {
     Refused: FAILED,
     NotAllowed: NOT_ALLOWED,
 }
+RESULTS = {DONE: "done", TOO_LATE: "too-late", CHANGED: "changed", NOT_ALLOWED: "not-allowed"}
+"""The codes as `--json` names them; any other is "refused"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +59,21 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of a card, in words for a person, and the exit code that says it."""
+    """What became of a card, in words for a person, and the exit code that says it.
+
+    `ended` is how the card ended, as JSON has it; empty where it waits, or is not known.
+    """
 
     number: int
     words: str
     code: int
+    ended: Mapping[str, Value] = field(default_factory=dict, compare=False)
+
+    @property
+    def told(self) -> dict[str, Value]:
+        """What `--json` prints of it."""
+        result = RESULTS.get(self.code, "refused")
+        return {"number": self.number, "result": result, "words": self.words, **self.ended}
 
 
 def answers(words: Sequence[str]) -> str:
@@ -120,15 +134,22 @@ def unfit(wish: Wish, number: int, here: Attached) -> Told | None:
     if card is None:
         return Told(number, f"there is no #{number}; see: crabhook pending", FAILED)
     if card.state is not State.WAITING:
-        return Told(number, f"#{number} has ended: {_ending(card)}", TOO_LATE)
+        return _told(card, f"#{number} has ended: {_ending(card, here)}", TOO_LATE, here)
     if wish.seen and not seen(card).startswith(wish.seen):
         words = f"#{number} is not what was seen: look again with: crabhook show {number}"
         return Told(number, words, CHANGED)
     return None
 
 
-def _ending(card: Card) -> str:
-    return f"{card.outcome} by {name_of(card.decided.by)}" if card.decided else card.outcome
+def _ending(card: Card, here: Attached) -> str:
+    """Return how a card ended, by whom and at which device, and how long ago."""
+    by = f" by {name_of(card.decided.by)}" if card.decided else ""
+    return f"{card.outcome}{by}, {ago(here.replica.now() - card.ended_at)} ago"
+
+
+def _told(card: Card, words: str, code: int, here: Attached) -> Told:
+    teller = Teller(here.replica.now, here.replica.looking)
+    return Told(card.number, words, code, teller.ended(card))
 
 
 async def decide(wish: Wish, number: int, here: Attached) -> Told:
@@ -144,11 +165,10 @@ async def decide(wish: Wish, number: int, here: Attached) -> Told:
             words = f"#{number} cannot be changed so from here: {'; '.join(objections)}"
             return Told(number, f"{words}; decide it at a desk", FAILED)
     outcome = await here.submit(Decide(card.number, card.revision, decision))
-    return Told(number, _became(number, decision, outcome), CODES[type(outcome)])
-
-
-def _became(number: int, decision: Decision, outcome: Outcome) -> str:
+    card, code = here.replica.card(number) or card, CODES[type(outcome)]
     if isinstance(outcome, Done):
-        return f"#{number} {decision.verdict.done}"
-    by = f" ({name_of(outcome.by)})" if isinstance(outcome, TooLate) and outcome.by else ""
-    return f"#{number}: {outcome.why}{by}"
+        return _told(card, f"#{number} {decision.verdict.done}", code, here)
+    words = f"#{number}: {outcome.why}"
+    if isinstance(outcome, TooLate) and card.state is not State.WAITING:
+        words = f"#{number} has ended: {_ending(card, here)}; this answer changed nothing"
+    return _told(card, words, code, here)

@@ -52,14 +52,17 @@ class Teller:
             "asked_at": self.at(card.asked_at),
             "wait_until": self.at(card.wait_until),
             **self.claim(card.number),
-            **(self._ended(card) if card.state is not State.WAITING else {}),
+            **self.ended(card),
         }
 
     def claim(self, number: int) -> dict[str, Value]:
         """Tell who looks at a card at another desk."""
         return {"claimed_by": ", ".join(map(name_of, self.looking(number)))}
 
-    def _ended(self, card: Card) -> dict[str, Value]:
+    def ended(self, card: Card) -> dict[str, Value]:
+        """Tell how a card ended, by whom, from where and when; nothing of one that waits."""
+        if card.state is State.WAITING:
+            return {}
         by = card.decided.by if card.decided else None
         return {
             "outcome": card.outcome.lower(),
@@ -78,7 +81,7 @@ class Teller:
             "id": entry.id,
             "number": card.number,
             **_call(card.event),
-            **self._ended(card),
+            **self.ended(card),
             "at": iso(entry.at),
             "why": entry.why or entry.missing,
         }
@@ -88,6 +91,7 @@ class Teller:
         return {
             "platform": view.platform,
             "session": view.session,
+            "machine": view.machine,
             "cwd": view.cwd,
             "mode": view.mode,
             "since": self.at(view.since),
@@ -128,6 +132,7 @@ def _call(event: Event) -> dict[str, Value]:
         "tool": tool.name if tool else "",
         "input": tool.input if tool else None,
         "session": event.session,
+        "machine": event.machine,
         "cwd": event.cwd,
     }
 

@@ -155,7 +155,8 @@ class LocalDesk:
         number = getattr(command, "card", 0)
         card, why = self._core.broker.card(number), str(error)
         if isinstance(error, TooLateError):
-            return TooLate(why, card.decided.by if card and card.decided else None)
+            by = card.decided.by if card and card.decided else None
+            return TooLate(why, by, card.ended_at if card else 0.0)
         if isinstance(error, StaleError) and card:
             return Stale(why, card.revision)
         return Refused(why)

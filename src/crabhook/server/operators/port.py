@@ -309,8 +309,6 @@ class OperatorPort:
             card = self._served.broker.card(command.card)
             if card is not None:
                 response.card.CopyFrom(card_message(card, self._row.inputs, 0))
-                if response.outcome.HasField("too_late"):
-                    response.outcome.too_late.at = card.ended_at
         return response
 
 

@@ -1,5 +1,6 @@
 """A verb decides what was looked at, once, and its exit code says what became of it."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,16 @@ from crabhook.cli.commands import CHANGED, DONE, FAILED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached, attached
 from crabhook.cli.verbs.deciding import Told, Wish, answers, decide, denied
 from crabhook.cli.verbs.telling import Teller, seen
-from crabhook.desk.commands import Claim
+from crabhook.desk.commands import Claim, Decide
 from crabhook.model.actor import Operator
+from crabhook.model.decision import Decision, Verdict
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.commands.words import LineError
 from tests.support.desk import PlayedDesk
 
 SCHEMAS = json.loads((Path(__file__).parents[4] / "docs/reference/verbs.schema.json").read_text())
 CARD = Draft202012Validator({**SCHEMAS, "$ref": "#/$defs/card"})
+RESULT = Draft202012Validator({**SCHEMAS, "$ref": "#/$defs/result"})
 QUESTIONS = [
     {"question": "Which?", "header": "h", "options": [{"label": "A"}, {"label": "B"}]},
     {"question": "Why?", "header": "w", "options": [{"label": "C"}, {"label": "D"}]},
@@ -61,7 +64,41 @@ async def test_a_card_that_ended_is_too_late_and_says_who_decided_it() -> None:
     desk.ask(call())
     await decided(desk, Wish("deny", (1,), "no"))
     told = await decided(desk, Wish("approve", (1,)))
-    assert told == Told(1, "#1 has ended: DENIED by operator", TOO_LATE)
+    assert told == Told(1, "#1 has ended: DENIED by operator, 0 s ago", TOO_LATE)
+
+
+async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_where_and_when() -> (
+    None
+):
+    """The verb had seen a card that waits: the answer itself tells of the end."""
+    desk = PlayedDesk()
+    desk.ask(call())
+    async with attached(desk) as here:
+        desk.core._busy = True  # so that both answers come before either is carried out
+        ann = Operator("o-ann", "Ann", "laptop", "192.0.2.1", "decider")
+        deny = Decide(1, here.replica.waiting()[0].revision, Decision(Verdict.DENY, "no"))
+        LocalDesk(desk.core, desk.read, ann).submit(deny)
+        going = asyncio.ensure_future(decide(Wish("approve", (1,)), 1, here))
+        await asyncio.sleep(0)
+        desk.core._busy = False
+        desk.core.do(lambda: None)
+        told = await going
+        assert told.words == (
+            "#1 has ended: DENIED by Ann at laptop, 0 s ago; this answer changed nothing"
+        )
+        RESULT.validate(told.told)
+        assert {
+            key: told.told[key] for key in ("result", "outcome", "by", "device", "address")
+        } == {
+            "result": "too-late",
+            "outcome": "denied",
+            "by": "Ann",
+            "device": "laptop",
+            "address": "192.0.2.1",
+        }
+        late = await decide(Wish("approve", (1,)), 1, here)
+        assert late.words == "#1 has ended: DENIED by Ann at laptop, 0 s ago"
+        RESULT.validate(late.told)
 
 
 def test_a_denial_takes_the_words_behind_its_numbers_for_its_reason() -> None:
