@@ -2,16 +2,204 @@
 
 A device shows its closing key, which lies open.  A signature by a key of the same person, over
 this one call to this server, lets the call do what that person may do.
+
+Public keys are read here, and signatures of ssh-keygen proven: the format is PROTOCOL.sshsig of
+OpenSSH.  A key in hardware (`sk-…`) says in its signature whether somebody touched it; of every
+other key nobody can tell what it took to sign.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+import base64
+import binascii
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from crabhook.model.errors import CrabhookError
 from crabhook.team.invitation import framed
 from crabhook.team.membership import Identified, Refused, Seat, SshKey, Team
-from crabhook.team.sshsig import Shown, SshError, shown_by
+
+NAMESPACE = "presence@crabhook"
+"""What ssh-keygen signs for: no signature that was made for anything else counts."""
+
+LARGEST = 4096  # bytes of a signature, and of a public key
+_MAGIC = b"SSHSIG"
+_VERSION = 1
+_TOUCHED = 0x01  # the flag by which a key in hardware says that somebody touched it
+_HASHES: Mapping[bytes, Callable[[bytes], bytes]] = {
+    b"sha256": lambda data: hashlib.sha256(data).digest(),
+    b"sha512": lambda data: hashlib.sha512(data).digest(),
+}
+_ARMOUR = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
+
+
+class SshError(CrabhookError):
+    """A public key or a signature that cannot be used; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """A public key: its kind, as `ssh-ed25519`, and its bytes as SSH has them."""
+
+    kind: str
+    blob: bytes
+
+    @classmethod
+    def parse(cls, line: str) -> "PublicKey":
+        """Read a line of a .pub file; raises SshError."""
+        words = line.split(None, 2)
+        try:
+            blob = base64.b64decode(words[1], validate=True)
+            kind = next(_strings(blob)).decode("ascii")
+        except (IndexError, ValueError, StopIteration):
+            raise SshError("it is no public key: a line as `ssh-ed25519 AAAA…` is") from None
+        if kind != words[0] or kind not in _VERIFIERS or len(blob) > LARGEST:
+            raise SshError(f"a key must be one of {', '.join(_VERIFIERS)}; this one is {words[0]}")
+        return cls(kind, blob)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {base64.b64encode(self.blob).decode()}"
+
+    @property
+    def in_hardware(self) -> bool:
+        """Whether its signatures say that somebody touched it."""
+        return self.kind.startswith("sk-")
+
+    @property
+    def fingerprint(self) -> str:
+        """Its name, as `ssh-keygen -l` prints it."""
+        return fingerprint(self.blob)
+
+
+def fingerprint(blob: bytes) -> str:
+    """Return the name of a public key, as `ssh-keygen -l` prints it."""
+    return f"SHA256:{base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip('=')}"
+
+
+def bare(armoured: str) -> bytes:
+    """Return a signature as ssh-keygen writes it, without its armour; raises SshError."""
+    begins, ends = _ARMOUR
+    text = armoured.partition(begins)[2].partition(ends)[0]
+    try:
+        found = base64.b64decode("".join(text.split()), validate=True)
+    except binascii.Error:
+        found = b""
+    if not found:
+        raise SshError("it is no SSH signature")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A signature that is true: whose key made it, and whether the key says it was touched."""
+
+    key: PublicKey
+    touched: bool
+
+
+def shown_by(signature: bytes, message: bytes) -> Shown:
+    """Return whose signature of the message this is; raises SshError for one that is false."""
+    if len(signature) > LARGEST or not signature.startswith(_MAGIC):
+        raise SshError("it is no SSH signature")
+    if signature[len(_MAGIC) : len(_MAGIC) + 4] != _VERSION.to_bytes(4, "big"):
+        raise SshError("the SSH signature is of another version")
+    try:
+        blob, namespace, reserved, hashed, made = _strings(signature[len(_MAGIC) + 4 :])
+        kind = next(_strings(blob)).decode("ascii")
+        verifies, digest = _VERIFIERS[kind], _HASHES[hashed]
+    except (ValueError, StopIteration, KeyError):
+        raise SshError("the SSH signature cannot be read") from None
+    if namespace != NAMESPACE.encode():
+        raise SshError("the SSH signature was made for something else")
+    parts = (namespace, reserved, hashed, digest(message))
+    signed = _MAGIC + b"".join(len(one).to_bytes(4, "big") + one for one in parts)
+    try:
+        touched = verifies(blob, made, signed)
+    except (InvalidSignature, ValueError, StopIteration):
+        raise SshError("the SSH signature is false") from None
+    return Shown(PublicKey(kind, blob), touched)
+
+
+def _strings(data: bytes) -> Iterator[bytes]:
+    """Yield the strings that SSH has written one after the other; raises ValueError."""
+    while data:
+        size = int.from_bytes(data[:4], "big")
+        if len(data) < 4 + size:
+            raise ValueError("a string is longer than what there is")
+        yield data[4 : 4 + size]
+        data = data[4 + size :]
+
+
+# Each verifies a signature by a key, both as SSH has them, and returns whether it was touched.
+
+
+def _ed25519(blob: bytes, made: bytes, signed: bytes) -> bool:
+    kind, public = _strings(blob)
+    named, signature = _strings(made)
+    _same(kind, named)
+    ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, signed)
+    return False
+
+
+def _ecdsa(blob: bytes, made: bytes, signed: bytes) -> bool:
+    kind, curve, point = _strings(blob)
+    named, signature = _strings(made)
+    _same(kind, named)
+    _verify_p256(curve, point, signature, signed)
+    return False
+
+
+def _sk_ed25519(blob: bytes, made: bytes, signed: bytes) -> bool:
+    kind, public, application = _strings(blob)
+    signature, touched, covered = _of_hardware(kind, made, application, signed)
+    ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, covered)
+    return touched
+
+
+def _sk_ecdsa(blob: bytes, made: bytes, signed: bytes) -> bool:
+    kind, curve, point, application = _strings(blob)
+    signature, touched, covered = _of_hardware(kind, made, application, signed)
+    _verify_p256(curve, point, signature, covered)
+    return touched
+
+
+def _of_hardware(
+    kind: bytes, made: bytes, application: bytes, signed: bytes
+) -> tuple[bytes, bool, bytes]:
+    """Return the signature of a key in hardware, whether it was touched, and what it covers."""
+    body, told = made[:-5], made[-5:]  # a byte of flags, and a counter
+    named, signature = _strings(body)
+    _same(kind, named)
+    covered = hashlib.sha256(application).digest() + told + hashlib.sha256(signed).digest()
+    return signature, bool(told[0] & _TOUCHED), covered
+
+
+def _verify_p256(curve: bytes, point: bytes, signature: bytes, signed: bytes) -> None:
+    if curve != b"nistp256":
+        raise ValueError("it is not on the curve P-256")
+    r, s = (int.from_bytes(one, "big") for one in _strings(signature))
+    key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+    key.verify(encode_dss_signature(r, s), signed, ec.ECDSA(SHA256()))
+
+
+def _same(kind: bytes, named: bytes) -> None:
+    if kind != named:
+        raise ValueError("the signature is of another kind than its key")
+
+
+_VERIFIERS: Mapping[str, Callable[[bytes, bytes, bytes], bool]] = {
+    "ssh-ed25519": _ed25519,
+    "ecdsa-sha2-nistp256": _ecdsa,
+    "sk-ssh-ed25519@openssh.com": _sk_ed25519,
+    "sk-ecdsa-sha2-nistp256@openssh.com": _sk_ecdsa,
+}
+
 
 HEADER = "crabhook-presence-bin"
 """The metadata of a call in which a signature comes: `SignedPresence` in operator.proto."""

@@ -37,7 +37,7 @@ from crabhook.team.membership import (
     SshKey,
     Team,
 )
-from crabhook.team.sshsig import PublicKey
+from crabhook.team.presence import PublicKey
 from crabhook.team.team_file import authority_of, change, found, serve_as, team_in
 from crabhook.ui.text.safe import safe
 

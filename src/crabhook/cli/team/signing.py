@@ -15,8 +15,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.remote.desk import RemoteDesk
 from crabhook.team.desk_keys import Credentials, DeskFolder
 from crabhook.team.membership import fingerprint_of
-from crabhook.team.presence import HEADER, WITHIN, Call, Sign
-from crabhook.team.sshsig import NAMESPACE, bare
+from crabhook.team.presence import HEADER, NAMESPACE, WITHIN, Call, Sign, bare
 from crabhook.ui.text.safe import safe
 from crabhook.v1 import operator_pb2 as pb
 

@@ -14,8 +14,7 @@ from crabhook.bounded import Bounded
 from crabhook.server.metrics.tally import TurnedAway, Witness
 from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Verb
-from crabhook.team.presence import HEADER, Call, opened_by
-from crabhook.team.sshsig import LARGEST
+from crabhook.team.presence import HEADER, LARGEST, Call, opened_by
 from crabhook.v1 import operator_pb2 as pb
 
 REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # of one kind in so many seconds, one is on record

@@ -18,8 +18,7 @@ from crabhook.remote.messages import Inputs, request_of
 from crabhook.team.changes import with_key, without_key
 from crabhook.team.desk_keys import Credentials
 from crabhook.team.membership import Role, SshKey, Team
-from crabhook.team.presence import HEADER, WITHIN, Call
-from crabhook.team.sshsig import PublicKey
+from crabhook.team.presence import HEADER, WITHIN, Call, PublicKey
 from crabhook.v1 import operator_pb2 as pb
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
