@@ -20,8 +20,7 @@ from crabhook.cli.team.members import let_in
 from crabhook.team.certificates import sealed
 from crabhook.team.changes import invitable
 from crabhook.team.desk_keys import DeskKeys, keep
-from crabhook.team.invitation import Joins
-from crabhook.team.joining import Joining
+from crabhook.team.invitation import Joining, Joins
 from crabhook.team.membership import Role, Scope, Team
 from crabhook.team.team_file import Folder, found
 

@@ -15,8 +15,7 @@ import pytest
 from crabhook.cli.team.inviting import let_in
 from crabhook.team.changes import invitable, with_machine
 from crabhook.team.desk_keys import DeskKeys, keep
-from crabhook.team.invitation import Joins
-from crabhook.team.joining import Joining
+from crabhook.team.invitation import Joining, Joins
 from crabhook.team.membership import Machine, Role, Scope, Team, digest_of
 from tests.e2e.test_claude_code import QUESTIONS
 from tests.support.machines import Machines, insist

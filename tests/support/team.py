@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crabhook.team.certificates import Authority, Key, new_key, plain, request_of, sealed, until
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
 from crabhook.team.folder import Folder
-from crabhook.team.joining import Joined
+from crabhook.team.invitation import Joined
 from crabhook.team.membership import Device, Member, Role, Scope, Team, fingerprint_of
 from crabhook.team.team_file import TeamReader, change, found
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crabhook.ownfile import write_own
 from crabhook.team.certificates import Key, new_key, plain, request_of, unsealed
 from crabhook.team.folder import TeamError, private, told
-from crabhook.team.joining import Joined
+from crabhook.team.invitation import Joined
 from crabhook.team.membership import fingerprint_of
 from crabhook.team.presence import Sign
 from crabhook.team.team_file import Seal

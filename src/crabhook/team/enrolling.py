@@ -21,6 +21,8 @@ from crabhook.team.invitation import (
     TRIES,
     VALID,
     Invitation,
+    Joined,
+    Joining,
     Joins,
     kept,
     pin_of,
@@ -29,7 +31,6 @@ from crabhook.team.invitation import (
     six_words,
     team_of,
 )
-from crabhook.team.joining import Joined, Joining
 from crabhook.v1 import enrol_pb2 as pb
 from crabhook.v1.enrol_pb2_grpc import EnrolServiceServicer, add_EnrolServiceServicer_to_server
 

@@ -25,8 +25,18 @@ from crabhook.team.enrolling import (
     open_invitation,
     outcome,
 )
-from crabhook.team.invitation import Invitation, InvitationError, Joins, pin_of, six_words
-from crabhook.team.joining import Joined, JoinError, Joining, join, new_token
+from crabhook.team.invitation import (
+    Invitation,
+    InvitationError,
+    Joined,
+    JoinError,
+    Joining,
+    Joins,
+    join,
+    new_token,
+    pin_of,
+    six_words,
+)
 from crabhook.v1 import enrol_pb2 as pb
 from tests.support.examples import examples
 

@@ -35,8 +35,7 @@ from crabhook.team.certificates import Authority, sealed
 from crabhook.team.changes import invitable
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
 from crabhook.team.folder import Folder
-from crabhook.team.invitation import Joins
-from crabhook.team.joining import Joining
+from crabhook.team.invitation import Joining, Joins
 from crabhook.team.membership import Role, Scope, Team
 from crabhook.team.team_file import TeamReader, found
 from crabhook.ui.plain import desk as plain

@@ -17,8 +17,7 @@ from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, until
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
 from crabhook.team.folder import Folder
-from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joins
-from crabhook.team.joining import Joined, Joining
+from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joined, Joining, Joins
 from crabhook.team.membership import Device, Machine, Member, Role, Scope, Team, fingerprint_of
 from crabhook.team.team_file import authority_of, change, team_in
 from crabhook.ui.text.safe import safe

@@ -16,8 +16,7 @@ from crabhook.cli.team.attaching import attach, chosen_team
 from crabhook.cli.terminal import say
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import write_own
-from crabhook.team.invitation import Invitation, Joins
-from crabhook.team.joining import JoinError, Joining, join, new_token
+from crabhook.team.invitation import Invitation, JoinError, Joining, Joins, join, new_token
 
 _WAITING = "Waiting for the person there to say so ..."
 

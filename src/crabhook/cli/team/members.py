@@ -28,8 +28,7 @@ from crabhook.team.desk_keys import (
     keep_keys,
 )
 from crabhook.team.folder import founding, private
-from crabhook.team.invitation import DESK_PORT, PORT, Joins
-from crabhook.team.joining import Joining
+from crabhook.team.invitation import DESK_PORT, PORT, Joining, Joins
 from crabhook.team.membership import (
     Refused,
     Role,

@@ -15,7 +15,7 @@ from crabhook.config import Settings
 from crabhook.model.decision import Decision, Verdict
 from crabhook.team.certificates import opened
 from crabhook.team.desk_keys import Credentials, DeskKeys, keep
-from crabhook.team.joining import Joined
+from crabhook.team.invitation import Joined
 from crabhook.team.membership import Role
 from tests.support.desk import PlayedDesk
 from tests.support.port import short_folder

@@ -18,7 +18,7 @@ from crabhook.doctor.checks.desk import examine_desks
 from crabhook.doctor.finding import Finding, Status
 from crabhook.team.certificates import plain
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, desk_folders, keep
-from crabhook.team.joining import Joined
+from crabhook.team.invitation import Joined
 from crabhook.team.membership import Device, Member, Role, Scope, fingerprint_of
 from crabhook.team.team_file import serve_as
 from tests.support.desk import PlayedDesk

@@ -22,8 +22,7 @@ from crabhook.team.enrolling import (
     open_invitation,
     outcome,
 )
-from crabhook.team.invitation import TRIES, Invitation, Joins
-from crabhook.team.joining import Joined, JoinError, Joining, join
+from crabhook.team.invitation import TRIES, Invitation, Joined, JoinError, Joining, Joins, join
 from crabhook.team.membership import Role, Team
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
