@@ -14,12 +14,14 @@ from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.command import program
 from crabhook.lint.configuration.read import (
     Configuration,
+    Item,
     protocol_by_path,
     protocol_of,
     read_configuration,
+    read_json,
+    read_toml,
     registers_hooks,
 )
-from crabhook.lint.configuration.values import Item, read_json, read_toml
 from crabhook.lint.discover import (
     CONFIGURATIONS,
     File,

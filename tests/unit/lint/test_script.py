@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.lint.configuration.command import own_wait
-from crabhook.lint.configuration.read import Handler
-from crabhook.lint.configuration.values import read_json
+from crabhook.lint.configuration.read import Handler, read_json
 from crabhook.lint.script import waited
 from crabhook.lint.shell import read_shell
 

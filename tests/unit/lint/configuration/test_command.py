@@ -7,8 +7,7 @@ import pytest
 
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.command import program, project_of
-from crabhook.lint.configuration.read import read_configuration
-from crabhook.lint.configuration.values import read_json
+from crabhook.lint.configuration.read import read_configuration, read_json
 
 
 def found(path: Path, command: str, **more: object) -> object:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.lint.configuration.values import Item, read_json
+from crabhook.lint.configuration.read import Item, read_json
 from crabhook.lint.finding import START, CannotParseError, Place
 
 

@@ -8,12 +8,13 @@ from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.read import (
     Configuration,
     Handler,
+    Item,
     protocol_by_path,
     protocol_of,
     read_configuration,
+    read_json,
     registers_hooks,
 )
-from crabhook.lint.configuration.values import Item, read_json
 from crabhook.lint.finding import START, Place
 from crabhook.model.jsontext import Value
 

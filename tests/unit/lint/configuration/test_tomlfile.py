@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.lint.configuration.values import read_toml
+from crabhook.lint.configuration.read import read_toml
 from crabhook.lint.finding import CannotParseError, Place
 
 TEXT = """model = "any"
