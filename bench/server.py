@@ -19,14 +19,13 @@ from crabhook.model.actor import OWNER
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import TcpAddress, Tls, default_address
+from crabhook.server.address import TcpAddress, Tls, Tokens, default_address, load_or_make
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
 from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
-from crabhook.server.token import Tokens, load_or_make
 
 TOKEN, CERTIFICATE, KEY, AUTHORITY = "token", "server.pem", "server.key", "ca.pem"
 BRIDGE = "ndjson.sock"

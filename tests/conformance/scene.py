@@ -26,11 +26,10 @@ from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 from crabhook.platforms.rows import Held
-from crabhook.server.address import UnixAddress
+from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.token import Tokens
 from tests.conformance.outcome import Heard, Outcome
 from tests.support.claude import Claude
 from tests.support.scripted_model import MAIN

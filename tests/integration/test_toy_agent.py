@@ -19,12 +19,11 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import AGENTS, PLATFORMS
 from crabhook.platforms.interface import Played
 from crabhook.policy.calls.parts import Kind, kind_of
-from crabhook.server.address import UnixAddress
+from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.metrics.tally import labels_of
-from crabhook.server.token import Tokens
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind as RecordKind
 from crabhook.store.recorder import Recorder

@@ -17,12 +17,11 @@ from crabhook.desk.updates import News
 from crabhook.hook.call import Call
 from crabhook.model.card import Card
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import Address, Tls, UnixAddress
+from crabhook.server.address import Address, Tls, Tokens, UnixAddress
 from crabhook.server.core.law import Judge, no_rules
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.token import Tokens
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
 from tests.support.seat import hears

@@ -18,11 +18,10 @@ from crabhook.cli.terminal import say, takes_a_screen
 from crabhook.demo.script import NOTHING, WAIT, Agent, Read, own_runner, typed_lines
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
-from crabhook.server.address import UnixAddress
+from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.token import Tokens
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
 from crabhook.ui.tally import Tally

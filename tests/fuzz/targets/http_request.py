@@ -16,12 +16,12 @@ from aiohttp import web
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
+from crabhook.server.address import Tokens
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
 from crabhook.server.http.listener import NAMED, HookRoute, healthz, hook_headers
 from crabhook.server.http.middleware import Guard, Middleware, Route, TurnedAwayError
-from crabhook.server.token import Tokens
 from tests.fuzz.mutation import words
 from tests.fuzz.payloads import samples
 from tests.fuzz.target import Target

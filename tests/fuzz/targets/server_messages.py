@@ -17,9 +17,9 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
+from crabhook.server.address import Tokens
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import _STATUS, PermissionPort
-from crabhook.server.token import Tokens
 from crabhook.v1 import permission_pb2 as pb
 from tests.fuzz.mutation import messages
 from tests.fuzz.payloads import MUTATION, samples, says_allow

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.server.token import Tokens, admitted
+from crabhook.server.address import Tokens, admitted
 
 
 @dataclass

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server.token import TokenError, Tokens, load_or_make
+from crabhook.server.address import TokenError, Tokens, load_or_make
 
 
 def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crabhook import config
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import Address, PortError, TcpAddress, Tls, parse_address
+from crabhook.server.address import Address, PortError, TcpAddress, Tls, Tokens, parse_address
 from crabhook.server.core.runner import Runner
-from crabhook.server.token import Tokens
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT
 

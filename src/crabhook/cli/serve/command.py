@@ -29,7 +29,9 @@ from crabhook.rulebook.files import RulesError
 from crabhook.server.address import (
     Address,
     TcpAddress,
+    Tokens,
     UnixAddress,
+    load_or_make,
     own_addresses,
 )
 from crabhook.server.core.intake import AnonymousIntake
@@ -39,7 +41,6 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import ServiceManager, address_of, inherited, open_behind
-from crabhook.server.token import Tokens, load_or_make
 from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.store.head import Courier, through
 from crabhook.store.interface import DeposedError, TakenError, UnreachableError

@@ -25,12 +25,11 @@ from crabhook.demo.script import LINES, WAIT, Agent, Read, own_runner, typed_lin
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
-from crabhook.server.address import TcpAddress, UnixAddress
+from crabhook.server.address import TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.operators.listener import open_operators
-from crabhook.server.token import Tokens
 from crabhook.team.certificates import Authority, sealed
 from crabhook.team.changes import invitable
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep

@@ -22,15 +22,18 @@ from grpc_health.v1.health_pb2_grpc import HealthServicer, add_HealthServicer_to
 from crabhook.server.address import (
     GRACE,
     MAX_REQUEST,
+    NO_TOKEN,
     Address,
+    Context,
     PortError,
     TcpAddress,
     Tls,
+    Tokens,
     UnixAddress,
+    admitted,
 )
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.token import NO_TOKEN, Context, Tokens, admitted
 from crabhook.server.unix_socket import SocketFile
 from crabhook.v1 import desk_pb2, permission_pb2
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server

@@ -12,10 +12,10 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, compact_with
 from crabhook.platforms import PLATFORMS
+from crabhook.server.address import NO_TOKEN, Context, Tokens, admitted
 from crabhook.server.core.intake import Intake, deadlines
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
-from crabhook.server.token import NO_TOKEN, Context, Tokens, admitted
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
 

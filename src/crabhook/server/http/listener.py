@@ -29,6 +29,7 @@ from crabhook.server.address import (
     PortError,
     TcpAddress,
     Tls,
+    Tokens,
     parse_address,
 )
 from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
@@ -45,7 +46,6 @@ from crabhook.server.http.middleware import (
     TurnedAwayError,
     turned_away,
 )
-from crabhook.server.token import Tokens
 
 LONGEST = MAX_REQUEST  # bytes: what comes over gRPC may be as long
 READ_WITHIN = 30.0  # seconds; an agent sends all at once

@@ -20,9 +20,8 @@ from multidict import MultiMapping
 from crabhook.broker.messages import Refusal
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import TcpAddress
+from crabhook.server.address import TcpAddress, Tokens
 from crabhook.server.http.connections import SERVER, Connections, transport_of
-from crabhook.server.token import Tokens
 
 STATUS: Mapping[Refusal, HTTPStatus] = {
     Refusal.NOT_YOURS: HTTPStatus.CONFLICT,

@@ -35,6 +35,7 @@ from crabhook.remote.messages import (
     events_of,
     response_of,
 )
+from crabhook.server.address import Context
 from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.local_desk import LocalDesk, MayNot
 from crabhook.server.metrics.tally import Witness
@@ -47,7 +48,6 @@ from crabhook.server.operators.rights import (
     view_tag,
 )
 from crabhook.server.operators.seats import Caller, Seats, Sent, address_of, as_sent, said
-from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
 from crabhook.v1 import operator_pb2 as pb
 

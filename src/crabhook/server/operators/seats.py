@@ -11,8 +11,8 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from crabhook.bounded import Bounded
+from crabhook.server.address import Context
 from crabhook.server.metrics.tally import TurnedAway, Witness
-from crabhook.server.token import Context
 from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Verb
 from crabhook.team.presence import HEADER, LARGEST, Call, opened_by
 from crabhook.v1 import operator_pb2 as pb

@@ -14,10 +14,9 @@ from crabhook.cli.serve.command import _doors
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import Address, PortError, TcpAddress, UnixAddress
+from crabhook.server.address import Address, PortError, TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.collector import Metrics
-from crabhook.server.token import Tokens
 from tests.support.port import short_folder
 from tests.support.team import founded
 

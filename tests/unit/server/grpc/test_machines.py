@@ -7,11 +7,10 @@ from pathlib import Path
 from crabhook.doctor.processes import Answer, ask
 from crabhook.hook import Options
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import TcpAddress, Tls
+from crabhook.server.address import TcpAddress, Tls, Tokens
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.token import Tokens
 from crabhook.team.changes import with_machine, without_machine
 from crabhook.team.membership import Machine, digest_of
 from tests.support.team import Founded, founded

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import HttpAddress
+from crabhook.server.address import HttpAddress, Tokens
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http.listener import NAMED, Opening, Page, open_http
-from crabhook.server.token import Tokens
 
 TOKEN = "the-token"
 MACHINES = {"a-machines-own": "build1"}

@@ -3,9 +3,8 @@
 import pytest
 from multidict import CIMultiDict
 
-from crabhook.server.address import TcpAddress
+from crabhook.server.address import TcpAddress, Tokens
 from crabhook.server.http.middleware import Guard, TurnedAwayError
-from crabhook.server.token import Tokens
 
 HERE = TcpAddress("127.0.0.1", 7780)
 LAN = TcpAddress("192.0.2.7", 443)

@@ -7,13 +7,12 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import GRACE, AddressError, PortError, Tls
+from crabhook.server.address import GRACE, AddressError, PortError, Tls, Tokens
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http import listener, middleware
 from crabhook.server.http.connections import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http
-from crabhook.server.token import Tokens
 from tests.support.seat import seat
 from tests.unit.server.http.standing import TOKEN, standing, until
 

@@ -13,12 +13,11 @@ import pytest
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import Address, TcpAddress, UnixAddress
+from crabhook.server.address import Address, TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import InheritedError, open_behind
-from crabhook.server.token import Tokens
 from tests.support.port import Opened, ask, asking, confirm, connected, request, short_folder
 from tests.support.seat import hears, seat
 from tests.support.service import listening
