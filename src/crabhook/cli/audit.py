@@ -22,7 +22,7 @@ from crabhook.cli.terminal import about, say_json, short
 from crabhook.model.errors import CrabhookError
 from crabhook.store import entries
 from crabhook.store.change import happened
-from crabhook.store.head import parse, written
+from crabhook.store.head import read_head, head_line
 from crabhook.store.interface import Agent, Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Cut, Head, Kind, Record
@@ -98,7 +98,7 @@ def _replay(history: History, arguments: argparse.Namespace) -> int:
 def _head(history: History, _: argparse.Namespace) -> int:
     last = next(history.find(Query(last=1)), None)
     sys.stdout.write(
-        written(Head(last.seq, last.hash, str(last.at)) if last else Head(0, bytes(32)))
+        head_line(Head(last.seq, last.hash, str(last.at)) if last else Head(0, bytes(32)))
     )
     return 0
 
@@ -227,7 +227,7 @@ def _agent(agent: Agent) -> str:
 
 def _head_in(path: Path) -> Head:
     try:
-        return parse(path.read_text(encoding="utf-8"))
+        return read_head(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} cannot be read as a head: {error}") from error
 

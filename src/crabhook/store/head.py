@@ -14,14 +14,14 @@ _HEX = 2 * len(GENESIS.hash)
 COMMAND_WITHIN = 20.0  # seconds a command may take to carry the head away
 
 
-def written(head: Head) -> str:
+def head_line(head: Head) -> str:
     """Return a head as one line of JSON, the form in which it is kept, printed and sent."""
     at = {"at": head.at} if head.at else {}
     return json.dumps({"seq": head.seq, "hash": head.hash.hex(), **at}) + "\n"
 
 
-def parse(text: str) -> Head:
-    """Return the head `written` wrote; raises ValueError.  Older ones have no time."""
+def read_head(text: str) -> Head:
+    """Return the head that `head_line` wrote; raises ValueError.  Older ones have no time."""
     match said := json.loads(text):
         case {"seq": int(seq), "hash": str(digest)} if seq >= 0 and len(digest) == _HEX:
             return Head(seq, bytes.fromhex(digest), str(said.get("at", "")))
@@ -48,7 +48,7 @@ class Courier:
         if grown <= 0 or (grown < self._every_records and now - self._at < self._every_seconds):
             return
         try:
-            self._send(written(head))
+            self._send(head_line(head))
         except (OSError, StoreError, subprocess.SubprocessError) as error:
             self.trouble = f"the record's head could not be sent: {error}"
             _LOG.warning("%s", self.trouble)

@@ -11,7 +11,7 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from crabhook.model.jsontext import compact
-from crabhook.store import head as heads
+from crabhook.store.head import head_line
 from crabhook.store.change import Change, happened, written
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal
 from crabhook.store.record import (
@@ -137,7 +137,7 @@ class Writer:
             if self._leads_to(kept):
                 return
             why = CUT_OFF if kept else MISSING
-        head = heads.written(kept).strip() if kept else None
+        head = head_line(kept).strip() if kept else None
         cut = Entry(
             Kind.GAP, now, body={"cut": True, "why": why, "ends": self.head.seq, "head": head}
         )

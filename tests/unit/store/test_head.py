@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.store.head import Courier, parse, through, written
+from crabhook.store.head import Courier, read_head, through, head_line
 from crabhook.store.interface import CorruptError, StoreError
 from crabhook.store.record import Head
 from crabhook.store.sqlite.files import HeadFile
@@ -53,8 +53,8 @@ def test_a_head_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
 
 
 def test_the_line_that_is_sent_is_the_line_that_is_read() -> None:
-    assert parse(written(HEAD)) == HEAD
-    assert json.loads(written(HEAD)) == {"seq": 5, "hash": HEAD.hash.hex()}
+    assert read_head(head_line(HEAD)) == HEAD
+    assert json.loads(head_line(HEAD)) == {"seq": 5, "hash": HEAD.hash.hex()}
 
 
 def test_a_courier_goes_after_so_many_records_or_so_much_time() -> None:
@@ -85,8 +85,8 @@ def test_a_courier_that_fails_says_so_and_goes_again() -> None:
 def test_a_command_is_given_the_head_on_its_standard_input(tmp_path: Path) -> None:
     place = tmp_path / "elsewhere"
     program = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
-    through([sys.executable, "-c", program, str(place)])(written(HEAD))
-    assert parse(place.read_text()) == HEAD
+    through([sys.executable, "-c", program, str(place)])(head_line(HEAD))
+    assert read_head(place.read_text()) == HEAD
 
 
 @pytest.mark.process

@@ -13,7 +13,7 @@ import pytest
 
 from crabhook.store import recorder as module
 from crabhook.store.change import Backlog, Limits, delivered, happened, left, settled, waits
-from crabhook.store.head import Courier, parse, through
+from crabhook.store.head import Courier, read_head, through
 from crabhook.store.interface import FullError, StoreError, TicketError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import DAY, Kind, Retention
@@ -247,7 +247,7 @@ def test_the_head_is_sent_on_after_it_is_kept(folder: Path, tmp_path: Path, cloc
     recorder.write(happened(entry()))
     recorder.time_passed(1.0)
     recorder.anchor()
-    sent = parse(place.read_text())
+    sent = read_head(place.read_text())
     recorder.close()
     assert sent.seq == 1
     assert verified(folder, sent).sound

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.store.change import happened
-from crabhook.store.head import parse, written
+from crabhook.store.head import read_head, head_line
 from crabhook.store.opening import Place, open_writer
 from crabhook.store.record import DAY, Entry, Head, Kind, Retention, iso
 from crabhook.store.redact import Redactor
@@ -183,7 +183,7 @@ def test_a_head_of_a_record_that_no_checkpoint_tells_of_is_a_fault(folder: Path)
 def head_of(place: Place, seq: int) -> Head:
     """The head as `crabhook audit head` printed it when this was the last record."""
     record = records(place)[seq - 1]
-    return parse(written(Head(record.seq, record.hash, record.at)))
+    return read_head(head_line(Head(record.seq, record.hash, record.at)))
 
 
 def test_a_clock_that_was_set_back_makes_no_checkpoint_untrue(place: Place) -> None:

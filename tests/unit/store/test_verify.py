@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.store.change import happened, settled
-from crabhook.store.head import written
+from crabhook.store.head import head_line
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import COLUMNS, Head, Kind, Record, link
@@ -190,7 +190,7 @@ def test_a_cut_is_found_for_ever_though_the_record_goes_on(opened: Open) -> None
     assert found.head.seq == 8
 
 
-@pytest.mark.parametrize("head", ["gone", "garbage", written(Head(5, bytes(32)))])
+@pytest.mark.parametrize("head", ["gone", "garbage", head_line(Head(5, bytes(32)))])
 def test_a_head_that_was_removed_or_changed_is_said_in_the_record(opened: Open, head: str) -> None:
     copy = opened()
     path = copy.folder / "record.head"

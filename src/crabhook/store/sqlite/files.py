@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crabhook.ownfile import read_own
-from crabhook.store.head import parse, written
+from crabhook.store.head import read_head, head_line
 from crabhook.store.interface import (
     CorruptError,
     FullError,
@@ -217,7 +217,7 @@ class HeadFile:
     def read(self) -> Head | None:
         """Return the head kept here; None where none was.  Raises CorruptError."""
         try:
-            return parse(read_own(self._path, 1024).decode())
+            return read_head(read_own(self._path, 1024).decode())
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -226,4 +226,4 @@ class HeadFile:
     def keep(self, head: Head) -> None:
         """Put `head` in place of the one before, so that a crash leaves one of the two."""
         with speaking_of(self._path):
-            put(self._path, written(head).encode("ascii"))
+            put(self._path, head_line(head).encode("ascii"))
