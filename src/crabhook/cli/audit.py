@@ -22,12 +22,12 @@ from crabhook.cli.terminal import about, say_json, short
 from crabhook.model.errors import CrabhookError
 from crabhook.store import entries
 from crabhook.store.change import happened
-from crabhook.store.head import read_head, head_line
 from crabhook.store.interface import Agent, Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Cut, Head, Kind, Record
 from crabhook.store.stats import ENDS, Share, stats
 from crabhook.store.verify import Verified, verify
+from crabhook.store.writer import head_line, read_head
 from crabhook.ui.text.safe import safe
 
 LAST = 100  # records shown unless more are asked for

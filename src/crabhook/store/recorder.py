@@ -15,7 +15,6 @@ from time import monotonic, sleep, time
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Backlog, Change, Limits, Recovered, happened, left
-from crabhook.store.head import Courier
 from crabhook.store.interface import (
     DeposedError,
     LockedError,
@@ -25,7 +24,7 @@ from crabhook.store.interface import (
     UnreachableError,
 )
 from crabhook.store.record import Entry, Kind, iso
-from crabhook.store.writer import Writer
+from crabhook.store.writer import Courier, Writer
 
 _LOG = logging.getLogger(__name__)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.store.head import Courier, read_head, through, head_line
 from crabhook.store.interface import CorruptError, StoreError
 from crabhook.store.record import Head
 from crabhook.store.sqlite.files import HeadFile
+from crabhook.store.writer import Courier, head_line, read_head, through
 
 HEAD = Head(5, bytes(range(32)))
 

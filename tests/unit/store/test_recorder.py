@@ -13,12 +13,11 @@ import pytest
 
 from crabhook.store import recorder as module
 from crabhook.store.change import Backlog, Limits, delivered, happened, left, settled, waits
-from crabhook.store.head import Courier, read_head, through
 from crabhook.store.interface import FullError, StoreError, TicketError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import DAY, Kind, Retention
 from crabhook.store.recorder import OnTrouble, Recorder
-from crabhook.store.writer import Writer
+from crabhook.store.writer import Courier, Writer, read_head, through
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from crabhook.store.change import happened
-from crabhook.store.head import read_head, head_line
 from crabhook.store.opening import Place, open_writer
 from crabhook.store.record import DAY, Entry, Head, Kind, Retention, iso
 from crabhook.store.redact import Redactor
-from crabhook.store.writer import Writer, chained
+from crabhook.store.writer import Writer, chained, head_line, read_head
 from tests.unit.store.making import NOON, entry, records, verified
 
 

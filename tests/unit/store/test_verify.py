@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.store.change import happened, settled
-from crabhook.store.head import head_line
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import COLUMNS, Head, Kind, Record, link
 from crabhook.store.sqlite.files import HeadFile
+from crabhook.store.writer import head_line
 from tests.support.examples import examples
 from tests.unit.store.making import answer, decision, entry, records, verified
 

@@ -42,12 +42,11 @@ from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import ServiceManager, address_of, inherited, open_behind
 from crabhook.server.unix_socket import SocketWatch, keep_status
-from crabhook.store.head import Courier, through
 from crabhook.store.interface import DeposedError, TakenError, UnreachableError
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Retention
 from crabhook.store.recorder import OnTrouble, Recorder
-from crabhook.store.writer import Writer
+from crabhook.store.writer import Courier, Writer, through
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Metrics

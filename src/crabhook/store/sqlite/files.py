@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crabhook.ownfile import read_own
-from crabhook.store.head import read_head, head_line
 from crabhook.store.interface import (
     CorruptError,
     FullError,
@@ -20,6 +19,7 @@ from crabhook.store.interface import (
 )
 from crabhook.store.record import Head
 from crabhook.store.sqlite.tables import migrate
+from crabhook.store.writer import head_line, read_head
 
 DATABASE, HEAD, KEY, LOCK = "record.db", "record.head", "record.key", "record.lock"
 KEY_BYTES = 32
