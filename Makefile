@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench fuzz running packages soak agents clean
+.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench fuzz running packages soak cluster-soak cluster-failover agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -83,6 +83,12 @@ pictures: $(VENV)/developed ## play the demo and make the pictures of README.md 
 
 soak: $(VENV)/developed ## break everything for MINUTES=10, drawn from a SEED, and judge what came of it
 	@python -m tests.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
+
+cluster-soak: $(VENV)/developed ## break two servers over one PostgreSQL for MINUTES=2, drawn from a SEED, and judge
+	@python -m tests.soak.cluster --minutes $(or $(MINUTES),2) $(if $(SEED),--seed $(SEED))
+
+cluster-failover: $(VENV)/developed ## end a leader ROUNDS=10 times by kill -9 and by a cut; print how long nobody decides
+	@python -m tests.soak.cluster --failover $(or $(ROUNDS),10)
 
 agents:
 	@sh tests/agents/install

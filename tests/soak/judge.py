@@ -163,7 +163,7 @@ def _heard(case: Case) -> Iterator[str]:
                 yield f"job {one.job.number} printed what cannot be read: {error}"
             continue
         kind = fallback(one.printed)
-        faults = _unanswered(one, said, kind, case) if kind else _answered(one, said, decisions)
+        faults = _unanswered(one, said, kind, case) if kind else answered(one.job, said, decisions)
         yield from (f"job {one.job.number} ({one.job.sample}): {fault}" for fault in faults)
 
 
@@ -235,19 +235,20 @@ class Decisions:
         return self._by_request.get(request) or self._at_once.get(job)
 
 
-def _answered(one: Ending, said: Said, decisions: Decisions) -> Iterator[str]:
-    decision = decisions.of(one.job.number)
+def answered(job: Job, said: Said, decisions: Decisions) -> Iterator[str]:
+    """Yield how what a hook said is not what was decided about its job."""
+    decision = decisions.of(job.number)
     if decision is None:
         if said.verdict:
             yield f"it was told {said.verdict!r}, which nobody decided"
         return
     body = told(decision)
-    if said.verdict != _due(one.job, decision.verdict, edited="edited" in body):
+    if said.verdict != _due(job, decision.verdict, edited="edited" in body):
         yield f"it was told {said.verdict!r}; on record is {decision.verdict!r}"
     elif said.verdict in ("deny", "block") and body.get("reason", "") not in said.reason:
         yield f"it was told {said.reason!r}; on record is {body.get('reason')!r}"
     if said.verdict == "allow":
-        yield from _this_input(one.job, said, body)
+        yield from _this_input(job, said, body)
 
 
 def _due(job: Job, verdict: str, *, edited: bool) -> str:

@@ -43,7 +43,7 @@ MEMORIES = (
     "crabhook.store.redact.REMEMBERED",
     "crabhook.ui.plain.deciding._DECIDED_REMEMBERED",
     "crabhook.ui.plain.output._ENDED_REMEMBERED",
-    "crabhook.ui.plain.rules._LISTED_KEPT",
+    "crabhook.ui.plain.second_yes._LISTED_KEPT",
 )
 """What is remembered up to a number, so that a server that lives stops growing: made SMALL where a
 server's memory is measured, or minutes would not be enough to fill it."""

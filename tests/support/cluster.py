@@ -36,6 +36,9 @@ _SETTINGS = (
 )
 
 
+_ANOTHER = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--")
+
+
 @cache
 def programs() -> Path | None:
     """The folder of PostgreSQL's own programs, the newest; None where there is none."""
@@ -59,20 +62,32 @@ def _other_user() -> dict[str, Any]:
 
 
 class Cluster:
-    """One server of PostgreSQL, reached by a Unix socket in its folder."""
+    """One server of PostgreSQL, reached by a Unix socket in its folder.
 
-    def __init__(self, bins: Path, settings: Sequence[str] = ()) -> None:
+    `inside` is a command that runs another on another machine's network, as root.
+    """
+
+    def __init__(
+        self, bins: Path, settings: Sequence[str] = (), inside: Sequence[str] = ()
+    ) -> None:
         self._bins, self._settings = bins, (*_SETTINGS, *settings)
+        self._inside = list(inside)
         self.folder = Path(tempfile.mkdtemp(prefix="crabhook-pg-", dir="/tmp"))
         if os.geteuid() == 0:
             shutil.chown(self.folder, "nobody", "nogroup")
         self.data = self.folder / "data"
         self._server: subprocess.Popen[bytes] | None = None
 
-    def make(self) -> None:
-        """Make an empty cluster, and start it."""
+    def make(self, *more: str, lets_in: str = "") -> None:
+        """Make an empty cluster, with more options of initdb, and start it.
+
+        Without a password it lets in who comes by the socket, and from the network `lets_in`.
+        """
         options = ("-A", "trust", "-U", "crabhook", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-        self._run("initdb", *options, "-D", str(self.data))
+        self._run("initdb", *options, *more, "-D", str(self.data))
+        if lets_in:
+            with (self.data / "pg_hba.conf").open("a", encoding="ascii") as file:
+                file.write(f"host all all {lets_in} trust\n")
         self.start()
 
     def copy_of(self, other: Cluster) -> None:
@@ -91,17 +106,24 @@ class Cluster:
         command = [str(self._bins / "postgres"), "-D", str(self.data), "-k", str(self.folder)]
         with (self.folder / "log").open("ab") as log:
             self._server = subprocess.Popen(
-                ending_with_us([*command, *given]),
+                [*self._inside, *_ANOTHER, *ending_with_us([*command, *given])]
+                if self._inside
+                else ending_with_us([*command, *given]),
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
-                **_other_user(),
+                **({} if self._inside else _other_user()),
             )
         end = time.monotonic() + 30
         while not self._answers():
             if time.monotonic() > end or self._server.poll() is not None:
                 raise RuntimeError((self.folder / "log").read_text())
             time.sleep(0.02)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the server runs, as far as it has not ended by itself."""
+        return self._server is not None and self._server.poll() is None
 
     def stop(self, how: int = signal.SIGQUIT) -> None:
         """Stop the server: at once (SIGQUIT, as `pg_ctl stop -m immediate`), or in good order."""

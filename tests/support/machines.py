@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NET = "10.78.0"
+_NOBODYS = "02:00:00:00:ff:ff"
 _HELD = "echo apart && exec cat"
 
 
@@ -40,7 +41,7 @@ class Machines:
         hosts.write_text("\n".join(["127.0.0.1 localhost", *lines, ""]))
         try:
             self._switch = self._apart((), "--net", "sh", "-c", _HELD)
-            switch = ("nsenter", *_with_user(), f"--target={self._switch}", "--net", "--")
+            switch = self._beside_switch()
             _run(*switch, *["ip", "link", "add", "switch", "type", "bridge"])
             _run(*switch, *["ip", "link", "set", "switch", "up"])
             self._first = {
@@ -63,12 +64,38 @@ class Machines:
         apart = ["nsenter", *_with_user(), target, "--net", "--mount", "--pid", "--"]
         return [*apart, "env", f"--chdir={Path.cwd()}", *command]
 
+    def on_network_of(self, name: str, *command: str) -> list[str]:
+        """Return the command line that runs a command here, but on the network of a machine.
+
+        It is a process of ours that signals reach, and it sees our files; it knows no names.
+        """
+        net = f"--net=/proc/{self._first[name]}/ns/net"
+        return ["nsenter", *_with_user(), net, "--", *command]
+
+    def plug(self, name: str, *, in_: bool) -> None:
+        """Put in a machine's plug at the switch, or pull it: then nothing passes either way."""
+        port = f"port{list(self.address).index(name) + 1}"
+        _run(*self._beside_switch(), *f"ip link set {port} {'up' if in_ else 'down'}".split())
+
+    def mute(self, name: str, towards: str, *, muted: bool = True) -> None:
+        """Lose what a machine sends to another, without a word; what comes the other way arrives.
+
+        The machine has a hardware address for the other that nobody has.
+        """
+        at, there = self.address[towards], self.on_network_of(name, "ip", "neighbour")
+        if muted:
+            _run(*there, *f"replace {at} lladdr {_NOBODYS} dev wire nud permanent".split())
+        else:
+            _run(*there, *f"delete {at} dev wire".split())
+
+    def _beside_switch(self) -> tuple[str, ...]:
+        return ("nsenter", *_with_user(), f"--target={self._switch}", "--net", "--")
+
     def _plugged_in(self, name: str, hosts: Path, switch: Sequence[str], place: int) -> int:
         """Start a machine; return its first process."""
         at_home = f'mount --bind "{hosts}" /etc/hosts && {_HELD}'
         inside = ("--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
-        beside = ("nsenter", *_with_user(), f"--target={self._switch}", "--net", "--")
-        outer = self._apart(beside, "--net", *inside, "sh", "-c", at_home)
+        outer = self._apart(self._beside_switch(), "--net", *inside, "sh", "-c", at_home)
         (first,) = _children(outer)
         port = f"port{place}"
         wire = f"ip link add {port} type veth peer name wire netns {outer}"

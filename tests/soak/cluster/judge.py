@@ -1,0 +1,233 @@
+"""The laws of a cluster: what hooks, desks, watchers and the record must agree on, whoever led."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
+
+from crabhook.store.record import Kind
+from tests.soak.ends import ENDS, final_states, requests_end
+from tests.soak.jobs import number_of
+from tests.soak.judge import Decisions, answered
+from tests.soak.said import UnreadableError, fallback, own_way, read
+from tests.support.ledger import told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crabhook.store.record import Record
+    from tests.soak.cluster.history import Heard, Histories, HookEnd
+
+AFTERWARDS = 8.0  # seconds in which a fault that is over is still felt
+MOST_UNANSWERED, MANY = 0.5, 50  # of how many hooks on, what share may find nobody
+OPENED = "waiting"
+
+
+def broken_laws(seen: Histories) -> list[str]:
+    """Return every law that was broken, in words."""
+    return [
+        *seen.ledger.of_the_record(),
+        *final_states(seen.ledger),
+        *requests_end(seen.ledger),
+        *_one_end_each(seen),
+        *_one_reply_each(seen.hooks),
+        *_printed(seen),
+        *_on_record_before(seen),
+        *_not_in_vain(seen),
+        *_allowed_by_somebody(seen),
+        *_once(seen),
+        *_watched(seen),
+        *_tailed(seen),
+        *_at_the_leader(seen),
+    ]
+
+
+def _one_end_each(seen: Histories) -> Iterator[str]:
+    ends = Counter(one.job.number for one in seen.hooks)
+    yield from (f"job {one} ended {many} times" for one, many in ends.items() if many > 1)
+    yield from (f"job {one} never ended" for one in sorted(seen.asked) if one not in ends)
+
+
+def _one_reply_each(hooks: Sequence[HookEnd]) -> Iterator[str]:
+    """At most one reply a request, over all attempts and whoever gave it."""
+    for one in hooks:
+        if len({what for _, what in one.replies}) > 1:
+            yield f"job {one.job.number} was given more than one reply: {list(one.replies)}"
+
+
+def _printed(seen: Histories) -> Iterator[str]:
+    """What a hook printed is what was decided about its call; or what it was installed to do."""
+    decisions = Decisions(seen.ledger)
+    for one in seen.hooks:
+        job = one.job
+        try:
+            said = read(job.agent, one.printed)
+        except UnreadableError as error:
+            yield f"job {job.number} printed what cannot be read: {error}"
+            continue
+        if not fallback(one.printed):
+            faults = answered(job, said, decisions)
+            yield from (f"job {job.number} ({job.sample}): {fault}" for fault in faults)
+        elif said.verdict != (due := own_way(job.agent, job.event, fail_closed=job.fail_closed)):
+            yield f"job {job.number}: its own way is {due!r}, and it said {said.verdict!r}"
+
+
+def _on_record_before(seen: Histories) -> Iterator[str]:
+    """Every allow that was printed was on record before."""
+    decisions = Decisions(seen.ledger)
+    for one, record in _allows(seen, decisions):
+        if record is None:
+            yield f"job {one.job.number} printed an allow that is not on record"
+        elif (committed := seen.committed[record.seq]) > one.at:
+            late = committed - one.at
+            yield f"job {one.job.number} printed its allow {late:.3f} s before record {record.seq}"
+
+
+def _allows(seen: Histories, decisions: Decisions) -> Iterator[tuple[HookEnd, Record | None]]:
+    for one in seen.hooks:
+        try:
+            said = read(one.job.agent, one.printed)
+        except UnreadableError:
+            continue
+        if said.verdict in ("allow", "accept"):
+            yield one, decisions.of(one.job.number)
+
+
+def _not_in_vain(seen: Histories) -> Iterator[str]:
+    """Nothing that waited is lost: who finds nobody found nobody from the beginning, for a reason."""
+    kinds = Counter(fallback(one.printed) for one in seen.hooks)
+    for one in seen.hooks:
+        kind, words = fallback(one.printed), one.printed.stderr.decode(errors="replace").strip()
+        if kind == "unreachable":
+            if not any(
+                one.began <= trouble.ended + AFTERWARDS and trouble.began <= one.ended
+                for trouble in seen.troubles
+            ):
+                yield f"job {one.job.number} found nobody while nothing was amiss: {words}"
+        elif kind:
+            after = one.ended - one.began
+            yield f"job {one.job.number} waited {after:.1f} s, and was lost: {kind}: {words}"
+        elif "crabhook" in words:
+            yield f"job {one.job.number} said what is no answer: {words}"
+    many, nobody = kinds.total(), kinds["unreachable"]
+    if many > MANY and nobody > MOST_UNANSWERED * many:
+        yield f"of {many} hooks {nobody} found nobody, more than {MOST_UNANSWERED:.0%}"
+
+
+def _allowed_by_somebody(seen: Histories) -> Iterator[str]:
+    """No allow from silence: a rule speaks of the call, or a person gave one, and before."""
+    jobs = {one.job.number: one.job for one in seen.hooks}
+    first: dict[tuple[int | None, str, str], float] = {}
+    for given in seen.given.values():
+        key = (given.job, given.by, given.verdict)
+        first[key] = min(given.at, first.get(key, given.at))
+    for record in seen.ledger.of(Kind.DECIDED):
+        number, actor = number_of(record.cwd), told(record).get("actor", {})
+        job, kind = jobs.get(number or 0), actor.get("kind")
+        if job is None:
+            continue
+        ruled = kind == "rule" and job.wish in ("ruled-allow", "ruled-deny")
+        if kind == "operator":
+            at = first.get((number, actor.get("name"), record.verdict))
+            if at is None or at > seen.committed[record.seq]:
+                who = f"{record.verdict} by {actor.get('name')} (record {record.seq})"
+                yield f"job {number}: {who} was given at no desk by then"
+        elif record.verdict == "allow" and not ruled:
+            yield f"job {number}: allow by {kind} (record {record.seq}) is nobody's to give"
+
+
+def _once(seen: Histories) -> Iterator[str]:
+    """What a desk was told is done is on record, as that person gave it."""
+    on_record = {
+        (record.card, told(record).get("actor", {}).get("name"), record.verdict)
+        for record in seen.ledger.of(Kind.DECIDED)
+    }
+    for one in seen.given.values():
+        if one.outcome == "Done" and (one.card, one.by, one.verdict) not in on_record:
+            yield f"card {one.card}: {one.by} was told that {one.verdict} is done; it is not on record"
+
+
+# Watchers.
+
+
+def _events(records: Sequence[Record]) -> dict[tuple[int, str], int]:
+    """Return the place of each card's beginning and end in the row of them all."""
+    found: dict[tuple[int, str], int] = {}
+    for record in records:
+        if record.card is None:
+            continue
+        if record.kind == Kind.ASKED:
+            found.setdefault((record.card, OPENED), len(found))
+        elif record.kind in ENDS:
+            found.setdefault((record.card, str(record.kind)), len(found))
+    return found
+
+
+def _watched(seen: Histories) -> Iterator[str]:
+    """Every watcher's log is a gapless part of the record, from each snapshot on."""
+    places = _events(seen.ledger.records)
+    for server, log in groupby(sorted(seen.heard, key=lambda one: one.server), _server_of):
+        heard = _Log(places)
+        for one in log:
+            yield from (f"the watcher of {server}: {fault}" for fault in heard.faults(one))
+
+
+def _server_of(one: Heard) -> str:
+    return one.server
+
+
+class _Log:
+    """What a watcher of one server knows of the cards, as it hears of them."""
+
+    def __init__(self, places: dict[tuple[int, str], int]) -> None:
+        self._places = places
+        self._states: dict[int, set[str]] = defaultdict(set)
+        self._begun = False
+        self._last: int | None = None
+        self._number = 0
+
+    def faults(self, one: Heard) -> Iterator[str]:
+        """Hear a piece of news; yield what of it cannot be."""
+        if one.news == "gap" or (one.news == "hello" and not one.resumed):
+            self.__init__(self._places)  # type: ignore[misc]  # it knows nothing any more
+        elif one.news == "hello":
+            self._number = 0
+        elif self._begun and one.seq and one.seq < self._number + (one.news != "bookmark"):
+            yield f"news {one.seq} came after {self._number}"
+        self._number = one.seq or self._number
+        self._begun = self._begun or one.news == "snapshot_end"
+        if one.news == "card" and one.state not in self._states[one.card]:
+            self._states[one.card] |= {one.state, OPENED}  # what ended does not begin later
+            if self._begun:
+                yield from self._in_its_place(one)
+
+    def _in_its_place(self, one: Heard) -> Iterator[str]:
+        last, place = self._last, self._places.get((one.card, one.state))
+        if place is None:
+            yield f"card {one.card} was {one.state}, which is not on record"
+            return
+        if last is not None and place != last + 1:
+            missing = [key for key, at in self._places.items() if last < at < place]
+            what = f"missing {missing[:5]}" if missing else "out of order"
+            yield f"card {one.card} was {one.state} at {place}, after {last}: {what}"
+        self._last = place
+
+
+def _tailed(seen: Histories) -> Iterator[str]:
+    """What a reader of the record saw come is there still, in one row without a gap."""
+    hashes = {record.seq: record.hash.hex() for record in seen.ledger.records}
+    for before, after in pairwise(seen.tail):
+        if after[0] != before[0] + 1:
+            yield f"record {after[0]} was seen to come after record {before[0]}"
+    for seq, digest in seen.tail:
+        if hashes.get(seq) != digest:
+            yield f"record {seq} was seen, and is {'another' if seq in hashes else 'gone'} now"
+
+
+def _at_the_leader(seen: Histories) -> Iterator[str]:
+    """Ten seconds after the last fault every hook has ended, or waits at the leader."""
+    for one in seen.stragglers:
+        if not one.taken or one.at != seen.leader:
+            where = f"waits at {one.at or 'nobody'}" if one.taken else "was taken by nobody"
+            yield f"job {one.job} {where} after the last fault; the leader is {seen.leader}"
