@@ -23,7 +23,7 @@ ENDS = (
     | st.builds(TimeUp, st.sampled_from(Follows))
 )
 ACTORS = (
-    st.builds(Operator, _TEXT, _TEXT, _TEXT, _TEXT)
+    st.builds(Operator, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT)
     | st.builds(Rule, _TEXT)
     | st.builds(
         StandingOrder,

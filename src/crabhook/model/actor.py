@@ -58,13 +58,22 @@ class OrderKind(StrEnum):
     HALT = "halt"  # deny every call of a session that was halted, until its next prompt
 
 
+class ShownBy(StrEnum):
+    """How somebody at a desk elsewhere showed who they are; the record has the value."""
+
+    # By the device's key, which lies encrypted under it.
+    PASSPHRASE = "passphrase"  # noqa: S105 - a name, and no password
+    SIGNATURE = "signature"  # by an SSH key of theirs, over this one call
+    OPEN_KEY = "open-key"  # by the device's key that lies open: any program of theirs can
+
+
 @dataclass(frozen=True, slots=True)
 class Operator:
     """A person.  `id` is the server's name for them, `name` their own, `desk` where they sit.
 
     The id is empty where it was not kept.  At a desk elsewhere `desk` is the name of their device,
     and `address` the network address that they came from.  `role` is theirs in the team, and
-    empty at the server's own terminal.
+    `shown` how they showed that it is they, a `ShownBy`; both empty at the server's own terminal.
     """
 
     id: str
@@ -72,6 +81,7 @@ class Operator:
     desk: str
     address: str = ""
     role: str = ""
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,9 @@ _TIMES = re.compile(", ([0-9]{1,3}) times")
 def actor_told(actor: Actor) -> dict[str, Value]:
     """Return who decided, as the record has it beside the words."""
     match actor:
-        case Operator(name, own, desk, address, role):
+        case Operator(name, own, desk, address, role, shown):
             who: dict[str, Value] = {"kind": "operator", "id": name, "name": own, "desk": desk}
-            beside: dict[str, Value] = {"address": address, "role": role}
+            beside: dict[str, Value] = {"address": address, "role": role, "shown": shown}
             return who | {key: value for key, value in beside.items() if value}
         case Rule(ref):
             return {"kind": "rule", "ref": ref}
@@ -86,7 +86,7 @@ def end_in(body: Mapping[str, object]) -> EndReason | None:
 def _actor(told: Mapping[str, object]) -> Actor:
     match told["kind"]:
         case "operator":
-            beside = (str(told.get(key, "")) for key in ("address", "role"))
+            beside = (str(told.get(key, "")) for key in ("address", "role", "shown"))
             return Operator(str(told["id"]), str(told["name"]), str(told["desk"]), *beside)
         case "rule":
             return Rule(str(told["ref"]))

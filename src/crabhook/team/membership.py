@@ -179,7 +179,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Who sits at a desk: a person, by which device, and whether by its closing key."""
+    """Who sits at a desk: a person, by which device, and whether by its closing key.
+
+    `signed`: that key opens, for this one call, since an SSH key of theirs signed it.
+    """
 
     operator: str
     name: str
@@ -188,6 +191,7 @@ class Seat:
     device_name: str
     scope: Scope = Scope()
     closing: bool = False
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,7 +249,7 @@ def opened_by(signature: bytes, call: Call, team: Team, seat: Seat, now: float) 
         )
     if why := _without_a_person(known, shown):
         return Refused(why)
-    return replace(seat, closing=False)
+    return replace(seat, closing=False, signed=True)
 
 
 def _without_a_person(known: SshKey, shown: Shown) -> str:

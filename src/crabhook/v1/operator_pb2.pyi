@@ -1623,6 +1623,7 @@ class Operator(_message.Message):
     DESK_FIELD_NUMBER: _builtins.int
     ADDRESS_FIELD_NUMBER: _builtins.int
     ROLE_FIELD_NUMBER: _builtins.int
+    SHOWN_FIELD_NUMBER: _builtins.int
     id: _builtins.bytes
     """The server's name for them; empty where it was not kept."""
     name: _builtins.bytes
@@ -1633,6 +1634,8 @@ class Operator(_message.Message):
     """The network address that they came from; empty on the server's own machine."""
     role: _builtins.bytes
     """Their role in the team; empty where it was not kept, and at the server's own terminal."""
+    shown: _builtins.bytes
+    """How they showed who they are: passphrase, signature, open-key; empty as the role is."""
     def __init__(
         self,
         *,
@@ -1641,10 +1644,11 @@ class Operator(_message.Message):
         desk: _builtins.bytes = ...,
         address: _builtins.bytes = ...,
         role: _builtins.bytes = ...,
+        shown: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "desk", b"desk", "id", b"id", "name", b"name", "role", b"role"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "desk", b"desk", "id", b"id", "name", b"name", "role", b"role", "shown", b"shown"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

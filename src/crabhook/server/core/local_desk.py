@@ -66,8 +66,8 @@ class LocalDesk:
 
     def __init__(self, core: Core, readings: Readings, by: Actor) -> None:
         self._core, self._readings, self._by = core, readings, by
-        # The same person at the same desk, from whichever address they come back.
-        self._giver = replace(by, address="") if isinstance(by, Operator) else by
+        # The same person at the same desk, from whichever address and with whichever key they come.
+        self._giver = replace(by, address="", shown="") if isinstance(by, Operator) else by
         self._streams: list[Callable[[News], object]] = []
         self._changes = ChangedCalls(core.broker, readings)
 

@@ -22,7 +22,7 @@ from crabhook.desk.commands import (
     Stale,
 )
 from crabhook.desk.updates import AttachedDesk, News, Settled
-from crabhook.model.actor import Actor, Operator
+from crabhook.model.actor import Actor, Operator, ShownBy
 from crabhook.model.card import Card, State
 from crabhook.remote.codec import WireError
 from crabhook.remote.messages import (
@@ -319,5 +319,7 @@ async def _either(event: asyncio.Event, seconds: float) -> None:
 
 
 def _operator(seat: Seat, context: Context) -> Operator:
-    where = address_of(context.peer())
-    return Operator(seat.operator, seat.name, seat.device_name, where, seat.role.value)
+    opened = ShownBy.SIGNATURE if seat.signed else ShownBy.PASSPHRASE
+    shown = ShownBy.OPEN_KEY if seat.closing else opened
+    beside = address_of(context.peer()), seat.role.value, shown.value
+    return Operator(seat.operator, seat.name, seat.device_name, *beside)

@@ -51,7 +51,7 @@ from crabhook.desk.updates import (
     SessionsSeen,
     TroublesChanged,
 )
-from crabhook.model.actor import OWNER, Operator, OrderKind
+from crabhook.model.actor import OWNER, Actor, Operator, OrderKind
 from crabhook.model.card import Card, FeedEntry, Leg, Origin
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
@@ -61,6 +61,7 @@ from crabhook.remote.messages import CALLS, NEWS, Inputs, request_of
 from crabhook.server.metrics.tally import HERE, Tally, TurnedAway
 from crabhook.server.operators.news import NewsRow
 from crabhook.server.operators.rights import WRONG, Sight
+from crabhook.store.actors import actor_told
 from crabhook.team.membership import Member, Role, Scope, Seat, Team
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
@@ -403,6 +404,12 @@ async def test_the_key_that_lies_open_says_no_word_of_its_own_to_any_model(
     assert not server.orders()
 
 
+def told_of(by: Actor) -> tuple[object, object]:
+    """Who did something, as the record has it, and what they showed."""
+    told = actor_told(by)
+    return told["kind"], told["shown"]
+
+
 async def test_the_key_that_lies_open_denies_and_stops_in_the_servers_words(
     tmp_path: Path,
 ) -> None:
@@ -423,7 +430,12 @@ async def test_the_key_that_lies_open_denies_and_stops_in_the_servers_words(
             _, request = request_of(StopSession("mine", ""))
             assert (await stub.StopSession(request, timeout=SOON)).outcome.HasField("done")
     assert server.decided == [(1, denial)]
+    ended = server.card(1)
+    assert ended is not None
+    assert ended.decided is not None
+    assert told_of(ended.decided.by) == ("operator", "open-key")
     (order,) = server.orders()
+    assert told_of(order.by) == ("operator", "open-key")
     assert order.words == "stopped from the desk"
 
 
@@ -469,7 +481,7 @@ async def test_an_admin_hears_who_is_attached_and_others_the_names(tmp_path: Pat
             await asyncio.wait_for(done.wait(), SOON)
             told[name] = list(replica.attached())
         assert [one.by.name for one in told["ann"]] == ["ann", "bob", "eve"]
-        whole = Operator("o-bob", "bob", "bob's", "127.0.0.1", "decider")
+        whole = Operator("o-bob", "bob", "bob's", "127.0.0.1", "decider", "passphrase")
         assert told["ann"][1] == AttachedDesk(whole, server.now())
         names = [AttachedDesk(Operator("", name, "")) for name in people]
         assert told["bob"] == told["eve"] == names

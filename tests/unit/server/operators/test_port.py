@@ -120,7 +120,9 @@ async def test_a_desk_elsewhere_sees_and_decides_and_is_named_with_device_and_ad
         assert ended is not None
         assert ended == server.card(1)
         assert ended.decided is not None
-        assert ended.decided.by == Operator("o-ann", "ann", "ann's", "127.0.0.1", "decider")
+        assert ended.decided.by == Operator(
+            "o-ann", "ann", "ann's", "127.0.0.1", "decider", "passphrase"
+        )
     assert server.core.attendance.desks == 0
 
 
@@ -146,7 +148,9 @@ async def test_of_two_desks_that_decide_at_once_one_does_and_the_other_is_told_w
             winner = "bob" if outcomes[1] == Done() else "ann"
             assert Done() in outcomes
             assert isinstance(late, TooLate)
-            assert late.by == Operator(f"o-{winner}", winner, f"{winner}'s", "127.0.0.1", "decider")
+            assert late.by == Operator(
+                f"o-{winner}", winner, f"{winner}'s", "127.0.0.1", "decider", "passphrase"
+            )
             assert ann.card(number) == bob.card(number) == server.card(number)
     assert len(server.decided) == times
 
@@ -195,7 +199,10 @@ async def test_who_looks_at_a_card_is_told_to_the_others_and_not_to_themselves(
         ann, bob = followed(of_ann), followed(of_bob)
         assert await given(ann, Claim(1)) == Done()
         await until(
-            lambda: bob.looking(1) == (Operator("o-ann", "ann", "ann's", "127.0.0.1", "decider"),)
+            lambda: (
+                bob.looking(1)
+                == (Operator("o-ann", "ann", "ann's", "127.0.0.1", "decider", "passphrase"),)
+            )
         )
         assert ann.looking(1) == ()
         async with port.desk("bob") as later:
