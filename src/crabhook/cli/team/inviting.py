@@ -1,25 +1,47 @@
-"""`crabhook operators invite` and `machines invite`: one line lets one in, after the six words."""
+"""A team founded, and who else comes in: `crabhook operators invite` and `machines invite`.
+
+One line lets one person or one machine in, after the six words.
+"""
 
 import argparse
 import asyncio
+import socket
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
+from getpass import getuser
 from threading import Thread
 
 from crabhook import config
-from crabhook.cli.team.asking import with_passphrase, yours
+from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
 from crabhook.cli.terminal import UnseenError, ask, say
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.team import changes
-from crabhook.team.certificates import SKEW, Authority, until
+from crabhook.team.certificates import SKEW, Authority, sealed, until
+from crabhook.team.desk_keys import (
+    DeskFacts,
+    DeskFolder,
+    DeskKeys,
+    desk_of,
+    keep_keys,
+)
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
-from crabhook.team.folder import Folder
+from crabhook.team.folder import Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joined, Joining, Joins
-from crabhook.team.membership import Device, Machine, Member, Role, Scope, Team, fingerprint_of
-from crabhook.team.team_file import authority_of, change, team_in
+from crabhook.team.membership import (
+    Device,
+    Machine,
+    Member,
+    Refused,
+    Role,
+    Scope,
+    Team,
+    fingerprint_of,
+)
+from crabhook.team.team_file import authority_of, change, found, team_in
 from crabhook.ui.text.safe import safe
 
 NOTED = 10  # attempts, of one invitation
@@ -49,6 +71,48 @@ def let_in(
     )
     team = change(folder, authority, lambda team: changes.with_device(team, member, known))
     return Joined(authority.certificate, made, closing, server, team.name, member.name, member.role)
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def found_here(
+    names: Iterable[str], server: str, operator: str | None = None, team: str | None = None
+) -> DeskFolder:
+    """Found a team whose passphrase a person types; return the keys of who is its first admin.
+
+    `server` is where that admin's desk goes on this machine, and `names` are those that others
+    know the machine by.  Raises CrabhookError.
+    """
+    now, known = time.time(), tuple(dict.fromkeys((*names, *LOOPBACK)))
+    admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
+    with founding(team_folder()) as new:
+        say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
+        seal = partial(sealed, passphrase=new_passphrase())
+        authority = found(new, team or socket.gethostname(), known, seal, now)
+        keys = DeskKeys.new(closing=True)
+        who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
+        joined = let_in(new, authority, admin, server, who)
+        kept = keep_keys(config.config_folder(), keys, joined, seal)
+    facts = DeskFacts(joined.server, joined.team, joined.name, joined.role, who.name)
+    return kept.enter(facts)
+
+
+def finished_here(server: str) -> DeskFolder | None:
+    """Finish a founding that was broken off once its team was there; None where none was.
+
+    Raises TeamError for a team that cannot be used.
+    """
+    if not team_folder().exists:
+        return None
+    team = team_in(team_folder())
+    kept = desk_of(config.config_folder(), team.id)
+    if not kept.half_made:
+        return None
+    seat = team.identify(private(kept.path / "device.pem"), time.time())
+    if isinstance(seat, Refused):
+        return None
+    return kept.enter(DeskFacts(server, team.name, seat.name, seat.role, seat.device_name))
 
 
 def invite_operator(arguments: argparse.Namespace) -> None:

@@ -6,38 +6,32 @@ What changes a team takes its passphrase, typed on the terminal itself: see `ask
 import argparse
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
-from getpass import getuser
 from pathlib import Path
 
-from crabhook import config
 from crabhook.cli.commands import actions
-from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
-from crabhook.cli.team.inviting import invite_machine, invite_operator, let_in, team_folder
+from crabhook.cli.team.asking import with_passphrase, yours
+from crabhook.cli.team.inviting import (
+    LOOPBACK,
+    finished_here,
+    found_here,
+    invite_machine,
+    invite_operator,
+    team_folder,
+)
 from crabhook.cli.terminal import say, say_json
 from crabhook.ownfile import read_own
 from crabhook.team import changes
-from crabhook.team.certificates import sealed
-from crabhook.team.desk_keys import (
-    DeskFacts,
-    DeskFolder,
-    DeskKeys,
-    desk_of,
-    keep_keys,
-)
-from crabhook.team.folder import founding, private
-from crabhook.team.invitation import DESK_PORT, PORT, Joining, Joins
+from crabhook.team.invitation import DESK_PORT, PORT
 from crabhook.team.membership import (
-    Refused,
     Role,
-    Scope,
     SshKey,
     Team,
 )
 from crabhook.team.presence import PublicKey
-from crabhook.team.team_file import authority_of, change, found, serve_as, team_in
+from crabhook.team.team_file import authority_of, change, serve_as, team_in
 from crabhook.ui.text.safe import safe
 
 _HERE = f"127.0.0.1:{DESK_PORT}"
@@ -53,51 +47,9 @@ def _init(arguments: argparse.Namespace) -> None:
     say("Next: crabhook operators invite NAME --role decider")
 
 
-def found_here(
-    names: Iterable[str], server: str, operator: str | None = None, team: str | None = None
-) -> DeskFolder:
-    """Found a team whose passphrase a person types; return the keys of who is its first admin.
-
-    `server` is where that admin's desk goes on this machine, and `names` are those that others
-    know the machine by.  Raises CrabhookError.
-    """
-    now, known = time.time(), tuple(dict.fromkeys((*names, *_LOOPBACK)))
-    admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
-    with founding(team_folder()) as new:
-        say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
-        seal = partial(sealed, passphrase=new_passphrase())
-        authority = found(new, team or socket.gethostname(), known, seal, now)
-        keys = DeskKeys.new(closing=True)
-        who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
-        joined = let_in(new, authority, admin, server, who)
-        kept = keep_keys(config.config_folder(), keys, joined, seal)
-    facts = DeskFacts(joined.server, joined.team, joined.name, joined.role, who.name)
-    return kept.enter(facts)
-
-
-def finished_here(server: str) -> DeskFolder | None:
-    """Finish a founding that was broken off once its team was there; None where none was.
-
-    Raises TeamError for a team that cannot be used.
-    """
-    if not team_folder().exists:
-        return None
-    team = team_in(team_folder())
-    kept = desk_of(config.config_folder(), team.id)
-    if not kept.half_made:
-        return None
-    seat = team.identify(private(kept.path / "device.pem"), time.time())
-    if isinstance(seat, Refused):
-        return None
-    return kept.enter(DeskFacts(server, team.name, seat.name, seat.role, seat.device_name))
-
-
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
-
 def _names(arguments: argparse.Namespace) -> None:
     folder = team_folder()
-    names = tuple(dict.fromkeys((*arguments.host, *_LOOPBACK)))
+    names = tuple(dict.fromkeys((*arguments.host, *LOOPBACK)))
     authority = with_passphrase(yours(team_in(folder).name), partial(authority_of, folder))
     serve_as(folder, authority, names, time.time())
     change(folder, authority, lambda team: replace(team, names=names))
