@@ -16,7 +16,7 @@ from time import monotonic, sleep, time
 from bench.candidates import console_script
 from bench.errors import BenchError
 from bench.serving import plain_environment
-from crabhook.cli.team.members import let_in
+from crabhook.cli.team.inviting import let_in
 from crabhook.team.certificates import sealed
 from crabhook.team.changes import invitable
 from crabhook.team.desk_keys import DeskKeys, keep
