@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 
-from crabhook.remote.desk import OPTIONS, RemoteDesk
+from crabhook.remote.desk import RemoteDesk
+from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.server.unix_socket import status_file
 from crabhook.team.desk_keys import desk_folders
 from tests.support.client import Client, sample
@@ -189,7 +190,7 @@ async def test_one_person_on_one_machine_has_a_desk_and_knows_nothing_of_certifi
     keys = folder.opened(RIGHT)
     credentials = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     async with grpc.aio.secure_channel(place, credentials, options=OPTIONS) as channel:
-        desk = RemoteDesk(channel, time.monotonic)
+        desk = RemoteDesk(Servers({"": channel}), time.monotonic)
         running = asyncio.ensure_future(desk.run())
         await asyncio.wait_for(desk.attached.wait(), 10)
         async with asyncio.timeout(10):  # the status is written once a second

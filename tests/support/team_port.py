@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from crabhook.remote.desk import OPTIONS, RemoteDesk
+from crabhook.remote.desk import RemoteDesk
+from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.server.address import TcpAddress
 from crabhook.server.operators.listener import open_operators
 from crabhook.team.membership import Role, Scope
@@ -63,7 +64,7 @@ class TeamPort:
         """A desk elsewhere, attached, at which a person sits; by another `port` if one is given."""
         where, credentials = f"127.0.0.1:{port or self.address.port}", self.credentials(name)
         async with grpc.aio.secure_channel(where, credentials, options=OPTIONS) as channel:
-            desk = RemoteDesk(channel, clock)
+            desk = RemoteDesk(Servers({where: channel}), clock)
             running = asyncio.ensure_future(desk.run())
             try:
                 await asyncio.wait_for(desk.attached.wait(), SOON)

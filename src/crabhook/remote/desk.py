@@ -32,25 +32,12 @@ from crabhook.remote.messages import (
     request_of,
     snapshot_of,
 )
+from crabhook.remote.servers import ElsewhereError, Servers, leader_in
 from crabhook.v1 import operator_pb2 as pb
-from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 
 if TYPE_CHECKING:
     from crabhook.model.event import Event
 
-OPTIONS = (
-    ("grpc.max_receive_message_length", 64 << 20),
-    ("grpc.max_send_message_length", 33 << 20),
-    # A connection that went silent, as behind a NAT that forgot it, is noticed in 20 seconds.
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 1_000),
-    ("grpc.max_reconnect_backoff_ms", 5_000),
-    ("grpc.use_local_subchannel_pool", 1),
-)
 SILENCE = 25.0  # seconds without a word, of a server that says one every ten
 ANSWER_WITHIN = 70.0  # seconds
 GIVEN_AGAIN = 30.0  # seconds for which a command is given again, whose answer was lost
@@ -74,10 +61,8 @@ class RemoteDesk:
     `decided` hears of what was decided at this desk.
     """
 
-    def __init__(
-        self, channel: grpc.aio.Channel, clock: Callable[[], float], after: Cursor = NEVER
-    ) -> None:
-        self._stub: Any = OperatorServiceStub(channel)
+    def __init__(self, servers: Servers, clock: Callable[[], float], after: Cursor = NEVER) -> None:
+        self._servers = servers
         self._clock = clock
         self._all = Replica(self, clock)  # what a screen is told first that comes later
         self.now, self.hello = self._all.now, pb.Hello()  # on the server's clock; from the server
@@ -184,13 +169,16 @@ class RemoteDesk:
     async def _answer(self, rpc: str, request: Any) -> Any:  # noqa: ANN401 - messages
         """Give a command, and again where its answer was lost: the server does it once."""
         loop = asyncio.get_running_loop()
-        until = loop.time() + GIVEN_AGAIN
+        until, lost = loop.time() + GIVEN_AGAIN, False
         while True:
             try:
-                return read_by_grpc(await getattr(self._stub, rpc)(request, timeout=ANSWER_WITHIN))
+                stub = self._servers.stub
+                return read_by_grpc(await getattr(stub, rpc)(request, timeout=ANSWER_WITHIN))
             except grpc.aio.AioRpcError as error:
-                if error.code() not in _LOST:
+                # A standby does not know what became of it elsewhere.
+                if not (error.code() in _LOST or (lost and leader_in(error) is not None)):
                     raise
+            lost = True
             await asyncio.sleep(FIRST_PAUSE)
             async with asyncio.timeout_at(until):
                 await self.attached.wait()
@@ -204,18 +192,24 @@ class RemoteDesk:
         pause = FIRST_PAUSE
         try:
             while True:
+                leader = ""
                 try:
                     await self._watch()
                     why = "the server has ended it"
+                except ElsewhereError as error:
+                    why, leader = str(error), error.leader
                 except grpc.aio.AioRpcError as error:
-                    why = _why(error)
+                    why, leader = _why(error), leader_in(error) or ""
                     self.may_not = error.code() is grpc.StatusCode.PERMISSION_DENIED
                 except WireError as error:  # nothing of it can be gone on from
                     why, self._store = str(error), b""
                 except TimeoutError:
                     why = "nothing was heard of the server any more"
-                pause = FIRST_PAUSE if self.attached.is_set() else min(2 * pause, LONGEST_PAUSE)
+                found = self.attached.is_set()
                 self._lose(why)
+                if self._servers.turn(leader):
+                    continue
+                pause = FIRST_PAUSE if found else min(2 * pause, LONGEST_PAUSE)
                 await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311 - so that not all come at once
         finally:
             for task in self._tasks:
@@ -234,17 +228,19 @@ class RemoteDesk:
     async def _watch(self) -> None:
         self._begun = None
         asked = pb.WatchRequest(store_id=self._store, after_seq=self._at, view_tag=self._view)
-        call = self._stub.Watch(asked)
+        call = self._servers.stub.Watch(asked)
         try:
             while True:
-                async with asyncio.timeout(SILENCE):
-                    event = await call.read()
+                event = await self._servers.read(call, SILENCE)
                 if event is _OVER:
                     break
-                await self._hear(read_by_grpc(event))
+                if read_by_grpc(event).WhichOneof("news") == "hello":
+                    self._servers.met(event.hello, asked)
+                await self._hear(event)
                 moved, self._moved = self._moved, asyncio.Event()
                 moved.set()
         finally:
+            self._servers.leave()
             call.cancel()
 
     async def _hear(self, event: pb.WatchEvent) -> None:
@@ -317,7 +313,7 @@ class RemoteDesk:
         """Ask for a card whole, and keep its inputs; one that is gone is shown without."""
         data = bytearray()
         try:
-            async for part in self._stub.GetCard(
+            async for part in self._servers.stub.GetCard(
                 pb.GetCardRequest(number=number), timeout=ANSWER_WITHIN
             ):
                 data += read_by_grpc(part).data

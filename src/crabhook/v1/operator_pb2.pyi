@@ -560,6 +560,8 @@ class Hello(_message.Message):
     FEATURES_FIELD_NUMBER: _builtins.int
     DEVICE_FIELD_NUMBER: _builtins.int
     CHALLENGE_FIELD_NUMBER: _builtins.int
+    PART_FIELD_NUMBER: _builtins.int
+    LEADER_FIELD_NUMBER: _builtins.int
     store_id: _builtins.bytes
     """Names the row of news that the numbers are of."""
     view_tag: _builtins.bytes
@@ -578,6 +580,12 @@ class Hello(_message.Message):
     """The name of the device whose certificate was shown."""
     challenge: _builtins.bytes
     """What a SignedPresence is made over; other after each start of the server."""
+    part: _builtins.str
+    """What part the server has among those that share its record: alone, leader, standby.  A standby
+    shows what there is, and refuses every command with FAILED_PRECONDITION.
+    """
+    leader: _builtins.str
+    """Where desks reach the server that leads, HOST:PORT, as a standby knows it."""
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What this server can do beyond the first version of this service; a desk ignores what it does
@@ -597,10 +605,12 @@ class Hello(_message.Message):
         features: _abc.Iterable[_builtins.str] | None = ...,
         device: _builtins.bytes = ...,
         challenge: _builtins.bytes = ...,
+        part: _builtins.str = ...,
+        leader: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["challenge", b"challenge", "device", b"device", "features", b"features", "now", b"now", "operator", b"operator", "resumed", b"resumed", "role", b"role", "seq", b"seq", "store_id", b"store_id", "view_tag", b"view_tag"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["challenge", b"challenge", "device", b"device", "features", b"features", "leader", b"leader", "now", b"now", "operator", b"operator", "part", b"part", "resumed", b"resumed", "role", b"role", "seq", b"seq", "store_id", b"store_id", "view_tag", b"view_tag"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -30,6 +30,7 @@ from crabhook.remote.messages import (
     events_of,
     request_of,
 )
+from crabhook.remote.servers import Servers
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Painter
 from crabhook.ui.full.screen import Screen
@@ -115,7 +116,7 @@ def law(data: bytes) -> None:
 
 async def _law(data: bytes) -> None:
     channel: Any = PlayedChannel(rows.split(data))
-    desk = remote.RemoteDesk(channel, time.monotonic)
+    desk = remote.RemoteDesk(Servers({"": channel}), time.monotonic)
     replica = Replica(desk, time.monotonic)
     screen = Screen(replica, DeskOptions(take_back_ms=0, advance=False), "elsewhere")
     controller, painter = Controller(screen), Painter(screen)

@@ -124,7 +124,7 @@ WORDS = (
     "team init", "operators invite mallory --role admin", "operators revoke ann", "machines invite m",
     "desk join crab1abc@h:1", "desk", "up", "down", "serve", "approve 1", "answer 1 1=2", "pass 1", "ask 1",
     "edit 1", "note s text", "away", "release all", "operators trust-key ann k.pub --confirmed",
-    "operators distrust-key ann k.pub", "desk use-key k.pub", "team names h", "machines revoke m",
+    "operators distrust-key ann k.pub", "desk use-key k.pub", "desk use-server h:1", "team names h", "machines revoke m",
 )  # fmt: skip
 
 

@@ -17,8 +17,9 @@ from crabhook.desk.updates import Snapshot
 from crabhook.model.card import Card, Leg
 from crabhook.model.event import Event
 from crabhook.remote import desk as remote
-from crabhook.remote.desk import OPTIONS, RemoteDesk
+from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.messages import Inputs, card_message, events_of
+from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ async def reached(played: Server) -> AsyncIterator[grpc.aio.Channel]:
 @asynccontextmanager
 async def attached(played: Server) -> AsyncIterator[RemoteDesk]:
     async with reached(played) as channel:
-        desk = RemoteDesk(channel, time.monotonic)
+        desk = RemoteDesk(Servers({"": channel}), time.monotonic)
         running = asyncio.ensure_future(desk.run())
         try:
             yield desk
@@ -154,7 +155,7 @@ class Flood(Server):
 async def test_a_desk_that_is_left_while_news_come_is_left() -> None:
     async with reached(Flood([])) as channel:
         for turns in range(60):
-            desk = RemoteDesk(channel, time.monotonic)
+            desk = RemoteDesk(Servers({"": channel}), time.monotonic)
             running = asyncio.ensure_future(desk.run())
             async with asyncio.timeout(SOON):
                 while desk.cursor[1] < 20:  # noqa: ASYNC110 - until news come one upon another

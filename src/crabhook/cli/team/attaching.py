@@ -4,8 +4,9 @@ import argparse
 import asyncio
 import os
 import socket
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from crabhook import config
 from crabhook.cli.commands import NO_SERVER, NOT_ALLOWED
 from crabhook.cli.terminal import say, takes_a_person, takes_a_screen
 from crabhook.config import Settings
+from crabhook.hook.servers import listed
 from crabhook.model.errors import CrabhookError
 
 if TYPE_CHECKING:
@@ -68,24 +70,34 @@ def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
 def look_for(server: str) -> None:
     """See that somebody listens where a server takes desks; raises AttachError where nobody does.
 
-    So that this is said at once, in plain words, and nobody types a passphrase for nothing.
+    So that this is said at once, in plain words, and nobody types a passphrase for nothing.  Of a
+    list of servers one is enough.
     """
     if any(os.environ.get(one) for one in _PROXIES):
         return  # gRPC goes another way than we can look
+    found = []
+    for one in listed(server):
+        if not (why := _why_not(one)):
+            return
+        found.append(why)
+    raise AttachError("; ".join(found))
+
+
+def _why_not(server: str) -> str:
+    """Say why nobody is to be reached there; nothing where somebody may be."""
     host, _, port = server.rpartition(":")
     host = host.strip("[]")
     try:
         socket.create_connection((host, int(port)), LOOK_WITHIN).close()
     except TimeoutError:
-        return
+        return ""
     except ValueError:
-        raise AttachError(f"{server!r} is no address of a server") from None
+        return f"{server!r} is no address of a server"
     except ConnectionRefusedError:
-        if host in _HERE:
-            raise AttachError(_nobody_here(server)) from None
-        raise AttachError(f"no server takes desks at {server}") from None
+        return _nobody_here(server) if host in _HERE else f"no server takes desks at {server}"
     except OSError as error:
-        raise AttachError(f"no way to the server at {server}: {error.strerror or error}") from None
+        return f"no way to the server at {server}: {error.strerror or error}"
+    return ""
 
 
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
@@ -128,11 +140,15 @@ async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
 async def connected(
     server: str, keys: "Credentials", after: "Cursor | None" = None
 ) -> "AsyncIterator[RemoteDesk]":
-    """Give a desk that is connected, and goes on from a cursor; raises AttachError."""
+    """Give a desk that is connected, and goes on from a cursor; raises AttachError.
+
+    `server` may be a list, with commas.
+    """
     import grpc  # noqa: PLC0415 - not for machines
 
-    from crabhook.remote.desk import OPTIONS, RemoteDesk  # noqa: PLC0415 - likewise
+    from crabhook.remote.desk import RemoteDesk  # noqa: PLC0415 - likewise
     from crabhook.remote.messages import NEVER  # noqa: PLC0415 - likewise
+    from crabhook.remote.servers import OPTIONS, Servers  # noqa: PLC0415 - likewise
 
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     on_the_way: list[Any] = []
@@ -140,10 +156,14 @@ async def connected(
         from crabhook.cli.team.signing import Signing  # noqa: PLC0415 - few have such a key
 
         on_the_way.append(Signing(keys, keys.sign, lambda: desk))
-    async with grpc.aio.secure_channel(
-        server, shown, options=OPTIONS, interceptors=on_the_way
-    ) as channel:
-        desk = RemoteDesk(channel, monotonic, after or NEVER)
+    channel = partial(
+        grpc.aio.secure_channel, credentials=shown, options=OPTIONS, interceptors=on_the_way
+    )
+    async with AsyncExitStack() as open_channels:
+        channels = {
+            one: await open_channels.enter_async_context(channel(one)) for one in listed(server)
+        }
+        desk = RemoteDesk(Servers(channels), monotonic, after or NEVER)
         running = asyncio.ensure_future(desk.run())
         try:
             try:

@@ -6,6 +6,7 @@ What a machine needs to join is the standard library alone.
 import argparse
 import socket
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -14,8 +15,10 @@ from crabhook import config
 from crabhook.cli.commands import ALONE, actions
 from crabhook.cli.team.attaching import attach, chosen_team
 from crabhook.cli.terminal import say
+from crabhook.hook.servers import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import write_own
+from crabhook.server.address import TcpAddress, parse_address
 from crabhook.team.invitation import Invitation, JoinError, Joining, Joins, join, new_token
 
 _WAITING = "Waiting for the person there to say so ..."
@@ -91,4 +94,21 @@ def _use_key(arguments: argparse.Namespace) -> None:
     say(f"  crabhook operators trust-key {folder.facts().operator} KEY.pub")
 
 
-desk = actions("desk", {ALONE: attach, "join": _join_desk, "use-key": _use_key}, {})
+def _use_server(arguments: argparse.Namespace) -> None:
+    """Have this device's desk and verbs go to another server of its team, or to several in turn."""
+    from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
+
+    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    servers = listed(arguments.server)
+    for one in servers:
+        if not isinstance(parse_address(one), TcpAddress):
+            raise CrabhookError(f"{one} is no address of a desks' port: write HOST:PORT")
+    folder.enter(replace(folder.facts(), server=",".join(servers)))
+    say(f"This device's desk goes to {' or '.join(servers)} from now on.")
+
+
+desk = actions(
+    "desk",
+    {ALONE: attach, "join": _join_desk, "use-key": _use_key, "use-server": _use_server},
+    {},
+)

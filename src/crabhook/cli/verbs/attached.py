@@ -10,6 +10,7 @@ from crabhook.cli.team.attaching import connected
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import AttachedDesk, Desk, News, Snapshot
+from crabhook.hook.servers import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.store.record import iso
 from crabhook.team.desk_keys import Credentials, desk_folders
@@ -71,13 +72,17 @@ async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[Atta
 
     Raises CrabhookError, at once where nobody listens.
     """
-    host, _, port = server.rpartition(":")
-    try:
-        async with asyncio.timeout(LISTENS_WITHIN):
-            _, line = await asyncio.open_connection(host.strip("[]"), int(port))
-    except (OSError, ValueError) as error:  # and TimeoutError
-        raise UnheardError(f"nobody listens at {server}") from error
-    line.close()
+    for one in (addresses := listed(server)):
+        host, _, port = one.rpartition(":")
+        try:
+            async with asyncio.timeout(LISTENS_WITHIN):
+                _, line = await asyncio.open_connection(host.strip("[]"), int(port))
+        except (OSError, ValueError) as error:  # and TimeoutError
+            if one == addresses[-1]:
+                raise UnheardError(f"nobody listens at {server}") from error
+        else:
+            line.close()
+            break
     async with connected(server, keys) as desk, attached(desk) as here:
         outcome = await here.submit(AskDesks())
         if not isinstance(outcome, Done):

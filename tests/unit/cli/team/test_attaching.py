@@ -6,10 +6,12 @@ import asyncio
 import os
 import socket
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from crabhook.cli import main
 from crabhook.cli.team.attaching import AttachError, at_desk, look_for
 from crabhook.config import Settings
 from crabhook.model.decision import Decision, Verdict
@@ -20,7 +22,7 @@ from crabhook.team.membership import Role
 from tests.support.desk import PlayedDesk
 from tests.support.port import short_folder
 from tests.support.sitting import call
-from tests.support.team import PASSPHRASE, seal
+from tests.support.team import PASSPHRASE, founded, seal
 from tests.support.team_port import TeamPort, team_port
 from tests.support.typist import Typist
 
@@ -70,6 +72,31 @@ def test_a_server_that_is_not_there_is_said_at_once(monkeypatch: pytest.MonkeyPa
             own.listen()
             with pytest.raises(AttachError, match=r"takes no desks.* then `crabhook up`"):
                 look_for(there)
+
+
+def test_of_a_list_of_servers_one_that_is_there_is_enough() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        there = f"127.0.0.1:{line.getsockname()[1]}"
+        look_for(f"127.0.0.2:1,{there}")
+    with pytest.raises(
+        AttachError, match=r"at 127\.0\.0\.2:1; no server takes desks at 127\.0\.0\.3:1"
+    ):
+        look_for("127.0.0.2:1,127.0.0.3:1")
+
+
+def test_a_device_is_told_the_servers_of_its_team(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    team = founded(tmp_path / "team", time.time())
+    certificate, key = team.let_in("ann", Role.DECIDER, None)
+    told = Joined(team.folder.authority.read_bytes(), certificate, b"", "a:1", "ours", "ann", "")
+    folder = keep(tmp_path / "crabhook", DeskKeys(opened(key), None), told, "laptop", seal)
+    assert main(["desk", "use-server", "a.example:7444, b.example:7444"]) == 0
+    assert "a.example:7444 or b.example:7444" in capsys.readouterr().out
+    assert folder.facts().server == "a.example:7444,b.example:7444"
+    assert main(["desk", "use-server", "unix:/run/s"]) == 1
+    assert folder.facts().server == "a.example:7444,b.example:7444"
 
 
 async def test_where_no_server_is_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,138 @@
+"""The servers that a desk may attach to: one leads, the others stand by and only show."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import grpc
+
+from crabhook.model.errors import CrabhookError
+from crabhook.v1 import operator_pb2 as pb
+from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
+
+OPTIONS = (
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.max_send_message_length", 33 << 20),
+    # A connection that went silent, as behind a NAT that forgot it, is noticed in 20 seconds.
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 1_000),
+    ("grpc.max_reconnect_backoff_ms", 5_000),
+    ("grpc.use_local_subchannel_pool", 1),
+)
+LEADER = "crabhook-leader"
+"""The trailing metadata in which a server that does not lead says where to ask, HOST:PORT."""
+STANDBY = "standby"
+LOOK_EVERY, LOOK_WITHIN = 2.0, 3.0  # seconds, of a desk at a standby: whether another server leads
+
+
+class ElsewhereError(CrabhookError):
+    """This server stands by, and another of the desk's may lead: `leader`, where that is known."""
+
+    def __init__(self, leader: str) -> None:
+        super().__init__("this server stands by, and another is looked for")
+        self.leader = leader
+
+
+def leader_in(error: grpc.aio.AioRpcError) -> str | None:
+    """Return where a refusal says that the leader is; None where the refusal is another."""
+    told: Any = error.trailing_metadata() or ()
+    return next((str(value) for key, value in told if key == LEADER), None)
+
+
+class Servers:
+    """One of several servers at a time, each by its address and a channel.
+
+    They are tried in their order, and one that is named as the leader first, if it is among them:
+    a server's word leads to no other address.  With one server all this comes to nothing.
+    """
+
+    def __init__(self, channels: Mapping[str, grpc.aio.Channel]) -> None:
+        self._stubs: dict[str, Any] = {
+            address: OperatorServiceStub(channel) for address, channel in channels.items()
+        }
+        self.address, *self._left = self._stubs
+        self._looking: asyncio.Task[str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Servers at {self.address} of {len(self._stubs)}>"
+
+    @property
+    def stub(self) -> Any:  # noqa: ANN401 - what gRPC generates
+        """The service at the server of now."""
+        return self._stubs[self.address]
+
+    def turn(self, leader: str = "") -> bool:
+        """Go on to another server; False where each has been tried, and it is time for a pause."""
+        if leader in self._left:
+            self._left.remove(leader)
+            self.address = leader
+        elif self._left:
+            self.address = self._left.pop(0)
+        else:
+            self.address, *self._left = self._stubs
+            return False
+        return True
+
+    def met(self, hello: pb.Hello, asked: pb.WatchRequest) -> None:
+        """Hear what part the server has; raises ElsewhereError where another is to be tried first.
+
+        A desk stays at a standby where none leads, and looks for one meanwhile.
+        """
+        if hello.part != STANDBY:
+            self._left = [one for one in self._stubs if one != self.address]
+        elif self._left:
+            raise ElsewhereError(hello.leader)
+        elif len(self._stubs) > 1:
+            self._looking = asyncio.ensure_future(self._look(self.address, asked))
+
+    async def read(self, call: Any, within: float) -> Any:  # noqa: ANN401 - gRPC's
+        """Read what a watch tells next; raises ElsewhereError, TimeoutError."""
+        if self._looking is None:
+            async with asyncio.timeout(within):
+                return await call.read()
+        reading = asyncio.ensure_future(call.read())
+        try:
+            await asyncio.wait(
+                {reading, self._looking}, timeout=within, return_when=asyncio.FIRST_COMPLETED
+            )
+            if self._looking.done():
+                raise ElsewhereError(self._looking.result())
+            if not reading.done():
+                raise TimeoutError
+            return reading.result()
+        finally:
+            if not reading.done():
+                reading.cancel()
+
+    def leave(self) -> None:
+        """Look no more for another server than that of now."""
+        looking, self._looking = self._looking, None
+        if looking is not None:
+            looking.cancel()
+
+    async def _look(self, here: str, asked: pb.WatchRequest) -> str:
+        """Return the first of the other servers that is found to lead."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            for address, stub in self._stubs.items():
+                if address != here and await _leads(stub, asked):
+                    self._left = [one for one in self._stubs if one != here]
+                    return address
+
+
+async def _leads(stub: Any, asked: pb.WatchRequest) -> bool:  # noqa: ANN401 - what gRPC generates
+    """Whether a server begins a watch, and does not stand by."""
+    call = stub.Watch(asked)
+    try:
+        with suppress(grpc.aio.AioRpcError, TimeoutError):
+            async with asyncio.timeout(LOOK_WITHIN):
+                event = await call.read()
+            return isinstance(event, pb.WatchEvent) and event.hello.part != STANDBY
+    finally:
+        call.cancel()
+    return False

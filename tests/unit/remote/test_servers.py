@@ -1,0 +1,190 @@
+"""A desk with a list of servers: where it attaches, and where what it is told to do goes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+
+from crabhook.desk.commands import AskDesks, Done, Outcome, Refused
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import Snapshot
+from crabhook.remote import servers
+from crabhook.remote.desk import RemoteDesk
+from crabhook.remote.messages import events_of, response_of
+from crabhook.remote.servers import LEADER, OPTIONS, Servers
+from crabhook.v1 import operator_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+SOON = 20.0
+END = pb.WatchEvent(seq=7, snapshot_end=pb.SnapshotEnd())
+
+
+class Server:
+    """One of several servers of a record: `part` is what it does now, `leader` whom it names."""
+
+    def __init__(self, part: str, store: bytes = b"s") -> None:
+        self.part, self.leader, self.store = part, "", store
+        self.watches, self.commands = list[pb.WatchRequest](), 0
+        self.dies = False  # as it is given a command
+        self.address = ""
+        self._changed = asyncio.Event()
+        self._server = grpc.aio.server()
+
+    async def begin(self) -> None:
+        handlers = {
+            "Watch": grpc.unary_stream_rpc_method_handler(
+                self._watch, pb.WatchRequest.FromString, pb.WatchEvent.SerializeToString
+            ),
+            "Desks": grpc.unary_unary_rpc_method_handler(
+                self._desks, pb.DesksRequest.FromString, pb.DesksResponse.SerializeToString
+            ),
+        }
+        name = "crabhook.v1.OperatorService"
+        self._server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler(name, handlers),)
+        )
+        port = self._server.add_insecure_port("127.0.0.1:0")
+        self.address = f"127.0.0.1:{port}"
+        await self._server.start()
+
+    async def end(self) -> None:
+        await self._server.stop(None)
+
+    def become(self, part: str) -> None:
+        """Have another part, which ends what is watched."""
+        self.part = part
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _watch(self, request: pb.WatchRequest, _: Any) -> AsyncIterator[pb.WatchEvent]:
+        changed = self._changed
+        self.watches.append(request)
+        resumed = request.store_id == self.store and request.after_seq == END.seq
+        hello = pb.Hello(store_id=self.store, now=5.0, part=self.part, leader=self.leader)
+        hello.resumed = resumed
+        yield pb.WatchEvent(hello=hello)
+        if not resumed:
+            for event in [*events_of(Snapshot(5.0, sessions=3)), END]:
+                yield event
+        await changed.wait()
+
+    async def _desks(self, _: Any, context: Any) -> pb.DesksResponse:
+        self.commands += 1
+        if self.part == "standby":
+            hint = ((LEADER, self.leader),)
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "it stands by", hint)
+        if self.dies:
+            self._changed.set()
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "it is killed")
+        response: pb.DesksResponse = response_of("Desks", Done(), END.seq)
+        return response
+
+
+@asynccontextmanager
+async def running(*parts: str) -> AsyncIterator[list[Server]]:
+    async with AsyncExitStack() as stack:
+        these = [Server(part) for part in parts]
+        for one in these:
+            await one.begin()
+            stack.push_async_callback(one.end)
+        yield these
+
+
+@asynccontextmanager
+async def desk_of(*these: Server) -> AsyncIterator[RemoteDesk]:
+    async with AsyncExitStack() as stack:
+        channels = {
+            one.address: await stack.enter_async_context(
+                grpc.aio.insecure_channel(one.address, options=OPTIONS)
+            )
+            for one in these
+        }
+        desk = RemoteDesk(Servers(channels), time.monotonic)
+        runs = asyncio.ensure_future(desk.run())
+        try:
+            yield desk
+        finally:
+            runs.cancel()
+            await asyncio.gather(runs, return_exceptions=True)
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(SOON):
+        while not holds():  # noqa: ASYNC110 - a server's doing
+            await asyncio.sleep(0.01)
+
+
+async def outcome_of(desk: RemoteDesk) -> Outcome:
+    replica, told = Replica(desk, time.monotonic), list[Outcome]()
+    replica.follow(lambda _news: None)
+    replica.submit(AskDesks(), told.append)
+    await until(lambda: told)
+    replica.leave()
+    return told[0]
+
+
+async def test_a_desk_attaches_to_the_one_that_leads() -> None:
+    async with running("standby", "leader") as (one, other), desk_of(one, other) as desk:
+        await until(desk.attached.is_set)
+        assert isinstance(await outcome_of(desk), Done)
+        assert (one.commands, other.commands) == (0, 1)
+
+
+async def test_the_leader_that_a_standby_names_is_tried_first() -> None:
+    async with running("standby", "standby", "leader") as these, desk_of(*these) as desk:
+        these[0].leader = these[2].address
+        await until(desk.attached.is_set)
+        assert [len(one.watches) for one in these] == [1, 0, 1]
+
+
+async def test_an_address_that_is_not_the_desks_own_is_never_tried() -> None:
+    async with running("leader", "standby", "leader") as (stranger, one, other):
+        one.leader = stranger.address
+        async with desk_of(one, other) as desk:
+            await until(desk.attached.is_set)
+        assert (len(stranger.watches), len(other.watches)) == (0, 1)
+
+
+async def test_where_none_leads_it_shows_what_there_is_and_goes_to_who_leads_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(servers, "LOOK_EVERY", 0.05)
+    async with running("standby", "standby") as (one, other), desk_of(one, other) as desk:
+        await until(desk.attached.is_set)
+        assert isinstance(await outcome_of(desk), Refused)
+        one.become("leader")
+        await until(lambda: desk.attached.is_set() and one.commands + other.commands == 1)
+        await until(lambda: len(one.watches) > 2 and desk.attached.is_set())
+        assert isinstance(await outcome_of(desk), Done)
+        assert one.commands == 1
+
+
+async def test_at_the_other_server_it_goes_on_from_its_place() -> None:
+    async with running("leader", "leader") as (one, other), desk_of(one, other) as desk:
+        await until(desk.attached.is_set)
+        await one.end()
+        await until(lambda: other.watches and desk.attached.is_set())
+        assert (other.watches[0].store_id, other.watches[0].after_seq) == (b"s", END.seq)
+        assert desk.cursor.seq == END.seq
+
+
+async def test_a_command_whose_answer_was_lost_is_given_to_the_next_that_leads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(servers, "LOOK_EVERY", 0.05)
+    async with running("leader", "standby") as (one, other), desk_of(one, other) as desk:
+        await until(desk.attached.is_set)
+        one.dies = True
+        asked = asyncio.ensure_future(outcome_of(desk))
+        await until(lambda: one.commands)
+        await one.end()
+        await until(lambda: other.commands)  # which does not know what became of it
+        other.become("leader")
+        assert isinstance(await asked, Done)
