@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
-from crabhook.cli.arguments import rule_files
+from crabhook.cli.shared import rules_in_force
 from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.config import record_place
 from crabhook.model.decision import Verdict
@@ -22,7 +22,7 @@ from crabhook.policy.protected import options_given
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import Today
-from crabhook.rulebook.files import RuleFiles, RulesError
+from crabhook.rulebook.files import RULES, RuleFiles, RulesError
 from crabhook.rulebook.history import Change, Kind, PastCall, Replayed, calls_in, replay
 from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, suggest
 from crabhook.store.interface import History, Query
@@ -59,7 +59,7 @@ def run_replay(history: History, query: Query, project: Path | None, *, as_json:
     Raises StoreError where the record cannot be read, RuleFileError or
     RulesError where the rules cannot.
     """
-    found = replay(_replayed_calls(history, query, project), Today(rule_files()))
+    found = replay(_replayed_calls(history, query, project), Today(rules_in_force()))
     if as_json:
         _say_changes(found)
     else:
@@ -180,7 +180,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     Raises StoreError where there is no record, RulesError for a number that
     no suggestion has.
     """
-    files = rule_files()
+    files = rules_in_force()
     wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
     today = Today(files)
     with open_history(record_place()) as history:
@@ -189,7 +189,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     if arguments.add:
         return _add(files, found, arguments.add)
     try:
-        _say_json(found) if arguments.json else _say(found, wish)
+        _say_json(found) if arguments.json else _say(found, wish, files)
     except BrokenPipeError:  # whoever read us has read enough
         sys.stderr.close()
     return 0
@@ -215,7 +215,9 @@ def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:
     return 0
 
 
-def _say(found: Suggested, wish: Wish) -> None:
+def _say(found: Suggested, wish: Wish, files: RuleFiles) -> None:
+    if files.shared:
+        say(f"By the {files.where(RULES)}:")
     say(
         f"You allowed {found.allows} calls yourself, {found.different} different ones; "
         f"today's rules speak of {found.decided} of the {found.allows} already."

@@ -5,9 +5,10 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crabhook.cli.arguments import count, moment, rule_files, when
+from crabhook.cli.arguments import count, moment, when
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.past import run_suggest
+from crabhook.cli.shared import pull_rules, push_rules, rules_in_force
 from crabhook.cli.terminal import ask
 from crabhook.model.card import Risk
 from crabhook.model.errors import CrabhookError
@@ -18,7 +19,7 @@ from crabhook.policy.protected import misread, options_given
 from crabhook.policy.rule import PartRuling, Rule, RuleScope, RuleVerdict, Ruling, Trust
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here
-from crabhook.rulebook.files import PROJECT_FILE, RulesError, read_text
+from crabhook.rulebook.files import PROJECT_FILE, RULES, RuleFiles, RulesError, read_text
 from crabhook.ui.text.safe import safe_lines
 
 OPEN = "open"
@@ -109,9 +110,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    files, project = rule_files(), arguments.project or Path.cwd()
+    files, project = rules_in_force(), arguments.project or Path.cwd()
     user = files.user_rules()
-    say(f"{files.user}:")
+    say(f"{files.where(RULES)}:")
     for number, rule in enumerate(user.rules, 1):
         say(f"{number:4}  {described(rule)}")
     if not user.rules:
@@ -159,7 +160,7 @@ def _add(arguments: argparse.Namespace) -> int:
     )
     verdict, texts = RuleVerdict(arguments.verdict), tuple(arguments.match)
     rule = Rule(verdict, texts, (), arguments.note, scope, arguments.expires)
-    added = edit.add(rule_files(), rule, anyway=arguments.anyway)
+    added = edit.add(rules_in_force(), rule, anyway=arguments.anyway)
     say(f"Added to {added.where}: {described(added)}")
     for said in (*misread(added), *options_given(added)):
         sys.stderr.write(f"crabhook rules: note: {' '.join(safe_lines(said))}\n")
@@ -167,22 +168,32 @@ def _add(arguments: argparse.Namespace) -> int:
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    removed = edit.remove(rule_files(), arguments.number)
+    removed = edit.remove(rules_in_force(), arguments.number)
     say(f"Removed from {removed.origin}: {described(removed)}")
     return 0
 
 
 def _explain(arguments: argparse.Namespace) -> int:
     project = arguments.project or Path.cwd()
-    policy = rule_files().policy(project)
+    files = rules_in_force()
+    policy = files.policy(project)
+    _say_which(files)
     event = event_of(arguments.tool, arguments.call, project, arguments.mode)
     say(explained(policy, event, project))
     return 0
 
 
+def _say_which(files: RuleFiles) -> None:
+    """Say which rules are looked at, where they are not the files of this machine."""
+    if files.shared:
+        say(f"By the {files.where(RULES)}:")
+
+
 def _test(arguments: argparse.Namespace) -> int:
     project = arguments.project or Path.cwd()
-    failures, number = hold(rule_files().policy(project), arguments.table, project)
+    files = rules_in_force()
+    _say_which(files)
+    failures, number = hold(files.policy(project), arguments.table, project)
     for failure in failures:
         say(failure)
     say(f"{number - len(failures)} of {number} as expected")
@@ -191,7 +202,7 @@ def _test(arguments: argparse.Namespace) -> int:
 
 def _trust(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder).resolve()
-    files = rule_files()
+    files = rules_in_force()
     if arguments.revoke:
         edit.revoke(files, folder)
         say(f"Nothing in {folder / PROJECT_FILE} counts any more.")
@@ -212,6 +223,14 @@ def _trust(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _push(arguments: argparse.Namespace) -> int:
+    return push_rules(arguments.store, yes=arguments.yes)
+
+
+def _pull(arguments: argparse.Namespace) -> int:
+    return pull_rules(arguments.store, yes=arguments.yes)
+
+
 _ACTS = {
     "list": _list,
     "add": _add,
@@ -220,6 +239,8 @@ _ACTS = {
     "explain": _explain,
     "suggest": run_suggest,
     "trust": _trust,
+    "push": _push,
+    "pull": _pull,
 }
 
 

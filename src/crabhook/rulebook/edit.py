@@ -9,15 +9,15 @@ from crabhook.policy.rule import Rule, RuleScope, RuleSet, Trust
 from crabhook.policy.rulefile import FileLines, read_rules
 from crabhook.rulebook.files import (
     PROJECT_FILE,
+    RULES,
+    TRUSTED,
     RuleFiles,
     RulesError,
     Trusted,
     digest,
     project_rules,
     read_project_file,
-    read_text,
     toml_text,
-    write_text,
     write_trusted,
 )
 
@@ -29,20 +29,20 @@ def add(files: RuleFiles, rule: Rule, *, anyway: bool = False) -> Rule:
     could be written, and, unless `anyway`, for an allow that takes in commands
     of which no rule is offered.  Then the file is as it was.
     """
-    text = read_text(files.user)
-    before = read_rules(text, str(files.user)).rules
+    text, where = files.read(RULES), files.where(RULES)
+    before = read_rules(text, where).rules
     joint = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     text = f"{text}{joint}{written(rule)}"
-    after = read_rules(text, str(files.user)).rules
+    after = read_rules(text, where).rules
     if after[:-1] != before:
-        raise RulesError(f"{files.user} ends in a way that a rule cannot be added to; edit it")
+        raise RulesError(f"{where} ends in a way that a rule cannot be added to; edit it")
     if not anyway and (wide := never_made(after[-1])):
         raise RulesError(
             f"{' and '.join(wide)} takes in commands that lose work, reach others or run anything "
             "(such as rm -rf, sudo, git push, python3 -c), so that nobody would be asked about "
             "them; nothing was written. Write a narrower rule, or add --anyway"
         )
-    write_text(files.user, text)
+    files.write(RULES, text)
     return after[-1]
 
 
@@ -52,17 +52,17 @@ def remove(files: RuleFiles, number: int) -> Rule:
     Raises RulesError where there is none, or where it cannot be cut out
     without touching another.
     """
-    text = read_text(files.user)
-    rules = read_rules(text, str(files.user)).rules
+    text, where = files.read(RULES), files.where(RULES)
+    rules = read_rules(text, where).rules
     if not 1 <= number <= len(rules):
-        raise RulesError(f"there is no rule {number}; {files.user} has {len(rules)}")
+        raise RulesError(f"there is no rule {number}; {where} has {len(rules)}")
     lines = FileLines(text)
     stays = [*rules[: number - 1], *rules[number:]]
     rest = lines.without(number - 1) if len(lines.starts) == len(rules) else text
-    after = read_rules(rest, str(files.user)).rules
+    after = read_rules(rest, where).rules
     if [replace(rule, line=0) for rule in after] != [replace(rule, line=0) for rule in stays]:
-        raise RulesError(f"rule {number} is not a table of its own in {files.user}; edit it there")
-    write_text(files.user, rest)
+        raise RulesError(f"rule {number} is not a table of its own in {where}; edit it there")
+    files.write(RULES, rest)
     return rules[number - 1]
 
 
@@ -104,7 +104,7 @@ def trust(files: RuleFiles, folder: Path, content: bytes, level: Trust) -> None:
     """Let exactly these bytes count as the project's rules."""
     others = [one for one in files.trusted_files() if one.folder != str(folder)]
     now = Trusted(str(folder), digest(content), level)
-    write_text(files.trusted, write_trusted([*others, now]))
+    files.write(TRUSTED, write_trusted([*others, now]))
 
 
 def revoke(files: RuleFiles, folder: Path) -> None:
@@ -113,4 +113,4 @@ def revoke(files: RuleFiles, folder: Path) -> None:
     others = [one for one in known if one.folder != str(folder)]
     if len(others) == len(known):
         raise RulesError(f"no rule file of {folder} was trusted")
-    write_text(files.trusted, write_trusted(others))
+    files.write(TRUSTED, write_trusted(others))

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from crabhook.model.actor import OWNER, Actor
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
 from crabhook.policy.paths import normal
@@ -95,6 +96,26 @@ def toml_text(text: str) -> str:
     return f'"{escaped}"'
 
 
+RULES, TRUSTED = "rules", "trusted"
+"""What the owner's texts are called: the rules, and the list of the trusted files of projects."""
+
+
+class SharedTexts(Protocol):
+    """The owner's texts where several servers go by the same: in a shared record."""
+
+    where: str
+    """What messages call that place."""
+
+    def read(self, name: str) -> str:
+        """Return a text, empty where there is none; raises CrabhookError."""
+
+    def write(self, name: str, text: str, by: Actor) -> None:
+        """Put a text in the place of the one that was read; raises CrabhookError."""
+
+    def edition(self, name: str) -> object:
+        """Return what is another for each version."""
+
+
 class RulesError(CrabhookError):
     """A rule file that cannot be read or written; nothing was changed."""
 
@@ -103,29 +124,55 @@ class RulesError(CrabhookError):
 class RuleFiles:
     """Where the files are; `folder` is the user's settings folder.
 
-    `own_places` are other folders of crabhook's own, protected as that one is.
+    `own_places` are other folders of crabhook's own, protected as that one is.  Where the rules
+    are `shared` by servers, the owner's texts are there, and the files of this name are not read;
+    `by` is who changes them.
     """
 
     folder: Path
     own_places: tuple[str, ...] = ()
+    shared: SharedTexts | None = None
+    by: Actor = OWNER
 
     @property
     def user(self) -> Path:
         """The user's own rules."""
-        return self.folder / "rules.toml"
+        return self._path(RULES)
 
     @property
     def trusted(self) -> Path:
         """The list of projects' files that the user has trusted."""
-        return self.folder / "trusted.toml"
+        return self._path(TRUSTED)
+
+    def where(self, name: str) -> str:
+        """Return what messages call the place of a text of the owner's, RULES or TRUSTED."""
+        return f"{name} in {self.shared.where}" if self.shared else str(self._path(name))
+
+    def read(self, name: str) -> str:
+        """Return a text of the owner's, empty where there is none; raises CrabhookError."""
+        return self.shared.read(name) if self.shared else read_text(self._path(name))
+
+    def write(self, name: str, text: str) -> None:
+        """Write a text of the owner's whole, or not at all; raises CrabhookError."""
+        if self.shared:
+            self.shared.write(name, text, self.by)
+        else:
+            write_text(self._path(name), text)
+
+    def edition(self, name: str) -> object:
+        """Return what is another whenever a text of the owner's is."""
+        return self.shared.edition(name) if self.shared else stamp_of(self._path(name))
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.toml"
 
     def user_rules(self) -> RuleSet:
         """Return the user's own rules; none where there is no file."""
-        return _read_once(read_text(self.user), str(self.user))
+        return _read_once(self.read(RULES), self.where(RULES))
 
     def trusted_files(self) -> tuple[Trusted, ...]:
         """Return what the user has trusted."""
-        return read_trusted(read_text(self.trusted), str(self.trusted))
+        return read_trusted(self.read(TRUSTED), self.where(TRUSTED))
 
     def project_rules(self, project: Path) -> RuleSet:
         """Return what the project's file adds, as far as it is trusted."""
@@ -202,3 +249,12 @@ def write_text(path: Path, text: str) -> None:
         write_own(path.resolve(), text.encode())  # a link to a file kept elsewhere stays a link
     except OSError as error:
         raise RulesError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def stamp_of(path: Path) -> object:
+    """Return what changes whenever a file does: nobody can set back when its inode changed."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)

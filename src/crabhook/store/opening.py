@@ -6,7 +6,7 @@ Such as `sqlite:///home/ann/.local/state/crabhook`, or `postgresql://crabhook@db
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from crabhook.store.interface import History, Journal, StoreError
+from crabhook.store.interface import History, Journal, Proposal, StoreError
 from crabhook.store.record import Retention
 from crabhook.store.sqlite.journal import SqliteHistory, SqliteJournal
 from crabhook.store.writer import Writer
@@ -41,6 +41,18 @@ def open_history(place: Place, beside: Path | None = None) -> History:
 
         return PgHistory(str(place), beside)
     return SqliteHistory(_folder(place))
+
+
+def propose(place: Place, proposal: Proposal) -> str:
+    """Propose a document of a shared record to the server that writes it; return why not, if so.
+
+    Raises StoreError.
+    """
+    if not is_shared(place):
+        raise StoreError("the record is of this machine alone: its files are what counts")
+    from crabhook.store.postgres import proposals  # noqa: PLC0415 - likewise
+
+    return proposals.propose(str(place), proposal)
 
 
 def is_shared(place: Place) -> bool:

@@ -17,6 +17,7 @@ from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Backlog, Change, Limits, Recovered, happened, left
 from crabhook.store.interface import (
     DeposedError,
+    Journal,
     LockedError,
     StoreError,
     TakenError,
@@ -85,6 +86,11 @@ class Recorder:
         return blake2b(
             key=self._store.journal.key, digest_size=16, person=b"crabhook store"
         ).digest()
+
+    @property
+    def journal(self) -> Journal | None:
+        """What the record is written by; None before it opens."""
+        return self._store.journal if self._store else None
 
     @property
     def trouble(self) -> str:

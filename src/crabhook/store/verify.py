@@ -184,19 +184,30 @@ def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
 
 def _documents(history: History, found: Verified) -> None:
     """Hold the documents against what the last record of each says."""
+    for seq, said in amiss(history).values():
+        found.fault(seq or found.head.seq, said)
+
+
+def amiss(history: History) -> dict[str, tuple[int, str]]:
+    """Return of each document that is not the one on record at which record, and what is wrong.
+
+    Where no record tells of it, the number is 0.
+    """
     documents, last = history.documents(), dict[str, tuple[int, dict[str, Any]]]()
     for record in history.find(Query(kinds=(Kind.DOCUMENT.value,))):
         told = record.told()
         last[str(told.get("document", ""))] = record.seq, told
+    wrong = dict[str, tuple[int, str]]()
     for name in sorted({*documents, *last}):
-        seq, told = last.get(name, (found.head.seq, {}))
+        seq, told = last.get(name, (0, {}))
         document = documents.get(name)
         if document is None:
-            found.fault(seq, f"the document {name} is on record, and is gone")
+            wrong[name] = seq, f"the document {name} is on record, and is gone"
         elif not told:
-            found.fault(seq, f"the document {name} is there, and no record tells who wrote it")
+            wrong[name] = seq, f"the document {name} is there, and no record tells who wrote it"
         elif (document.hash, document.version) != (told.get("to"), told.get("version")):
-            found.fault(seq, f"the document {name} is not the one that was written here")
+            wrong[name] = seq, f"the document {name} is not the one that was written here"
+    return wrong
 
 
 def _answers(history: History, found: Verified) -> None:

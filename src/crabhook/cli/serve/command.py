@@ -8,7 +8,13 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,10 +142,15 @@ async def _serve(settings: Settings) -> None:
     tokens = Tokens(token, team.machine_of) if team else Tokens(token)
     admitted = Admitted(tokens, team, tls_of(settings, addresses))
     recorder = await _recorder(settings, manager)
-    files = rule_files()
+    place, documents = settings.store or config.state_folder(), None
+    if settings.shared:
+        from crabhook.server.core import documents as of_all  # noqa: PLC0415 - few share a record
+
+        documents = await of_all.shared(rule_files(), recorder, place, team)
+    files = replace(rule_files(), shared=documents)
     others = OtherHooks(os.environ)
     law = Law(files, others.at)
-    rules = OfferedFrom(files, law, settings.store or config.state_folder())
+    rules = OfferedFrom(files, law, place)
     metrics: Metrics | None = None
     if settings.http is not None:  # where they can be read; nobody else waits for the import
         from crabhook.server.metrics import collector  # noqa: PLC0415 - see above
@@ -163,7 +174,7 @@ async def _serve(settings: Settings) -> None:
         service = PermissionPort(runner, wait=settings.wait, tokens=tokens)
         port = _port(runner, service, sockets or addresses, admitted)
         doors = _doors(port, runner, metrics, admitted, settings)
-        async with watched(team, runner):
+        async with watched(team, runner), documents.kept(law) if documents else nullcontext():
             await _work(runner, law, doors, manager, settings)
     finally:
         recorder.close()

@@ -18,7 +18,8 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
-from crabhook.server.core.law import Warner, no_warning, stamp_of
+from crabhook.rulebook.files import stamp_of
+from crabhook.server.core.law import Warner, no_warning
 
 if TYPE_CHECKING:
     from crabhook.doctor.entry import Entry

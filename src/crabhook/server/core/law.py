@@ -36,7 +36,14 @@ from crabhook.rulebook.context import (
     context_here,
     project_of,
 )
-from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
+from crabhook.rulebook.files import (
+    PROJECT_FILE,
+    RULES,
+    TRUSTED,
+    RuleFiles,
+    Trusted,
+    stamp_of,
+)
 
 if TYPE_CHECKING:
     from crabhook.policy.evaluate import Policy
@@ -151,9 +158,9 @@ class Law:
         """Return how many rules of the owner's are in force, and whether their files are well."""
         return f"rules {len(self._own.rules.rules)} {'WRONG' if self.trouble else 'ok'}"
 
-    def look_again(self) -> None:
-        """Read the files anew at the next event: they were changed by ourselves."""
-        self._ours, self._told = monotonic(), True
+    def look_again(self, *, told: bool = True) -> None:
+        """Read the rules anew at the next event: we changed them; `told`: and have said so."""
+        self._ours, self._told = monotonic(), told
         self._looking.clear()  # who asks from now on waits for no look that began before
 
     def look(self) -> None:
@@ -278,7 +285,7 @@ class Law:
 
     def _look_at_own(self) -> _Own:
         files, known = self._files, self._own
-        stamps = (stamp_of(files.user), stamp_of(files.trusted))
+        stamps = (files.edition(RULES), files.edition(TRUSTED))
         if stamps == known.stamps:
             return known
         try:
@@ -339,12 +346,3 @@ def _assessed(policy: "Policy", event: Event, around: Context) -> Risk:
     except Exception:  # noqa: BLE001 - a fault in looking is no reason to show no card
         _LOG.exception("the risk of %s could not be told", event.name)
         return UNTOLD
-
-
-def stamp_of(path: Path) -> object:
-    """Return what changes whenever a file does: nobody can set back when its inode changed."""
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return None
-    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)

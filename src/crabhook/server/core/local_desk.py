@@ -188,14 +188,15 @@ class LocalDesk:
         number, decision, seen = command.card, command.decision, command.seen
         broker = self._core.broker
         broker.check(number, decision, seen)  # so that nothing is written and then refused
-        kept, now = self._readings.keep_rule(command.taken, f"card #{number}"), self._core.now()
+        kept = self._readings.keep_rule(command.taken, f"card #{number}", self._by)
+        now = self._core.now()
         self._core.take(Answered(number, decision, self._by, now, seen=seen))
         self._tell_broker(RuleAdded(f"#{number}", kept, self._by, now), settle)
         self._readings.judge_again(broker.alike(number))
 
     def _keep_rule(self, command: KeepRule, settle: Settle) -> None:
         about = _entry(command.entry)
-        kept = self._readings.keep_rule(command.taken, about)
+        kept = self._readings.keep_rule(command.taken, about, self._by)
         self._tell_broker(RuleAdded(about, kept, self._by, self._core.now()), settle)
         self._readings.judge_again(self._core.broker.waiting()[:JUDGED_AGAIN])
 

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from crabhook.bounded import Bounded
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offer, Offering
+from crabhook.model.actor import Actor
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of
@@ -73,8 +74,8 @@ class Offers:
         trying = loop.run_in_executor(None, offering, event, self.files, self.record)
         trying.add_done_callback(lambda done: self._note(about, loop.time(), done))
 
-    def keep(self, taken: TakenOffer, about: str) -> Rule:
-        """Write a rule that was offered for the call into the operator's file, and let it count.
+    def keep(self, taken: TakenOffer, about: str, by: Actor) -> Rule:
+        """Write a rule that was offered for the call among the owner's, and let it count.
 
         Raises RulesError, for a rule that was not offered as well; then the file is as it was.
         """
@@ -84,7 +85,8 @@ class Offers:
             raise RulesError(f"no rule was written, and nothing decided: {wrong}")
         note = f"always allow, on {about}, {datetime.now(UTC).astimezone():%Y-%m-%d}"
         try:
-            kept = edit.add(self.files, replace(rule, expires=taken.expires, note=note))
+            files = replace(self.files, by=by)
+            kept = edit.add(files, replace(rule, expires=taken.expires, note=note))
         except CrabhookError as error:
             raise RulesError(f"no rule was written, and nothing decided: {error}") from error
         self._law.look_again()

@@ -15,6 +15,7 @@ from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Rulings
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offering
+from crabhook.model.actor import Actor
 from crabhook.model.card import NO_RISK, UNTOLD, Card, Risk
 from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError
@@ -133,14 +134,14 @@ class Readings:
         """Return which edition of the rules is in force for calls."""
         return tuple(map(self.edition_of, calls.values()))
 
-    def keep_rule(self, taken: TakenOffer, about: str) -> str:
+    def keep_rule(self, taken: TakenOffer, about: str, by: Actor) -> str:
         """Write a rule that was offered for a call, and return it in words.
 
         Raises CrabhookError, and then nothing is written.
         """
         if (offers := self._offers) is None:
             raise DecisionError(_NO_RULES)
-        kept = offers.keep(taken, about)
+        kept = offers.keep(taken, about, by)
         return f"{in_words(kept)} · {until(kept.expires)}"
 
     def judge_again(self, cards: Sequence[Card]) -> None:

@@ -19,7 +19,8 @@ from crabhook.store.interface import (
 )
 from crabhook.store.postgres.committer import Committer, Queued
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, shown, speaking_of
-from crabhook.store.postgres.tables import documents_in, marked, unmarked
+from crabhook.store.postgres.proposals import answer_to, proposals_in
+from crabhook.store.postgres.tables import documents_in, unmarked
 from crabhook.store.record import GENESIS, Cut, Document, Head, Retention
 from crabhook.store.sql import ANSWER, WAITING, answer_in, cut_among, waiting_in
 from crabhook.store.sqlite.files import HeadFile, private
@@ -31,11 +32,6 @@ HOUSE_WITHIN = 1.0  # seconds that a server that runs waits for what is not urge
 _ALL = "SELECT id, key, begins, seq, hash, at FROM head"
 _WAITING = "SELECT request_id, secret FROM waiting"
 _GIVEN = "SELECT request_id, secret, decided, delivered = 0 AND card IS NOT NULL FROM answer"
-_PROPOSALS = """
-SELECT id, document, follows, text, name, desk, signature FROM proposal
-WHERE answer IS NULL AND at > now() - interval '1 minute' ORDER BY at LIMIT 16
-"""
-_ANSWER = "UPDATE proposal SET answer = $2 WHERE id = $1"
 _HASH_OF = "SELECT hash FROM record WHERE seq = $1"
 _OLDEST = "SELECT seq, at, hash FROM record ORDER BY seq LIMIT $1"
 _COLUMNS = ", ".join(f'"{column}"' for column in WAITING)
@@ -259,15 +255,14 @@ class PgJournal:
         return self._committer.ask(self._proposals(), HOUSE_WITHIN)
 
     async def _proposals(self) -> Sequence[Proposal]:
-        rows = await self._committer.connected().fetch(_PROPOSALS)
-        return [Proposal(*map(unmarked, row)) for row in rows]
+        return await proposals_in(self._committer.connected())
 
     def answer(self, proposal: str, said: str) -> None:
         """Answer a proposal, by its id, in words: empty where it is now the document."""
         self._committer.ask(self._answer(proposal, said))
 
     async def _answer(self, proposal: str, said: str) -> None:
-        await self._committer.connected().execute(_ANSWER, proposal, marked(said))
+        await answer_to(self._committer.connected(), proposal, said)
 
     def forget_answers(self, before: float) -> int:
         """Forget answers decided before this wall time that are not owed; return how many."""

@@ -241,7 +241,7 @@ async def test_a_rule_that_is_kept_counts_at_once_and_ends(office: Office) -> No
     offers, law = asked(office)
     assert await law.judge(bash("pytest -q"), long=False) is None
     narrow = (await made(offers, card())).offers[1]
-    kept = offers.keep(TakenOffer(narrow.id, narrow.expires), "card #3")
+    kept = offers.keep(TakenOffer(narrow.id, narrow.expires), "card #3", OWNER)
     assert kept.line == 1
     assert kept.note.startswith("always allow, on card #3, 20")
     assert kept.expires == narrow.expires
@@ -264,5 +264,5 @@ async def test_a_rule_that_cannot_be_written_is_said_to_be_none(office: Office) 
     offer = (await made(offers, card())).offers[0]
     office.rules("nonsense")
     with pytest.raises(RulesError, match=r"no rule was written, and nothing decided.*line 1"):
-        offers.keep(TakenOffer(offer.id, None), "card #3")
+        offers.keep(TakenOffer(offer.id, None), "card #3", OWNER)
     assert office.files.user.read_text(encoding="utf-8") == "nonsense"

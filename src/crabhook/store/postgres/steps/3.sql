@@ -19,3 +19,4 @@ CREATE TABLE proposal (
   answer text,
   at timestamptz NOT NULL DEFAULT now()
 );
+CREATE INDEX record_documents ON record (seq) WHERE kind = 'document';

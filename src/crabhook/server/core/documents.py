@@ -1,0 +1,236 @@
+"""The documents of a shared record, for the server that writes it: what all its servers go by.
+
+On one machine the owner's files are looked at, and there are no documents.  In a shared record
+the text of a file is a document, so that the next server to write judges by the same.  This server
+is the only one that changes them; others propose, and it says yes or why not.
+"""
+
+import asyncio
+import logging
+from asyncio import Future
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from socket import gethostname
+from time import time
+from typing import TYPE_CHECKING
+
+from crabhook.model.actor import Actor, Operator
+from crabhook.model.errors import CrabhookError
+from crabhook.rulebook.files import (
+    RULES,
+    TRUSTED,
+    RuleFiles,
+    RulesError,
+    read_text,
+    read_trusted,
+)
+from crabhook.server.core.law import Law
+from crabhook.store.actors import actor_told
+from crabhook.store.change import written
+from crabhook.store.interface import DeposedError, Journal, Proposal, StoreError
+from crabhook.store.opening import Place, open_history
+from crabhook.store.record import Document, iso
+from crabhook.store.recorder import Recorder
+from crabhook.store.verify import amiss
+
+if TYPE_CHECKING:
+    from crabhook.team.team_file import TeamReader
+
+_LOG = logging.getLogger(__name__)
+
+LOOK_EVERY = 1.0  # seconds between two looks at what is proposed
+LARGEST = 4 << 20  # characters of a document
+_LONGEST_NAME = 100  # characters of who proposes, and of where
+
+Check = Callable[[str, str], object]
+"""Raises a CrabhookError for a document, by its name, whose text cannot be used."""
+
+
+class Documents:
+    """The documents, as `rulebook.files.SharedTexts` too.
+
+    `check` is asked about each text that is proposed, `is_signed` whether a proposal was signed
+    where that is needed, and `changed` hears the name of each document that has another text.
+    """
+
+    where = "the shared record"
+
+    def __init__(self, recorder: Recorder, journal: Journal, wrong: Mapping[str, str]) -> None:
+        """`wrong` says of documents that are not those on record why they are not used."""
+        self._recorder, self._journal, self._wrong = recorder, journal, dict(wrong)
+        self._known = dict(journal.documents())
+        self.check: Check = lambda _name, _text: None
+        self.is_signed: Callable[[Proposal], bool] = lambda _: True
+        self.changed: Callable[[str], object] = lambda _: None
+        self._names = frozenset[str]()
+        self.unused: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        kept = ", ".join(f"{one.name} {one.version}" for one in self._known.values())
+        return f"<Documents {kept}>"
+
+    def begin(self, own: Mapping[str, Path]) -> None:
+        """Take this machine's files for what nobody has begun; say which are not used.
+
+        Raises CrabhookError for a file that was to be taken, and is wrong.
+        """
+        unused = list[str]()
+        self._names = frozenset(own)
+        for name, path in own.items():
+            known = self._known.get(name)
+            if name in self._wrong:
+                continue
+            if known is None:
+                text = read_text(path)
+                self.check(name, text)
+                self._put(name, text, f"the server on {gethostname()}, of {path}", None)
+            elif _is_another(path, known.text):
+                unused.append(
+                    f"{path} is not used: all servers go by {name} in {self.where}, "
+                    f"version {known.version}"
+                )
+        self.unused = tuple(unused)
+        for said in unused:
+            _LOG.warning("%s", said)
+
+    # For the rules.
+
+    def read(self, name: str) -> str:
+        """Return a text, empty where there is none; raises RulesError for one not to be trusted."""
+        if said := self._wrong.get(name):
+            raise RulesError(f"{said}; `crabhook audit verify` tells more")
+        known = self._known.get(name)
+        return known.text if known else ""
+
+    def write(self, name: str, text: str, by: Actor) -> None:
+        """Put a text in the place of the one before, on record before what follows from it."""
+        self.read(name)
+        self._put(name, text, _words(by), by)
+
+    def edition(self, name: str) -> object:
+        """Return what is another for each version."""
+        known = self._known.get(name)
+        return known and (known.version, known.at)
+
+    def _put(self, name: str, text: str, words: str, by: Actor | None) -> bool | Future[bool]:
+        before, now = self._known.get(name), time()
+        version = before.version + 1 if before else 1
+        document = Document(name, version, text, iso(now), words)
+        actor = {} if by is None else actor_told(by)
+        # What is decided by it is committed later, so that nothing is without it.
+        pending = self._recorder.write(written(document, document.entry(before, now, actor)))
+        self._known = {**self._known, name: document}
+        return pending
+
+    # For others.
+
+    @asynccontextmanager
+    async def kept(self, law: Law) -> AsyncIterator[None]:
+        """Have proposals answered, and the rules that they change in force at once."""
+        self.changed = lambda _name: law.look_again(told=False)
+        keeping = asyncio.ensure_future(self._keep())
+        try:
+            yield
+        finally:
+            keeping.cancel()
+
+    async def _keep(self) -> None:
+        """Answer what is proposed, about once a second, until cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            try:
+                for one in await asyncio.to_thread(self._journal.proposals):
+                    said = await self.answered(one)
+                    await asyncio.to_thread(self._journal.answer, one.id, said)
+            except StoreError as error:
+                _LOG.debug("what is proposed was not read: %s", error)
+
+    async def answered(self, one: Proposal) -> str:
+        """Take a proposal; return why not, empty where it is on record."""
+        if said := self._refusal(one):
+            return said
+        by = Operator("", one.name[:_LONGEST_NAME], one.desk[:_LONGEST_NAME])
+        try:
+            pending = self._put(one.document, one.text, _words(by), by)
+            if not (pending if isinstance(pending, bool) else await pending):
+                return "it could not be recorded"
+        except DeposedError:
+            return "this server writes the record no more: propose it again"
+        self._wrong.pop(one.document, None)  # what was not on record is no more
+        self.changed(one.document)
+        return ""
+
+    def _refusal(self, one: Proposal) -> str:
+        if one.document not in self._names:
+            return f"there is no document {one.document}"
+        known = self._known.get(one.document)
+        if known is not None and one.follows != known.version:
+            return (
+                f"{one.document} is of version {known.version} by now, by {known.by}, and this "
+                f"follows version {one.follows}: look at it again"
+            )
+        if len(one.text) > LARGEST:
+            return f"{one.document} would be larger than {LARGEST} characters"
+        if not self.is_signed(one):
+            return "it takes the passphrase of the team's authority"
+        try:
+            self.check(one.document, one.text)
+        except CrabhookError as error:
+            return str(error)
+        return ""
+
+
+async def shared(
+    files: RuleFiles, recorder: Recorder, place: Place, team: "TeamReader | None"
+) -> Documents | None:
+    """Return the documents of the record at `place`; None where it is one machine's.
+
+    A machine whose record has none yet gives its own rules to all.  Where there is
+    a team, a proposal is to be signed by its authority's passphrase.
+    Raises CrabhookError.
+    """
+    if recorder.journal is None or not recorder.journal.shared:
+        return None
+    wrong = await asyncio.to_thread(_wrong_in, place)
+    found = Documents(recorder, recorder.journal, wrong)
+    found.check = _usable
+    if team is not None:
+        found.is_signed = partial(_signed, team.authority)
+    own = {RULES: files.user, TRUSTED: files.trusted}
+    found.begin(own)
+    return found
+
+
+def _wrong_in(place: Place) -> dict[str, str]:
+    with open_history(place) as history:
+        return {name: said for name, (_, said) in amiss(history).items()}
+
+
+def _signed(authority: bytes, proposal: Proposal) -> bool:
+    from crabhook.team.certificates import signed_by  # noqa: PLC0415 - it needs cryptography
+
+    return signed_by(authority, proposal.signature, proposal.signed)
+
+
+def _usable(name: str, text: str) -> None:
+    if name == RULES:
+        from crabhook.policy.rulefile import read_rules  # noqa: PLC0415 - it brings the shell's readers
+
+        read_rules(text, RULES)
+    elif name == TRUSTED:
+        read_trusted(text, TRUSTED)
+
+
+def _is_another(path: Path, text: str) -> bool:
+    """Whether a file holds something, and something else, as far as it can be read."""
+    try:
+        here = read_text(path)
+    except CrabhookError:
+        return True
+    return here not in ("", text)
+
+
+def _words(by: Actor) -> str:
+    return f"{by.name} at {by.desk}" if isinstance(by, Operator) else "the server"

@@ -1,0 +1,153 @@
+"""The documents of a shared record: the server that writes it changes them, and others propose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.model.actor import Operator
+from crabhook.rulebook.files import RULES, RuleFiles, RulesError
+from crabhook.server.core.documents import LARGEST, Documents
+from crabhook.server.core.law import Law
+from crabhook.store.interface import Proposal
+from crabhook.store.opening import open_writer
+from crabhook.store.recorder import Recorder
+from tests.unit.store.making import records, verified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ALLOW = '[[rule]]\nverdict = "allow"\nmatch = "Bash(ls *)"\n'
+DENY = '[[rule]]\nverdict = "deny"\nmatch = "Bash(ls *)"\n'
+ANN = Operator("o1", "ann", "laptop")
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[Recorder]:
+    made = Recorder(lambda: open_writer(tmp_path / "state"))
+    yield made
+    made.close()
+
+
+def documents(recorder: Recorder, folder: Path, text: str = ALLOW, **wrong: str) -> Documents:
+    """The documents of the record, with this machine's own rules."""
+    assert recorder.journal is not None
+    made = Documents(recorder, recorder.journal, wrong)
+    path = folder / "own.toml"
+    path.write_text(text)
+    made.begin({RULES: path})
+    return made
+
+
+def proposal(follows: int = 1, text: str = DENY, name: str = RULES) -> Proposal:
+    return Proposal("p1", name, follows, text, "bob", "tower")
+
+
+def told(folder: Path) -> list[str]:
+    return [str(record.told()["what"]) for record in records(folder)]
+
+
+def test_the_first_server_gives_its_own_rules_and_says_so_on_record(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    made = documents(recorder, tmp_path)
+    assert made.read(RULES) == ALLOW
+    (what,) = told(tmp_path / "state")
+    assert what.startswith("the document rules was begun by the server on ")
+    assert what.endswith(f", of {tmp_path}/own.toml: version 1")
+
+
+def test_a_later_server_goes_by_what_is_there_and_says_that_its_own_is_not_used(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    documents(recorder, tmp_path)
+    later = documents(recorder, tmp_path, DENY)
+    assert later.read(RULES) == ALLOW
+    (said,) = later.unused
+    assert said.startswith(f"{tmp_path}/own.toml is not used")
+    assert documents(recorder, tmp_path, ALLOW).unused == ()
+    assert documents(recorder, tmp_path, "").unused == ()
+
+
+def test_what_an_operator_writes_is_on_record_with_who_it_was(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    made = documents(recorder, tmp_path)
+    before = made.edition(RULES)
+    RuleFiles(tmp_path, shared=made, by=ANN).write(RULES, DENY)
+    assert made.edition(RULES) != before
+    assert told(tmp_path / "state")[-1] == (
+        "the document rules was changed by ann at laptop: version 2"
+    )
+    assert documents(recorder, tmp_path).read(RULES) == DENY
+    assert verified(tmp_path / "state").sound
+
+
+def test_a_file_of_the_same_name_is_not_read(recorder: Recorder, tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text(DENY)
+    (rule,) = RuleFiles(tmp_path, shared=documents(recorder, tmp_path)).user_rules().rules
+    assert rule.verdict == "allow"
+    assert rule.where.startswith("rules in the shared record")
+
+
+async def test_a_proposal_that_follows_what_is_there_is_taken(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    made, heard = documents(recorder, tmp_path), list[str]()
+    made.changed = heard.append
+    assert await made.answered(proposal()) == ""
+    assert (made.read(RULES), heard) == (DENY, [RULES])
+    assert (
+        told(tmp_path / "state")[-1] == "the document rules was changed by bob at tower: version 2"
+    )
+    why = await made.answered(proposal(text=ALLOW))
+    assert "is of version 2 by now, by bob at tower, and this follows version 1" in why
+    assert made.read(RULES) == DENY
+
+
+async def test_a_proposal_that_cannot_be_used_changes_nothing(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    made = documents(recorder, tmp_path)
+
+    def refuse(_name: str, text: str) -> None:
+        if text == "nonsense":
+            raise RulesError("line 1: nonsense")
+
+    made.check = refuse
+    made.is_signed = lambda one: one.signature == b"right"
+    signed = Proposal("p1", RULES, 1, "nonsense", "bob", "tower", b"right")
+    for wrong, why in (
+        (proposal(), "passphrase"),
+        (signed, "line 1: nonsense"),
+        (proposal(name="head"), "there is no document head"),
+        (proposal(text="#" * (LARGEST + 1)), "larger than"),
+    ):
+        assert why in await made.answered(wrong)
+    assert made.read(RULES) == ALLOW
+
+
+async def test_rules_that_are_not_those_on_record_are_not_used_until_new_ones_are_proposed(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    documents(recorder, tmp_path)
+    made = documents(
+        recorder, tmp_path, rules="the document rules is not the one that was written here"
+    )
+    law = Law(RuleFiles(tmp_path, shared=made))
+    law.look()
+    assert law.trouble.startswith("NO RULES ARE in force: the document rules is not the one")
+    with pytest.raises(RulesError, match="audit verify"):
+        made.write(RULES, DENY, ANN)
+    assert await made.answered(proposal()) == ""
+    law.look()
+    assert law.trouble == ""
+    assert law.state() == "rules 1 ok"
+
+
+def test_no_signature_of_one_proposal_is_of_another() -> None:
+    one = proposal()
+    others = [proposal(follows=2), proposal(text=ALLOW), proposal(name="team")]
+    assert len({each.signed for each in (one, *others)}) == 4
