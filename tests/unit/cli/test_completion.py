@@ -14,7 +14,7 @@ from crabhook.cli.completion import PLACES, script
 WANTED: dict[tuple[str, ...], set[str]] = {
     ("",): set(COMMANDS),
     ("ru",): {"rules"},
-    ("rules", ""): {"list", "add", "remove", "test", "explain", "suggest", "trust"},
+    ("rules", ""): {"push", "pull", "list", "add", "remove", "test", "explain", "suggest", "trust"},
     ("rules", "add", "d"): {"deny"},
     ("rules", "add", "--pro"): {"--project"},
     ("lint", "--format", ""): {"text", "json", "sarif"},
