@@ -9,7 +9,7 @@ an event loop calls this in a thread.
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -66,20 +66,34 @@ def read_own(
     return content
 
 
-def write_own(path: Path, content: bytes) -> None:
-    """Write a file of ours whole or not at all, for its owner's eyes alone.  Raises OSError."""
+def write_own(path: Path, content: bytes, *, new: bool = False) -> None:
+    """Write a file of ours whole or not at all, for its owner's eyes alone.
+
+    `new`: where there is one, it stays.  Raises OSError, of which that is a FileExistsError.
+    """
     from tempfile import NamedTemporaryFile  # noqa: PLC0415 - slow, and most that read never write
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        made = Path(file.name)
         try:  # mode 0600 from the beginning: tempfile's own promise
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            Path(file.name).replace(path)
-        except OSError:
-            Path(file.name).unlink(missing_ok=True)
+            if new:
+                os.link(made, path)  # which takes nobody's place, as a rename would
+                made.unlink()
+            else:
+                made.replace(path)
+        except BaseException:
+            made.unlink(missing_ok=True)
             raise
+    with suppress(OSError):  # it is written; else a power failure may take the name back
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _check(found: os.stat_result, owners: set[int] | None) -> None:

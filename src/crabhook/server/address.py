@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import open_own
+from crabhook.ownfile import open_own, write_own
 
 if TYPE_CHECKING:
     import grpc
@@ -145,17 +145,15 @@ def load_or_make(path: Path) -> str:
 
     Raises TokenError where the file is empty, or readable by others.
     """
+    made = f"{secrets.token_urlsafe(32)}\n".encode("ascii")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        if not os.path.lexists(path):
+            write_own(path, made, new=True)
     except FileExistsError:
-        return _load(path)  # which finds out if it is the folder that is a file
+        pass  # another server was first, or it is the folder that is a file: reading it tells
     except OSError as error:
         raise TokenError(f"the token file {path} cannot be made: {error.strerror}") from error
-    token = secrets.token_urlsafe(32)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(token + "\n")
-    return token
+    return _load(path)
 
 
 def _load(path: Path) -> str:

@@ -1,6 +1,8 @@
 """The token clients beyond the socket show."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -15,6 +17,40 @@ def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert load_or_make(tmp_path / "other") != token
+
+
+class Killed(BaseException):
+    """The end of the process, in the middle of something."""
+
+
+@pytest.mark.parametrize("step", ["fsync", "link"])
+def test_a_token_that_is_not_whole_is_at_no_moment_there(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "token"
+
+    def killed(*_: object) -> None:
+        assert not path.exists()
+        raise Killed
+
+    with monkeypatch.context() as broken:
+        broken.setattr(f"crabhook.ownfile.os.{step}", killed)
+        with pytest.raises(Killed):
+            load_or_make(path)
+    assert not list(tmp_path.iterdir())
+    assert len(load_or_make(path)) >= 40
+
+
+def test_servers_that_begin_at_once_have_one_token(tmp_path: Path) -> None:
+    together = Barrier(8)
+
+    def begin(_: int) -> str:
+        together.wait()
+        return load_or_make(tmp_path / "token")
+
+    with ThreadPoolExecutor(8) as servers:
+        assert len(set(servers.map(begin, range(8)))) == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["token"]
 
 
 def test_an_owners_own_token_is_taken(tmp_path: Path) -> None:
