@@ -12,10 +12,9 @@ from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.text.code import plain_rows, quoted
+from crabhook.ui.text.code import Mark, mark_rows, marks_of, plain_rows, quoted
 from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
-from crabhook.ui.text.markdown import Mark, mark_rows, marks_of
 
 MOST_LINES = 5_000  # of a plan that can be stood on; more is no plan that a person reads
 _QUOTED = 300  # letters of a line that are quoted back

@@ -21,11 +21,18 @@ from crabhook.ui.cards.context import (
     suggestion_rows,
 )
 from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
-from crabhook.ui.text.code import field_rows, quoted, shell_rows, titled, value_rows
+from crabhook.ui.text.code import (
+    field_rows,
+    mark_rows,
+    marks_of,
+    quoted,
+    shell_rows,
+    titled,
+    value_rows,
+)
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
-from crabhook.ui.text.markdown import mark_rows, marks_of
 from crabhook.ui.text.safe import hidden
 
 _A_NAME = 60  # letters of a model's name that stand beside its label
