@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import trustme
 
-from crabhook.doctor.checks import installed, program, server
+from crabhook.doctor.checks import installed, server
 from crabhook.doctor.checks.server import takes
+from crabhook.doctor.examination import program_runs
 from crabhook.doctor.finding import Finding, Status
 from tests.unit.doctor.home import Home, is_well
 from tests.unit.server.http.standing import TOKEN, standing
@@ -135,7 +136,7 @@ def test_the_other_checks_see_an_installation_like_any_other(home: Home) -> None
     assert is_well(home.look(installed.current))
     assert "31 events, gate, fail-closed" in home.look(installed.installed).what
     assert is_well(home.look(installed.patient))
-    assert is_well(home.look(program.program_runs))
+    assert is_well(home.look(program_runs))
     assert len(case.servers) == len(case.programs) == len(case.doors) == 1
     assert [finding.id for finding in server.answers(case)] == ["server.answers"]
 

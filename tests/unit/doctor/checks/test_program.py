@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook import __version__
-from crabhook.doctor.checks.program import GOAL, _judged, fast, program_runs
+from crabhook.doctor.examination import GOAL, _judged, fast, program_runs
 from crabhook.doctor.finding import Status
 from crabhook.doctor.processes import Speed
 from crabhook.install import program
