@@ -38,7 +38,6 @@ THEMES = ("auto", "dark", "light", "high-contrast", "mono")
 NEVER = 1e9
 """Seconds a request may wait whose wait the server shall never end: more than any hook's."""
 
-
 T = TypeVar("T")
 Reader: TypeAlias = Callable[[object], Any]
 """Returns a value as it is used; raises ValueError, saying what the value must be."""
@@ -48,6 +47,12 @@ def _text(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError("must be a text")
     return value
+
+
+def _host_port(value: object) -> str:
+    if not re.fullmatch(r"([^\s:\[\]]+|\[[0-9A-Fa-f:.%]+\]):[0-9]{1,5}", text := _text(value)):
+        raise ValueError("must be HOST:PORT")
+    return text
 
 
 def _path(value: object) -> Path:
@@ -156,6 +161,8 @@ class Settings:
     ndjson: str | None = _in("server", _text, None)
     http: str | None = _in("server", _text, None)
     operators: str | None = _in("server", _text, None)
+    advertise: str | None = _in("server", _host_port, None)
+    advertise_operators: str | None = _in("server", _host_port, None)
     http_name: tuple[str, ...] = _in("server", _texts, ())
     wait: float = _in("server", _wait, 3600.0)
     token_file: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field

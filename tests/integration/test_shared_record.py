@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from typing import TYPE_CHECKING
 
+import grpc
 import pytest
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from grpc_health.v1.health_pb2_grpc import HealthStub
 
-from crabhook.cli.serve.command import DEPOSED
+from crabhook.server.grpc.permission import LEADER
+from crabhook.v1.permission_pb2 import PermissionRequest
+from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
 from tests.support.cluster import Cluster, require
 from tests.support.service import CRABHOOK, Manager, Service
 
@@ -103,20 +109,21 @@ def test_hooks_and_every_command_about_the_record_work_with_one_in_postgresql(ur
 
 
 @pytest.mark.thorough
-def test_what_waited_with_a_server_that_was_killed_is_put_to_the_next_one(
+def test_what_waited_with_a_leader_that_was_killed_is_put_to_the_standby_behind_its_open_port(
     cluster: Cluster, url: str
 ) -> None:
     with served(url, "--no-desk", "--alone", "60") as first:
         waits = asks(first, "make")
         until(lambda: cluster.sql("SELECT 1 FROM crabhook.waiting"))
-        otherwise = ("--headless", "--otherwise", "deny")
-        with served(url, *otherwise, folder=first.folder, waits=False) as second:
-            second.wait_for(lambda line: "waiting until it can be written" in line)
+        with served(url, "--headless", "--otherwise", "deny", waits=False) as second:
+            stands_by(second)
             assert waits.poll() is None
             first.process.kill()
             begun = time.monotonic()
             second.listens()
             assert time.monotonic() - begun < 5
+            (first.folder / "t").symlink_to(second.folder / "s")  # as a virtual address moves
+            (first.folder / "t").replace(first.folder / "s")
             decision = said(waits)
             assert isinstance(decision, dict)
             assert decision["behavior"] == "deny"
@@ -124,22 +131,54 @@ def test_what_waited_with_a_server_that_was_killed_is_put_to_the_next_one(
             assert "taken-up" in second.audit("--all-kinds")
 
 
-def test_a_deposed_server_gives_nothing_that_is_not_on_record_and_ends(
+def test_a_standby_turns_hooks_away_at_once_says_who_leads_and_that_it_does_not_serve(
+    url: str,
+) -> None:
+    place = f"127.0.0.1:{free_port()}"
+    with (
+        served(url, "--headless", "--listen", place) as leader,
+        served(url, "--headless", waits=False) as standby,
+    ):
+        stands_by(standby)
+        begun = time.monotonic()
+        hook = asks(standby, "ls -l")
+        out, err = hook.communicate(timeout=30)
+        assert (out, time.monotonic() - begun < 5) == ("", True)
+        assert "another server leads" in err
+        with grpc.insecure_channel(standby.address) as channel:
+            refused = permission_refused(channel)
+            assert refused.code() is grpc.StatusCode.UNAVAILABLE
+            assert dict(refused.trailing_metadata())[LEADER] == place
+            assert health(channel) == HealthCheckResponse.NOT_SERVING
+            with grpc.insecure_channel(leader.address) as other:
+                assert health(other) == HealthCheckResponse.SERVING
+            leader.process.kill()
+            standby.listens()
+            assert health(channel) == HealthCheckResponse.SERVING
+        assert said(asks(standby, "ls -l")) == ALLOW
+        assert standby.end() == 0
+
+
+def test_a_deposed_leader_gives_nothing_that_is_not_on_record_and_stands_by(
     cluster: Cluster, url: str
 ) -> None:
     with served(url, "--headless") as first:
         assert said(asks(first, "ls -a")) == ALLOW
         first.process.send_signal(signal.SIGSTOP)  # it believes that it is the writer still
         cluster.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
-        with served(url, "--headless"):
+        with served(url, "--headless") as second:
             late = asks(first, "ls -l", 2)
             time.sleep(0.2)
             first.process.send_signal(signal.SIGCONT)
-            assert first.process.wait(10) == DEPOSED
-            assert any("another crabhook" in line for line in first.said), first.said
-            late.kill()  # it looks for a server where there is none any more
+            stands_by(first)
+            assert any("another crabhook" in line for line in first.said), "\n".join(first.said)
             assert said(late) is None
             assert "ls -l" not in first.audit("--all-kinds")
+            assert "as they were written" in first.audit("verify")
+            second.process.kill()
+            first.listens()  # and leads once more, in the same process
+            assert said(asks(first, "ls -l", 3)) == ALLOW
+            assert first.end() == 0
             assert "as they were written" in first.audit("verify")
 
 
@@ -212,6 +251,34 @@ def test_no_password_is_in_the_process_list_or_the_log(url: str) -> None:
         assert refused.returncode == 2
         assert "~/.pgpass" in refused.stderr
         assert "pw@" not in refused.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+def test_a_standby_ends_in_good_order(url: str, number: signal.Signals) -> None:
+    with served(url, "--headless"), served(url, "--headless", waits=False) as standby:
+        stands_by(standby)
+        assert standby.end(number) == 0
+
+
+def stands_by(service: Service) -> None:
+    service.wait_for(lambda line: "standing by" in line)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        port: int = line.getsockname()[1]
+        return port
+
+
+def permission_refused(channel: grpc.Channel) -> grpc.RpcError:
+    with pytest.raises(grpc.RpcError) as told:
+        PermissionServiceStub(channel).RequestPermission(PermissionRequest(), timeout=10)
+    return told.value
+
+
+def health(channel: grpc.Channel) -> int:
+    status: int = HealthStub(channel).Check(HealthCheckRequest(), timeout=10).status
+    return status
 
 
 def until(true: object) -> None:

@@ -14,6 +14,7 @@ from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.server.address import TcpAddress
 from crabhook.server.operators.listener import open_operators
+from crabhook.server.operators.port import OperatorPort
 from crabhook.team.membership import Role, Scope
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.team import Founded, founded
@@ -82,7 +83,9 @@ async def team_port(
     team = team or founded(folder / "team", time.time())
     reader = team.reader()
     place, pair = TcpAddress("127.0.0.1", 0), reader.server_pair()
-    async with open_operators(core, place, pair, reader.authority, reader.current) as bound:
+    async with open_operators(
+        OperatorPort(core, reader.current), place, pair, reader.authority
+    ) as bound:
         port = TeamPort(bound, team)
         for name, role in people.items():
             port.let_in(name, role)

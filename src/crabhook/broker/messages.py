@@ -216,6 +216,7 @@ class Refusal(StrEnum):
     CLOSED = "the operator closed the desk"
     UNRECORDED = "what is decided could not be recorded"
     HANDED_OVER = "the server makes room for the next one: ask again there"
+    STANDBY = "another server leads, and this one stands by: ask there"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from asyncio import Future
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from hashlib import sha256
 from typing import Protocol
 
@@ -35,8 +36,33 @@ class CorruptError(StoreError):
     """The database's file is damaged; what is in it cannot be relied on."""
 
 
+class Role(StrEnum):
+    """What part a server has among those that share its record."""
+
+    ALONE = "alone"  # nobody else can write its record
+    LEADER = "leader"
+    STANDBY = "standby"  # another leads; this one begins when that one ends
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The server that writes a shared record: its name in words, and in which `epoch` it leads.
+
+    `hooks` and `desks` are where clients reach it, HOST:PORT; empty where that is not known.
+    """
+
+    name: str = ""
+    hooks: str = ""
+    desks: str = ""
+    epoch: int = 0
+
+
 class TakenError(StoreError):
-    """Another crabhook writes this record already."""
+    """Another crabhook writes this record already; `leader` is which."""
+
+    def __init__(self, words: str, leader: Leader | None = None) -> None:
+        super().__init__(words)
+        self.leader = leader or Leader()
 
 
 class UnreachableError(StoreError):
@@ -46,7 +72,7 @@ class UnreachableError(StoreError):
 class DeposedError(StoreError):
     """This process no longer writes the record: another does, or nobody can know what is in it.
 
-    What it has not given yet it must not give.  It ends, and a new one begins with what is there.
+    What it has not given yet it must not give.  It may lead again, with what is there then.
     """
 
 

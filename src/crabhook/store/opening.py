@@ -6,7 +6,7 @@ Such as `sqlite:///home/ann/.local/state/crabhook`, or `postgresql://crabhook@db
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from crabhook.store.interface import History, Journal, Proposal, StoreError
+from crabhook.store.interface import History, Leader, Proposal, StoreError
 from crabhook.store.record import Retention
 from crabhook.store.sqlite.journal import SqliteHistory, SqliteJournal
 from crabhook.store.writer import Writer
@@ -23,15 +23,25 @@ def open_writer(
 
     `beside` is where this machine keeps what it has seen of a record that lies elsewhere.
     """
-    return Writer(_journal(place, beside), retention)
-
-
-def _journal(place: Place, beside: Path | None) -> Journal:
     if is_shared(place):
-        from crabhook.store.postgres.journal import PgJournal  # noqa: PLC0415 - few servers need it
+        return lead(str(place), Leader(), 0.0, retention, beside)
+    return Writer(SqliteJournal(_folder(place)), retention)
 
-        return PgJournal(str(place), beside)
-    return SqliteJournal(_folder(place))
+
+def lead(
+    url: str,
+    me: Leader,
+    patience: float,
+    retention: Retention | None = None,
+    beside: Path | None = None,
+) -> Writer:
+    """Open the shared record at `url` as its leader: `me` says where clients reach this server.
+
+    Raises a StoreError, TakenError where another still leads after `patience` seconds.
+    """
+    from crabhook.store.postgres.journal import PgJournal  # noqa: PLC0415 - few servers need it
+
+    return Writer(PgJournal(url, beside, me=me, patience=patience), retention)
 
 
 def open_history(place: Place, beside: Path | None = None) -> History:

@@ -1,26 +1,35 @@
-"""Who may come in beyond the Unix socket, and what TLS they are shown: tokens, and a team."""
+"""The doors of a server, and who may come in by them beyond the Unix socket: tokens, and a team."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crabhook import config
+from crabhook.broker.pending import Limits, SameFile
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, PortError, TcpAddress, Tls, Tokens, parse_address
+from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
+from crabhook.server.grpc.listener import Health, HealthPort, open_port
+from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.service.activation import open_behind
+from crabhook.store.interface import Leader
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT
 
 if TYPE_CHECKING:
+    from crabhook.server.metrics.collector import Metrics
     from crabhook.team.team_file import TeamReader
 
 
 _LOG = logging.getLogger(__name__)
 
+_EVERYWHERE = ("0.0.0.0", "::")
 OWN_DESKS = f"127.0.0.1:{DESK_PORT}"
 
 
@@ -58,11 +67,36 @@ def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
         return None
 
 
+def advertised(settings: Settings, places: Sequence[Address], admitted: Admitted) -> Leader:
+    """Return where clients reach this server, as it says where it leads others.
+
+    Unsaid that is where it listens, unless nobody can tell by that where it is found.
+    """
+    hooks = [one for one in places if isinstance(one, TcpAddress)]
+    desks = [parse_address(settings.operators or OWN_DESKS)] if admitted.team else []
+    return Leader(
+        hooks=settings.advertise or _reached(hooks),
+        desks=settings.advertise_operators or _reached(desks),
+    )
+
+
+def _reached(places: Sequence[Address]) -> str:
+    known = (one for one in places if isinstance(one, TcpAddress) and one.port)
+    return next((str(one) for one in known if one.host not in _EVERYWHERE), "")
+
+
+Turn: TypeAlias = Callable[[Runner], object]
+"""Leads a door to another runner."""
+
+
 @asynccontextmanager
 async def open_to_desks(
-    runner: Runner, settings: Settings, team: "TeamReader | None"
+    runner: Runner,
+    settings: Settings,
+    team: "TeamReader | None",
+    turns: list[Turn] | None = None,
 ) -> AsyncIterator[Sequence[str]]:
-    """Serve desks of the team; yields where, in words.
+    """Serve desks of the team; yields where, in words, and adds to `turns` what turns that door.
 
     Where there is a team, they can attach on this machine without being asked for: so that its
     people can say that they are away, or decide, in any terminal.  If that place is taken, it is
@@ -74,20 +108,24 @@ async def open_to_desks(
         yield ()
         return
     from crabhook.server.operators.listener import open_operators  # noqa: PLC0415 - few have one
+    from crabhook.server.operators.port import OperatorPort  # noqa: PLC0415 - likewise
 
     where = parse_address(settings.operators or OWN_DESKS)
     if not isinstance(where, TcpAddress):
         raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
     async with AsyncExitStack() as opened:
-        own = (team.server_pair(), team.authority, team.current)
+        port = OperatorPort(runner, team.current)
+        door = open_operators(port, where, team.server_pair(), team.authority)
         try:
-            at = await opened.enter_async_context(open_operators(runner, where, *own))
+            at = await opened.enter_async_context(door)
         except PortError as error:
             if settings.operators:
                 raise
             runner.warn(f"no desk can attach: {error}", alarm=False)
             yield ()
         else:
+            if turns is not None:
+                turns.append(port.turn)
             yield (f"{at} for desks",)
 
 
@@ -120,3 +158,87 @@ def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
     if settings.tls_cert is None or settings.tls_key is None:
         raise PortError("TLS needs both --tls-cert and --tls-key")
     return Tls(settings.tls_cert, settings.tls_key)
+
+
+class Doors:
+    """All that a server listens on; they stay open while `turn` leads to another runner."""
+
+    def __init__(
+        self, runner: Runner, metrics: "Metrics | None", admitted: Admitted, settings: Settings
+    ) -> None:
+        self._metrics, self._admitted, self._settings = metrics, admitted, settings
+        self.runner, self._health = runner, Health(runner)
+        self._permission = PermissionPort(runner, wait=settings.wait, tokens=admitted.tokens)
+        self._turns: list[Turn] = [self._permission.turn, self._health.turn]
+
+    def __repr__(self) -> str:
+        return f"<Doors to {self.runner!r}>"
+
+    def turn(self, runner: Runner) -> None:
+        """Lead all that comes from now on to this runner."""
+        self.runner = runner
+        for one in self._turns:
+            one(runner)
+
+    def warn(self, text: str, *, alarm: bool = True) -> None:
+        """Have the runner of now say that something was done to the server itself."""
+        self.runner.warn(text, alarm=alarm)
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many cards wait now, and how many desks are attached."""
+        return self.runner.counts()
+
+    def port(
+        self, places: Sequence[socket.socket] | Sequence[Address]
+    ) -> AbstractAsyncContextManager[Sequence[Address]]:
+        """Return the port on our own addresses, or behind the sockets we were given."""
+        tls = self._admitted.tls
+        health = HealthPort(self._health, tokens=self._admitted.tokens)
+        open_own = partial(open_port, self._permission, tls=tls, health=health)
+        sockets = [one for one in places if isinstance(one, socket.socket)]
+        addresses = [one for one in places if not isinstance(one, socket.socket)]
+        return (
+            open_behind(sockets, open_own, tls=tls is not None) if sockets else open_own(addresses)
+        )
+
+    @asynccontextmanager
+    async def opened(
+        self, port: AbstractAsyncContextManager[Sequence[Address]]
+    ) -> AsyncIterator[Sequence[object]]:
+        """Open the port, and the harness bridge and the HTTP door beside it, where wanted."""
+        settings, admitted, metrics = self._settings, self._admitted, self._metrics
+        async with AsyncExitStack() as opened:
+            bound: list[object] = [*await opened.enter_async_context(port)]
+            if settings.ndjson is not None:
+                from crabhook.server.ndjson import bridge  # noqa: PLC0415 - few servers have one
+
+                lines = bridge.BridgeIntake(self.runner, wait=settings.wait)
+                self._turns.append(lines.turn)
+                door = bridge.open_bridge(lines, settings.ndjson)
+                bound.append(await opened.enter_async_context(door))
+            if settings.http is not None and metrics:
+                from crabhook.server.http import listener  # noqa: PLC0415 - aiohttp: slow
+
+                way = AnonymousIntake(self.runner, wait=settings.wait, named=listener.NAMED)
+                self._turns.append(way.turn)
+                page = listener.Page(metrics.exposition, metrics.CONTENT_TYPE)
+                opening = listener.Opening(
+                    settings.http, admitted.tokens, settings.http_name, admitted.tls, page
+                )
+                http = listener.open_http(opening, self.runner, way, self._health)
+                bound.append(await opened.enter_async_context(http))
+                await opened.enter_async_context(metrics.keeping_time())
+            desks = open_to_desks(self.runner, settings, admitted.team, self._turns)
+            bound += await opened.enter_async_context(desks)
+            yield bound
+
+
+def bounds_of(settings: Settings) -> Limits:
+    """Return how much may wait at once."""
+    return Limits(
+        settings.max_waiting,
+        int(settings.max_waiting_megabytes * 1_000_000),
+        settings.max_session_waiting,
+        int(settings.max_session_megabytes * 1_000_000),
+        SameFile(settings.same_file),
+    )

@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from crabhook.config import Settings, state_folder
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.text.safe import safe, safe_lines
 
@@ -168,3 +169,19 @@ def logging_to(file: Path | None, *, form: str, level: str) -> Iterator[None]:
             if file:
                 raise
             raise SystemExit(FAILED) from None
+
+
+def has_no_desk(settings: Settings) -> bool:
+    """Whether no screen is opened on the server's own terminal."""
+    return settings.headless or settings.no_desk
+
+
+def log_file(settings: Settings) -> Path | None:
+    """Return where the log goes beside the full screen, which its lines would tear."""
+    if settings.plain or has_no_desk(settings):
+        return None
+    folder = state_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = folder / "serve.log"
+    file.touch(mode=0o600)
+    return file

@@ -1,8 +1,7 @@
 """The core of a server: one fact at a time goes to the broker, and what follows is done in order.
 
-A fact is recorded first; then its effects are carried out and its screens told.  What comes while a
-fact is carried out, as from a listener, waits for its turn.  So all who listen hear the same in one
-order.  There is no loop and no clock here: `Runner` has them.
+A fact is recorded first, then carried out and told.  What comes meanwhile, as from a listener, waits
+for its turn, so all who listen hear one order.  `Runner` has the loop and the clock.
 """
 
 import logging
@@ -45,6 +44,7 @@ from crabhook.model.order import Standing
 from crabhook.platforms.interface import Platform
 from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
 from crabhook.server.metrics.tally import Witness
+from crabhook.store.interface import Leader, Role
 
 _LOG = logging.getLogger(__name__)
 
@@ -77,13 +77,14 @@ class _Held:
 class Core(ABC):
     """Owns the broker.  `witness` hears of all that is done, `decided` are told of every decision.
 
-    `house` tells what the desks are told of it, `today` what was decided today, `alike` how many
-    calls like one were allowed and denied.
+    `house`, `today` and `alike` are what the desks are told of it, of the day, and of calls like
+    one.  Where servers share a record, `role` is this one's, and `leader` the one that leads.
     """
 
     def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
         self.broker = Broker(platforms, bounds)
         self.witness = Witness()
+        self.role, self.leader = Role.ALONE, Leader()
         self.decided: list[HearDecided] = []
         self.house: Callable[[], HouseChanged] = lambda: HouseChanged(self.state(), self.today())
         self.today: Callable[[], str] = lambda: ""

@@ -148,8 +148,12 @@ class AnonymousIntake:
     """
 
     def __init__(self, runner: Runner, *, wait: float, named: str) -> None:
-        self._runner, self._wait, self._named = runner, wait, named
-        self._intake = Intake(runner)
+        self._wait, self._named = wait, named
+        self.turn(runner)
+
+    def turn(self, runner: Runner) -> None:
+        """Lead requests to this runner from now on."""
+        self._runner, self._intake = runner, Intake(runner)
 
     def __repr__(self) -> str:
         return f"<AnonymousIntake by the {self._named} to {self._runner!r}>"

@@ -42,7 +42,7 @@ from crabhook.server.core.readings import OfferedFrom, Readings
 from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
-from crabhook.store.interface import DeposedError, TicketError
+from crabhook.store.interface import DeposedError, Role, TicketError
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
@@ -231,10 +231,10 @@ class Runner(Core):
         `risk`: what its call may do, where it may come to a card.  `files`: where those are that
         it is about to change.  Raises RefusedError.
         """
-        if self._refuses():
-            raise RefusedError(Refusal.UNRECORDED)
-        if self.handed_over:
-            raise RefusedError(Refusal.HANDED_OVER)
+        if self.role is Role.STANDBY:
+            raise RefusedError(Refusal.STANDBY)
+        if self._refuses() or self.handed_over:
+            raise RefusedError(Refusal.UNRECORDED if self._refuses() else Refusal.HANDED_OVER)
         if self.recorder is not None and self.recorder.is_anothers(request.id, request.secret):
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
         place = PendingCall(self.left, request, next(self._attempts))

@@ -35,6 +35,7 @@ from crabhook.server.address import (
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.unix_socket import SocketFile
+from crabhook.store.interface import Role
 from crabhook.v1 import desk_pb2, permission_pb2
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
 
@@ -43,6 +44,7 @@ class Fitness(StrEnum):
     """How a server is, in a word."""
 
     SERVING = "serving"
+    STANDBY = "standby"  # another server leads
     HANDED_OVER = "handed-over"  # to the next server; what waits is asked again there
     CLOSING = "closing"
     UNRECORDED = "unrecorded"  # what is decided could not be recorded, so nothing is taken in
@@ -52,6 +54,10 @@ class Health:
     """How one runner and its record are.  It tells nothing else, so anybody may be told."""
 
     def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def turn(self, runner: Runner) -> None:
+        """Tell how this runner is from now on."""
         self._runner = runner
 
     def __repr__(self) -> str:
@@ -66,6 +72,8 @@ class Health:
     def reason(self) -> Fitness:
         """How it is; what lasts before what may pass."""
         runner, recorder = self._runner, self._runner.recorder
+        if runner.role is Role.STANDBY:
+            return Fitness.STANDBY
         if runner.handed_over:
             return Fitness.HANDED_OVER
         if runner.closed:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from typing import NoReturn
 
 import grpc
 
@@ -16,6 +17,7 @@ from crabhook.server.address import NO_TOKEN, Context, Tokens, admitted
 from crabhook.server.core.intake import Intake, deadlines
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
+from crabhook.store.interface import Role
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
 
@@ -129,7 +131,11 @@ _STATUS = {
     Refusal.OVER: grpc.StatusCode.ALREADY_EXISTS,  # an answer does, elsewhere
     Refusal.CLOSED: grpc.StatusCode.NOT_FOUND,  # nobody is there
     Refusal.HANDED_OVER: grpc.StatusCode.UNAVAILABLE,
+    Refusal.STANDBY: grpc.StatusCode.UNAVAILABLE,
 }
+_ELSEWHERE = (Refusal.HANDED_OVER, Refusal.STANDBY)
+LEADER = "crabhook-leader"
+"""The trailing metadata in which a server that does not lead says where to ask, HOST:PORT."""
 
 
 class PermissionPort(PermissionServiceServicer):
@@ -140,10 +146,12 @@ class PermissionPort(PermissionServiceServicer):
     """
 
     def __init__(self, runner: Runner, *, wait: float, tokens: Tokens) -> None:
-        self._runner = runner
-        self._intake = Intake(runner)
-        self._wait = wait
-        self._tokens = tokens
+        self._wait, self._tokens = wait, tokens
+        self.turn(runner)
+
+    def turn(self, runner: Runner) -> None:
+        """Lead hooks to this runner from now on."""
+        self._runner, self._intake = runner, Intake(runner)
 
     async def RequestPermission(  # noqa: N802 - the wire's name
         self,
@@ -152,6 +160,9 @@ class PermissionPort(PermissionServiceServicer):
     ) -> pb.PermissionResponse:
         """Take a hook's input to the operator; return what the hook is to print."""
         machine = await self._admit(context)
+        if self._runner.role is Role.STANDBY:  # before anything is read
+            self._runner.witness.refused(Refusal.STANDBY)
+            await self._turn_away(Refusal.STANDBY, context)
         if fault := fault_of(request, PLATFORMS):
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, fault)
         try:
@@ -163,7 +174,7 @@ class PermissionPort(PermissionServiceServicer):
             place = await self._intake.enter(asked)
             reply = await self._wait_in(place, context)
         except RefusedError as error:
-            await context.abort(_STATUS[error.refusal], str(error))
+            await self._turn_away(error.refusal, context)
         return response_of(reply, confirm=place.confirm)
 
     async def ConfirmReply(  # noqa: N802 - the wire's name
@@ -176,6 +187,13 @@ class PermissionPort(PermissionServiceServicer):
         if not self._runner.confirm(request.request_id, request.secret):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
         return pb.ConfirmReplyResponse()
+
+    async def _turn_away(self, refusal: Refusal, context: Context) -> NoReturn:
+        """End a call without a reply; where another server leads, say which."""
+        leader = self._runner.leader.hooks if refusal in _ELSEWHERE else ""
+        hint = ((LEADER, leader),) if leader else ()
+        await context.abort(_STATUS[refusal], str(refusal), hint)
+        raise AssertionError  # pragma: no cover - `abort` has raised
 
     async def _wait_in(self, place: PendingCall, context: Context) -> Reply:
         await place.recorded()

@@ -258,7 +258,7 @@ class Opening:
 
 @asynccontextmanager
 async def open_http(
-    opening: Opening, runner: Runner, way: AnonymousIntake
+    opening: Opening, runner: Runner, way: AnonymousIntake, health: Health | None = None
 ) -> AsyncIterator[HttpAddress]:
     """Serve while the context lasts; yields the address as bound.
 
@@ -272,7 +272,7 @@ async def open_http(
         )
         middleware.routes = {
             PATH: Route("POST", HookRoute(way, middleware.connections).answer),
-            "/healthz": Route("GET", healthz(Health(runner)), token=False),
+            "/healthz": Route("GET", healthz(health or Health(runner)), token=False),
             **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
         }
         server = await asyncio.get_running_loop().create_server(

@@ -33,6 +33,7 @@ STATUS: Mapping[Refusal, HTTPStatus] = {
     Refusal.OVER: HTTPStatus.GONE,
     Refusal.CLOSED: HTTPStatus.SERVICE_UNAVAILABLE,
     Refusal.HANDED_OVER: HTTPStatus.SERVICE_UNAVAILABLE,
+    Refusal.STANDBY: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 

@@ -1,14 +1,13 @@
 """Opens the operators' port: a gRPC server of its own, for clients that show a certificate."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import grpc
 
 from crabhook.server.address import GRACE, MAX_REQUEST, PortError, TcpAddress
 from crabhook.server.grpc.listener import MAX_REPLY, why_not
-from crabhook.server.operators.port import OperatorPort, Served
-from crabhook.team.membership import Refused, Team
+from crabhook.server.operators.port import OperatorPort
 
 CONNECTIONS = 2048
 """Desks and verbs at once; agents, who come to another port, are kept out by none of these."""
@@ -39,11 +38,7 @@ _OPTIONS = (
 
 @asynccontextmanager
 async def open_operators(
-    served: Served,
-    address: TcpAddress,
-    pair: tuple[bytes, bytes],
-    authority: bytes,
-    team: Callable[[], Team | Refused],
+    port: OperatorPort, address: TcpAddress, pair: tuple[bytes, bytes], authority: bytes
 ) -> AsyncIterator[TcpAddress]:
     """Serve desks while the context lasts; yields the address as bound.
 
@@ -51,7 +46,6 @@ async def open_operators(
     desks, all PEM.  Raises PortError.
     """
     server = grpc.aio.server(options=_OPTIONS)
-    port = OperatorPort(served, team)
     server.add_generic_rpc_handlers((port.handlers(),))
     credentials = grpc.ssl_server_credentials(
         [pair], root_certificates=authority, require_client_auth=True

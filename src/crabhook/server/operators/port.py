@@ -22,7 +22,7 @@ from crabhook.desk.commands import (
     Stale,
 )
 from crabhook.desk.updates import AttachedDesk, News, Settled
-from crabhook.model.actor import Actor, Operator, ShownBy
+from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, State
 from crabhook.remote.codec import WireError
 from crabhook.remote.messages import (
@@ -38,6 +38,7 @@ from crabhook.remote.messages import (
 from crabhook.server.address import Context
 from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.local_desk import LocalDesk, MayNot
+from crabhook.server.grpc.permission import LEADER
 from crabhook.server.metrics.tally import Witness
 from crabhook.server.operators.news import Listened, NewsRow
 from crabhook.server.operators.rights import (
@@ -47,7 +48,16 @@ from crabhook.server.operators.rights import (
     verb_of,
     view_tag,
 )
-from crabhook.server.operators.seats import Caller, Seats, Sent, address_of, as_sent, said
+from crabhook.server.operators.seats import (
+    Caller,
+    Seats,
+    Sent,
+    as_sent,
+    operator_of,
+    said,
+)
+from crabhook.store.interface import Leader
+from crabhook.store.interface import Role as Part
 from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
 from crabhook.v1 import operator_pb2 as pb
 
@@ -69,6 +79,8 @@ class Served(Listened, Protocol):
 
     witness: Witness
     attendance: Attendance
+    role: Part
+    leader: Leader
 
     def desk(self, by: Actor) -> LocalDesk:
         """Return a desk, at which `by` sits."""
@@ -84,10 +96,8 @@ class OperatorPort:
     """
 
     def __init__(self, served: Served, team: Callable[[], Team | Refused]) -> None:
-        self._served = served
         self._seats = Seats(team, served)
-        self._row = NewsRow(served)
-        self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
+        self._begin(served)
         self._watches = Counter[str]()
 
     def __repr__(self) -> str:
@@ -96,6 +106,16 @@ class OperatorPort:
     def close(self) -> None:
         """End what is watched."""
         self._row.close()
+
+    def _begin(self, served: Served) -> None:
+        self._served, self._row = served, NewsRow(served)
+        self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
+
+    def turn(self, served: Served) -> None:
+        """Serve desks from another runner; what they watch ends, and they come back for its row."""
+        self.close()
+        self._seats.house = served
+        self._begin(served)
 
     def handlers(self) -> Any:  # noqa: ANN401 - a generic type with nothing to fill in
         """Return what answers each call of the service, by the call's name."""
@@ -119,7 +139,7 @@ class OperatorPort:
 
     def _desk(self, seat: Seat, context: Context) -> LocalDesk:
         """Return the desk at which a person sits: what was read for it is kept for a while."""
-        by = _operator(seat, context)
+        by = operator_of(seat, context)
         desk = self._desks.get(by) or self._served.desk(by)
         self._desks[by] = desk
         return desk
@@ -155,7 +175,7 @@ class OperatorPort:
         A key that only closes is nobody's who sits there: any program of its owner's can show it.
         """
         decides = seat.role.includes(Role.DECIDER) and not seat.closing
-        attached = AttachedDesk(_operator(seat, context), self._served.now(), seat.closing)
+        attached = AttachedDesk(operator_of(seat, context), self._served.now(), seat.closing)
         if self._watches[seat.device] >= WATCHES:
             yield True
             return
@@ -246,6 +266,13 @@ class OperatorPort:
             await context.abort(_Code.INVALID_ARGUMENT, "its id must be 1 to 64 of [0-9A-Za-z_-]")
         if isinstance(command, Decide) and request.signed:
             await context.abort(_Code.INVALID_ARGUMENT, "this server looks at no signatures")
+        if self._served.role is Part.STANDBY:
+            await self._seats.admit(context, Verb.WATCH)
+            leader = self._served.leader.desks
+            where = f", at {leader}" if leader else ""
+            words = f"this server stands by and another one leads{where}: nothing was done"
+            hint = ((LEADER, leader),) if leader else ()
+            await context.abort(_Code.FAILED_PRECONDITION, words, hint)
         card = self._served.broker.card(getattr(command, "card", 0))
         caller, sent = Caller.of(context), Sent(rpc, told[0])
         seat = await self._seats.admit(context, *self._needs(command), sent)
@@ -316,10 +343,3 @@ async def _either(event: asyncio.Event, seconds: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
-
-
-def _operator(seat: Seat, context: Context) -> Operator:
-    opened = ShownBy.SIGNATURE if seat.signed else ShownBy.PASSPHRASE
-    shown = ShownBy.OPEN_KEY if seat.closing else opened
-    beside = address_of(context.peer()), seat.role.value, shown.value
-    return Operator(seat.operator, seat.name, seat.device_name, *beside)

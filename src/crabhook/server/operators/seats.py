@@ -11,6 +11,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from crabhook.bounded import Bounded
+from crabhook.model.actor import Operator, ShownBy
 from crabhook.server.address import Context
 from crabhook.server.metrics.tally import TurnedAway, Witness
 from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Verb
@@ -60,7 +61,7 @@ class Seats:
     """Looks callers up; `team` returns who is in the team now."""
 
     def __init__(self, team: Callable[[], Team | Refused], house: House) -> None:
-        self._team, self._house = team, house
+        self._team, self.house = team, house
         self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
         self.challenge = secrets.token_bytes(16)
 
@@ -80,7 +81,7 @@ class Seats:
             if sent is None or told is None:
                 return seat
             call = Call(team.id, seat.operator, self.challenge, *sent, told.at)
-            return opened_by(told.signature, call, team, seat, self._house.now())
+            return opened_by(told.signature, call, team, seat, self.house.now())
 
         return team.allows(caller.certificate, time(), verb, facts, opened)
 
@@ -107,11 +108,11 @@ class Seats:
     async def turn_away(self, context: Context, caller: Caller, words: str) -> NoReturn:
         """End a call that may not be made: it is counted, and of many alike one is recorded."""
         why = self._counted_as(caller)
-        self._house.witness.turned_away(why)
+        self.house.witness.turned_away(why)
         if self._refused.get(words, 0.0) <= monotonic():
             self._refused[words] = monotonic() + RECORDED_EVERY
             text = f"a desk at {caller.address} was refused: {words}"
-            self._house.warn(text, alarm=why is not TurnedAway.RIGHTS)
+            self.house.warn(text, alarm=why is not TurnedAway.RIGHTS)
         await context.abort(grpc.StatusCode.PERMISSION_DENIED, said(words))
 
     def _counted_as(self, caller: Caller) -> TurnedAway:
@@ -146,3 +147,11 @@ def _shown_in(context: Context) -> pb.SignedPresence | None:
                 told = pb.SignedPresence.FromString(value)
                 return told if 0 <= told.at < _LATEST else None  # which nan is not
     return None
+
+
+def operator_of(seat: Seat, context: Context) -> Operator:
+    """Return who sits at a desk that calls."""
+    opened = ShownBy.SIGNATURE if seat.signed else ShownBy.PASSPHRASE
+    shown = ShownBy.OPEN_KEY if seat.closing else opened
+    beside = address_of(context.peer()), seat.role.value, shown.value
+    return Operator(seat.operator, seat.name, seat.device_name, *beside)

@@ -5,6 +5,7 @@ not answer, what is to be committed waits until it does.
 """
 
 import asyncio
+import json
 import logging
 import os
 from collections import deque
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from crabhook.store.interface import (
     Batch,
     DeposedError,
+    Leader,
     StoreError,
     TakenError,
     UnreachableError,
@@ -41,7 +43,11 @@ SLOW_AFTER = 3.0  # seconds without an answer after which that is said, and requ
 RETRY_AFTER, RETRY_AT_MOST = 0.05, 1.0  # seconds
 
 _HEAD = "SELECT seq, hash, at, epoch FROM head"
-_LEAD = "UPDATE head SET epoch = epoch + 1, leader = $1 RETURNING epoch"
+_LEAD = """
+UPDATE head SET epoch = epoch + 1, leader = $1, leader_at = $2, desks_at = $3 RETURNING epoch
+"""
+_PATIENCE = "SELECT set_config('lock_timeout', $1, false)"
+_WHO = "SELECT to_jsonb(head) FROM crabhook.head"
 
 
 @dataclass(slots=True)
@@ -71,19 +77,20 @@ class Committer:
         self._wake = asyncio.Event()
         self._using = asyncio.Lock()
         self._connection: Connection | None = None
-        self._epoch = 0
+        self.epoch = 0
         self.trouble = ""
         self.lost: DeposedError | None = None
 
-    async def begin(self) -> "Connection":
-        """Become the writer, of an up-to-date schema.  Raises TakenError where another is.
+    async def begin(self, patience: float = 0.0) -> "Connection":
+        """Become the writer, of an up-to-date schema.
 
-        Returns the connection; the record is led from `lead` on.
+        Raises TakenError where another still is after `patience` seconds.  Returns the
+        connection; the record is led from `lead` on.
         """
         connection = await connect(self._line.url)
         try:
             with speaking_of(self._line.url):
-                await _elect(connection, self._line.url)
+                await _elect(connection, self._line.url, patience)
                 await migrate(connection)
         except BaseException:
             connection.terminate()
@@ -91,10 +98,13 @@ class Committer:
         self._connection = connection
         return connection
 
-    async def lead(self) -> None:
-        """Begin a new epoch, so that no earlier writer can commit any more."""
+    async def lead(self, hooks: str = "", desks: str = "") -> None:
+        """Begin a new epoch, so that no earlier writer can commit any more.
+
+        `hooks` and `desks` are where clients reach this server, HOST:PORT.
+        """
         me = f"{gethostname()}, process {os.getpid()}"
-        self._epoch = int(await self.connected().fetchval(_LEAD, me))
+        self.epoch = int(await self.connected().fetchval(_LEAD, me, hooks, desks))
         self._committing = asyncio.create_task(self._keep_committing())
 
     def let_go(self) -> None:
@@ -186,7 +196,7 @@ class Committer:
                         self._connection, in_doubt = await self._again(), True
                     if in_doubt and await self._is_written(self._connection, step):
                         break
-                    if step is not None and await step.write(self._connection, self._epoch):
+                    if step is not None and await step.write(self._connection, self.epoch):
                         break
                     in_doubt = True  # no row: deposed, or an earlier try of ours was written
             except DeposedError:
@@ -231,8 +241,8 @@ class Committer:
     async def _stand(self, connection: "Connection") -> Head:
         """Return the record's end.  Raises DeposedError where another writes."""
         row = await connection.fetchrow(_HEAD)
-        if row is None or row["epoch"] != self._epoch:
-            who = await _writer(connection, self._line.url)
+        if row is None or row["epoch"] != self.epoch:
+            who = named(await leader_of(connection), self._line.url)
             raise DeposedError(f"{who}; what was not on record yet is not given")
         return Head(row["seq"], bytes(row["hash"]), row["at"])
 
@@ -249,17 +259,40 @@ class Committer:
         return False
 
 
-async def _elect(connection: "Connection", url: str) -> None:
-    """Take the writer's lock, for as long as the connection lives.  Raises TakenError."""
-    if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
-        raise TakenError(await _writer(connection, url))
+async def _elect(connection: "Connection", url: str, patience: float = 0.0) -> None:
+    """Take the writer's lock, for as long as the connection lives.  Raises TakenError.
+
+    Who waits for it has it some milliseconds after whoever had it has ended, however that was.
+    """
+    import asyncpg  # noqa: PLC0415 - who gets here has imported it by `connect`
+
+    if await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
+        return
+    if patience:
+        await connection.execute(_PATIENCE, str(int(patience * 1000)))
+        try:
+            await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
+        except asyncpg.LockNotAvailableError:
+            pass
+        else:
+            await connection.execute(_PATIENCE, "0")
+            return
+    leader = await leader_of(connection)
+    raise TakenError(named(leader, url), leader)
 
 
-async def _writer(connection: "Connection", url: str) -> str:
+async def leader_of(connection: "Connection") -> Leader:
+    """Return who writes the record, also where an older crabhook's schema says less of that."""
+    if not await connection.fetchval("SELECT to_regclass('crabhook.head') IS NOT NULL"):
+        return Leader()
+    head = json.loads(await connection.fetchval(_WHO))
+    name, hooks, desks = (head.get(one) or "" for one in ("leader", "leader_at", "desks_at"))
+    return Leader(name, hooks, desks, head["epoch"])
+
+
+def named(leader: Leader, url: str) -> str:
     """Return who else writes the record, in words."""
-    there = await connection.fetchval("SELECT to_regclass('crabhook.head') IS NOT NULL")
-    who = await connection.fetchval("SELECT leader FROM crabhook.head") if there else ""
-    return f"another crabhook ({who or 'unknown'}) writes the record in {shown(url)}"
+    return f"another crabhook ({leader.name or 'unknown'}) writes the record in {shown(url)}"
 
 
 def _end(group: list[Queued], error: DeposedError | None) -> None:

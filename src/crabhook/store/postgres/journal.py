@@ -13,6 +13,7 @@ from crabhook.store.interface import (
     Batch,
     CorruptError,
     DeposedError,
+    Leader,
     Proposal,
     StoreError,
     TicketError,
@@ -99,14 +100,22 @@ class _Owners:
 class PgJournal:
     """The record at `url`, for its one writer; see `interface.Journal`.
 
-    `beside` is this machine's folder for the head kept apart; without it none is kept.  Raises
-    a StoreError where the record cannot be opened for writing: TakenError while another writes it.
+    `beside` is this machine's folder for the head kept apart; without it none is kept.  `me` says
+    where clients reach this server.  Raises a StoreError where the record cannot be opened for
+    writing: TakenError while another writes it, after `patience` seconds.
     """
 
     shared = True
     key: bytes
 
-    def __init__(self, url: str, beside: Path | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        beside: Path | None = None,
+        *,
+        me: Leader | None = None,
+        patience: float = 0.0,
+    ) -> None:
         self._line, self._beside = Line(url), beside
         self._committer = Committer(self._line)
         self._owners = _Owners()
@@ -115,17 +124,17 @@ class PgJournal:
         self._begins = 1
         self._closed = False
         try:
-            self._line.wait(self._open())
+            self._line.wait(self._open(me or Leader(), patience))
         except BaseException:
             self._line.close()
             raise
 
-    async def _open(self) -> None:
-        connection = await self._committer.begin()
+    async def _open(self, me: Leader, patience: float) -> None:
+        connection = await self._committer.begin(patience)
         try:
             with speaking_of(self._line.url):
                 await self._read(connection)
-                await self._committer.lead()
+                await self._committer.lead(me.hooks, me.desks)
         except BaseException:
             self._committer.let_go()
             raise
@@ -158,6 +167,11 @@ class PgJournal:
     def trouble(self) -> str:
         """Why what is committed has to wait, in a line; empty while it does not."""
         return self._committer.trouble
+
+    @property
+    def epoch(self) -> int:
+        """In which epoch this server writes: how often the record's writer has changed."""
+        return self._committer.epoch
 
     def heed(self) -> None:
         """Raise a DeposedError once this process no longer writes the record."""

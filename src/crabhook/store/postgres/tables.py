@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2, 3)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2, 3, 4)]
 KEY_BYTES = 32
 _VERSION = """
 SELECT (SELECT count(*) FROM pg_tables WHERE schemaname = 'crabhook'),

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from crabhook.cli.serve.command import HAND_OVER, Leaving
+from crabhook.cli.serve.terms import HAND_OVER, Leaving
 
 STUCK = """
 import asyncio, time
-from crabhook.cli.serve.command import Leaving
+from crabhook.cli.serve.terms import Leaving
 
 async def main():
     ended = asyncio.Event()

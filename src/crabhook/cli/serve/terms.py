@@ -1,0 +1,345 @@
+"""What a server does from its beginning to its end: alone, or by turns as leader and standby.
+
+Of servers that share a record one leads.  Each change of its part gives this process a new runner,
+which begins with what is on record; the doors stay open, and lead there.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from crabhook import config
+from crabhook.cli.arguments import rule_files
+from crabhook.cli.serve.admission import Admitted, Doors, bounds_of, watched
+from crabhook.cli.serve.desks import open_desk
+from crabhook.cli.serve.logs import log_file, told
+from crabhook.cli.serve.other_hooks import OtherHooks
+from crabhook.config import Settings
+from crabhook.platforms import PLATFORMS
+from crabhook.rulebook.files import RulesError
+from crabhook.server.address import Address, UnixAddress
+from crabhook.server.core.law import Law
+from crabhook.server.core.readings import OfferedFrom
+from crabhook.server.core.runner import Runner
+from crabhook.server.service.activation import ServiceManager
+from crabhook.server.unix_socket import SocketWatch, keep_status
+from crabhook.store.interface import (
+    DeposedError,
+    FullError,
+    Leader,
+    LockedError,
+    ReadOnlyError,
+    Role,
+    TakenError,
+    UnreachableError,
+)
+from crabhook.store.opening import lead, open_writer
+from crabhook.store.record import Retention
+from crabhook.store.recorder import OnTrouble, Recorder
+from crabhook.store.writer import Courier, through
+
+if TYPE_CHECKING:
+    from crabhook.server.core.documents import Documents
+    from crabhook.server.metrics.collector import Metrics
+
+_LOG = logging.getLogger(__name__)
+
+HAND_OVER = signal.SIGUSR1
+"""Make room for the next server: what waits is left to it, and its hooks come back there."""
+
+_IN_GOOD_ORDER = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, HAND_OVER)
+_AT_ONCE = (signal.SIGTERM, signal.SIGINT)
+PATIENCE = 1.0  # seconds that one try to lead waits for the leader's end, which it hears at once
+AGAIN_AFTER = 0.25  # seconds between two tries where the record does not answer
+_PASSES = (UnreachableError, TakenError, ReadOnlyError, FullError, LockedError)
+"""What a server that has begun waits out: a database that is moved is a replica for a while."""
+
+
+class Leaving:
+    """The end of a server, as signals bring it about; `hands_over` says how."""
+
+    def __init__(self) -> None:
+        self.hands_over = self.begun = False
+
+    def __repr__(self) -> str:
+        return f"<Leaving hands_over={self.hands_over}>"
+
+    def hear(self, end: Callable[[], object]) -> None:
+        """Call `end` at the first signal."""
+        loop = asyncio.get_running_loop()
+        for number in _IN_GOOD_ORDER:
+            loop.add_signal_handler(number, self._heard, number, end)
+
+    def begin(self) -> None:
+        """Note that the end has begun, by whatever: the next signal is no longer waited for."""
+        self.begun = True
+        loop = asyncio.get_running_loop()
+        for number in _AT_ONCE:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    def _heard(self, number: signal.Signals, end: Callable[[], object]) -> None:
+        self.hands_over = number == HAND_OVER
+        self.begin()
+        end()
+
+
+class Server:
+    """One process that serves hooks; `me` is where clients reach it, if others share its record."""
+
+    def __init__(
+        self, settings: Settings, manager: ServiceManager, admitted: Admitted, me: Leader
+    ) -> None:
+        self._settings, self._manager, self._admitted, self._me = settings, manager, admitted, me
+        self._others = OtherHooks(os.environ)
+        self._law = Law(rule_files(), self._others.at)
+        self._documents: Documents | None = None
+        self._metrics: Metrics | None = None
+        if settings.http is not None:  # where they can be read; nobody else waits for the import
+            from crabhook.server.metrics import collector  # noqa: PLC0415 - see above
+
+            self._metrics = collector.Metrics()
+        self._leaving = Leaving()
+        self._leader = Leader()
+        self._recorder: Recorder | None = None
+        self._watch: SocketWatch | None = None
+        self._where = self._said = ""
+
+    def __repr__(self) -> str:
+        return f"<Server {self._settings.store} led by {self._leader}>"
+
+    async def run(self, places: Sequence[socket.socket] | Sequence[Address]) -> None:
+        """Serve there until told to end."""
+        try:
+            self._recorder = await self._begun()
+            self._others.begin()
+            runner = await self._taken_up() or await self._runner()  # before any hook can come back
+            doors = Doors(runner, self._metrics, self._admitted, self._settings)
+            async with doors.opened(doors.port(places)) as bound:
+                await self._by_turns(doors, bound)
+            self._manager.close()
+        finally:
+            if self._recorder is not None:
+                self._recorder.close()
+
+    async def _by_turns(self, doors: Doors, bound: Sequence[object]) -> None:
+        """Lead, or stand by, behind doors that are open, until told to end."""
+        paths = [one.path for one in bound if isinstance(one, UnixAddress)]
+        self._watch = watch = SocketWatch(paths)
+        doors.runner.faults.append(lambda: watch.trouble)
+        self._where = ", ".join(map(str, bound))
+        beside = [
+            asyncio.ensure_future(watch.keep(doors.warn)),
+            asyncio.ensure_future(self._manager.keep_told(lambda: self._status(doors.runner))),
+            *(asyncio.ensure_future(keep_status(one, bound, doors.counts)) for one in paths),
+        ]
+        try:
+            while True:
+                if doors.runner.role is Role.STANDBY and not await self._follow(doors):
+                    return
+                if not await self._lead(doors, beside):
+                    return
+                await self._step_down(doors)
+        finally:
+            for task in beside:
+                task.cancel()
+
+    async def _taken_up(self) -> Runner | None:
+        """Return a runner that knows what waited and was decided; None where another leads now."""
+        try:
+            runner = await self._runner()
+            if self._recorder is not None:
+                await runner.restore()
+        except (DeposedError, *_PASSES) as error:
+            _LOG.error("%s", error)
+            await self._let_go()
+            return None
+        return runner
+
+    async def _runner(self) -> Runner:
+        """Return a runner that knows of nothing yet, for what this server is to do now."""
+        settings, documents = self._settings, None
+        place = settings.store or config.state_folder()
+        if settings.shared and self._recorder is not None:
+            from crabhook.server.core import documents as of_all  # noqa: PLC0415 - few share a record
+
+            team = self._admitted.team
+            documents = await of_all.shared(rule_files(), self._recorder, place, team)
+        files = replace(rule_files(), shared=documents)
+        self._law = law = Law(files, self._others.at)
+        self._documents = documents
+        law.look()
+        if settings.headless and law.trouble:
+            raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
+        rules = OfferedFrom(files, law, place)
+        judge = self._metrics.timed(law.judge) if self._metrics else law.judge
+        runner = Runner(PLATFORMS, self._recorder, judge, rules, bounds_of(settings))
+        law.changed = runner.tell
+        runner.warned, runner.readings.edition_of = law.warnings, law.edition
+        runner.assess = runner.readings.assess = law.risk
+        runner.faults.append(lambda: law.trouble)
+        if (watch := self._watch) is not None:
+            runner.faults.append(lambda: watch.trouble)
+        runner.parts.append(law.state)
+        if self._metrics:
+            self._metrics.watch(runner)
+        if settings.shared:
+            runner.role = Role.LEADER if self._recorder else Role.STANDBY
+            runner.leader = self._me if self._recorder else self._leader
+        return runner
+
+    # As a standby.
+
+    async def _follow(self, doors: Doors) -> bool:
+        """Stand by until this server leads, and lead hooks there; False where it is to end."""
+        where = self._where
+        _LOG.info("standing by", extra=told(where=where))
+        self._manager.ready(self._status(doors.runner))
+        async with watched(self._admitted.team, doors.runner):
+            while True:
+                leads = asyncio.ensure_future(self._elected(doors))
+                self._leaving.hear(leads.cancel)
+                await asyncio.wait([leads])
+                if leads.cancelled():
+                    return False
+                self._recorder = leads.result()
+                if runner := await self._taken_up():
+                    break
+        doors.turn(runner)
+        return True
+
+    async def _elected(self, doors: Doors) -> Recorder:
+        """Return the record once this server leads; tell meanwhile who does."""
+        while True:
+            try:
+                return await self._opened()
+            except _PASSES as error:
+                self._tell(error, doors.runner)
+                if not isinstance(error, TakenError):
+                    await asyncio.sleep(AGAIN_AFTER)
+
+    async def _step_down(self, doors: Doors) -> None:
+        """Give up all that waits here, unanswered, and stand by again: another server leads."""
+        await self._let_go()
+        self._leader = Leader()
+        doors.turn(await self._runner())
+
+    async def _let_go(self) -> None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            await asyncio.to_thread(recorder.close)
+
+    # As a leader, or alone.
+
+    async def _lead(self, doors: Doors, beside: Sequence[asyncio.Future[None]]) -> bool:
+        """Serve; return whether this server is to stand by now, because another leads."""
+        runner, where, leaving = doors.runner, self._where, self._leaving
+
+        def release() -> None:
+            runner.hand_over() if leaving.hands_over else runner.close()
+
+        law, documents = self._law, self._documents
+        kept = documents.kept(law) if documents else nullcontext()
+        async with watched(self._admitted.team, runner), kept:
+            desk = asyncio.ensure_future(open_desk(runner, self._settings, where, release))
+            leaving.hear(desk.cancel)
+            runner.on_deposed = desk.cancel
+            if runner.deposed is not None:  # while it took up what waited
+                desk.cancel()
+            _LOG.info("listening", extra=told(where=where))
+            self._manager.ready(self._status(runner))
+            keeping = [asyncio.ensure_future(one) for one in (runner.keep_record(), law.watch())]
+            try:
+                await asyncio.wait([desk])
+                if runner.deposed is not None and not leaving.begun:
+                    return True
+            finally:
+                for task in keeping:
+                    task.cancel()
+                if runner.deposed is None or leaving.begun:
+                    self._end(runner, beside, release)
+        if not desk.cancelled() and (error := desk.exception()):
+            raise error
+        return False
+
+    def _end(
+        self,
+        runner: Runner,
+        beside: Sequence[asyncio.Future[None]],
+        release: Callable[[], None],
+    ) -> None:
+        self._leaving.begin()
+        _LOG.info("ending", extra=told(waiting=len(runner.broker.waiting())))
+        self._manager.stopping("letting go what waits")
+        for task in beside:
+            task.cancel()
+        release()
+
+    def _status(self, runner: Runner) -> str:
+        if runner.role is Role.STANDBY:
+            leads = runner.leader.name or "nobody that is known"
+            return f"standing by on {self._where}; {leads} leads"
+        waiting, desks = runner.counts()
+        nobody = "" if desks else "; nobody is at a desk"
+        return f"listening on {self._where}; {waiting} waiting{nobody}"
+
+    # The record.
+
+    async def _begun(self) -> Recorder | None:
+        """Open the record; where it cannot be opened the recorder says so, and tries again.
+
+        A shared one is waited for until it answers, and nobody is served before: agents have their
+        fallback at once.  None where another server leads.  A signal cancels it.
+        """
+        if not self._settings.shared:
+            return await self._opened()
+        if waits := asyncio.current_task():
+            for number in _IN_GOOD_ORDER:
+                asyncio.get_running_loop().add_signal_handler(number, waits.cancel)
+        tried = 0
+        while True:
+            try:
+                return await self._opened(0.0)
+            except TakenError as error:
+                self._tell(error)
+                return None
+            except UnreachableError as error:
+                self._tell(error)
+            if tried % 20 == 0:
+                self._manager.waiting(self._said)
+            tried += 1
+            await asyncio.sleep(AGAIN_AFTER)
+
+    def _tell(self, error: Exception, runner: Runner | None = None) -> None:
+        """Say, once, why this server does not lead; note who does."""
+        self._leader = error.leader if isinstance(error, TakenError) else Leader()
+        if runner is not None:
+            runner.leader = self._leader
+        if self._said == str(error):
+            return
+        self._said = str(error)
+        _LOG.warning("%s; waiting until it can be written", self._said)
+        if log_file(self._settings):
+            print(f"crabhook: {self._said}; waiting for it", file=sys.stderr)  # noqa: T201 - no screen is open yet
+
+    async def _opened(self, patience: float = PATIENCE) -> Recorder:
+        """Return the record, opened for its writer; a shared one after so many seconds at most."""
+        settings, state = self._settings, config.state_folder()
+        retention = Retention(settings.keep_days, int(settings.keep_megabytes * 1_000_000))
+        courier = Courier(through(settings.head_command)) if settings.head_command else None
+        trouble = OnTrouble.DECIDE if settings.decides_in_trouble else OnTrouble.REFUSE
+        if not settings.shared:
+            opening = partial(open_writer, settings.store or state, retention, state)
+            return Recorder(opening, on_trouble=trouble, courier=courier)
+        leads = partial(lead, settings.store or "", self._me, patience, retention, state)
+        writer = await asyncio.to_thread(leads)
+        self._said = ""
+        return Recorder(lambda: writer, on_trouble=trouble, courier=courier)
