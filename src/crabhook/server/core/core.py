@@ -1,7 +1,7 @@
 """The core of a server: one fact at a time goes to the broker, and what follows is done in order.
 
-A fact is recorded first, then carried out and told.  What comes meanwhile, as from a listener, waits
-for its turn, so all who listen hear one order.  `Runner` has the loop and the clock.
+A fact is recorded first, then carried out and told.  What comes meanwhile, as from a listener,
+waits for its turn, so all who listen hear one order.  `Runner` has the loop and the clock.
 """
 
 import logging
