@@ -11,6 +11,7 @@ from pathlib import Path
 from crabhook import config
 from crabhook.doctor import commands
 from crabhook.doctor.entry import Entry, entry, installation
+from crabhook.hook.servers import listed
 from crabhook.install import program, settings_file
 from crabhook.install.entries import hooks_of, is_ours
 from crabhook.model.document import parse
@@ -126,7 +127,8 @@ class Case:
 
     def may_ask(self, entry: Entry) -> bool:
         """Whether it is safe to ask the server that an entry names, and to show it the token."""
-        local = entry.options.server.startswith("unix:") and not entry.options.tls_ca
+        asked = listed(entry.options.server)
+        local = all(one.startswith("unix:") for one in asked) and not entry.options.tls_ca
         return self.is_own(entry) or (local and entry.given("--token-file") is None)
 
     def looking_anyway(self) -> str:

@@ -28,6 +28,7 @@ from time import monotonic, perf_counter
 from urllib.parse import urlsplit
 
 from crabhook.hook import Options, Unanswered
+from crabhook.hook.call import UNAVAILABLE
 from crabhook.hook.client import Request
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms.claude.write import PATH
@@ -167,13 +168,15 @@ class Answer:
     """What came of asking.
 
     `there`: a crabhook server refused as it should.  `no_token`: it is there
-    and wants another token.  `kind` is the client's word for what went wrong
+    and wants another token.  `waits`: it is there, and takes nothing in now, as
+    a server that stands by.  `kind` is the client's word for what went wrong
     otherwise, `words` tell it.  `platforms` are those the server knows, none
     where it does not say.  `seconds`: how long all of it took.
     """
 
     there: bool
     no_token: bool
+    waits: bool
     kind: str
     words: str
     platforms: tuple[str, ...]
@@ -194,6 +197,7 @@ def ask(options: Options) -> Answer:
     return Answer(
         there=known is not None,
         no_token=status == _TOKEN,
+        waits=status == UNAVAILABLE,
         kind=kind,
         words=words,
         platforms=tuple(known[1].split(", ")) if known else (),

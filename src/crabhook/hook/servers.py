@@ -51,7 +51,7 @@ def listed(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",")]
     if text.startswith("unix:") and not all(_looks_like_an_address(part) for part in parts):
         return [text]
-    return [part for part in dict.fromkeys(parts) if part]
+    return [part for part in dict.fromkeys(parts) if part] or [text]
 
 
 def _looks_like_an_address(part: str) -> bool:

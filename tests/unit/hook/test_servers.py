@@ -76,6 +76,7 @@ def nobody() -> Iterator[str]:
         ("a:7443,b:7443", ["a:7443", "b:7443"]),
         ("a:1, b:2,", ["a:1", "b:2"]),
         ("a:1,a:1", ["a:1"]),
+        (",", [","]),
         ("unix:/run/x.sock,b:7443", ["unix:/run/x.sock", "b:7443"]),
         ("unix:/tmp/a,b/x.sock", ["unix:/tmp/a,b/x.sock"]),
     ],

@@ -7,14 +7,16 @@ server itself says of this device comes last, by the key that lies open.
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import grpc
 
-from crabhook.doctor.finding import Finding, told
+from crabhook.doctor.finding import Finding, Status, told
+from crabhook.hook.servers import listed
 from crabhook.model.errors import CrabhookError
+from crabhook.remote.servers import STANDBY
 from crabhook.server.address import Address, AddressError, TcpAddress, parse_address
 from crabhook.team.certificates import DAY, begins, until
 from crabhook.team.desk_keys import (
@@ -59,7 +61,9 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
             continue
         yield told("desk.keys", "fine", folder=folder.path, facts=facts)
         yield _dated(ends, starts)
-        yield _server(folder, facts)
+        servers = listed(facts.server)
+        looks = [_server(folder, one) for one in servers]
+        yield from (one.finding for one in looks) if len(looks) == 1 else of_several(looks)
 
 
 def _kept(folder: DeskFolder) -> tuple[DeskFacts, int, int]:
@@ -82,9 +86,43 @@ def _dated(ends: int, starts: int) -> Finding:
     return told("desk.certificate", "soon" if now > ends - _SOON else "fine", day=day)
 
 
-def _server(folder: DeskFolder, facts: DeskFacts) -> Finding:
-    """Go to the server as a desk does, until something is in the way."""
-    server = facts.server
+class Look(NamedTuple):
+    """What became of going to a server, with what it said where it takes this device's desk."""
+
+    server: str
+    finding: Finding
+    hello: pb.Hello | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Whether it takes commands."""
+        return self.hello is not None and self.hello.part != STANDBY
+
+
+def of_several(looks: Sequence[Look]) -> Iterator[Finding]:
+    """Yield how each server of a list is: one leads, and all have one record."""
+    lead = " and ".join(one.server for one in looks if one.leads)
+    for server, found, hello in looks:
+        if hello is not None and hello.part == STANDBY:
+            yield told("desk.server", "standby", server=server)
+        elif lead and found.status is Status.FAULT:
+            given = {"what": found.what, "advice": found.advice}
+            yield told("desk.server", "beside", lead=lead, **given)
+        else:
+            yield found
+    if not lead and any(one.hello is not None for one in looks):
+        yield told("desk.server", "leaderless", servers=", ".join(one.server for one in looks))
+    if sum(one.leads for one in looks) > 1:
+        yield told("desk.server", "apart", servers=lead)
+
+
+def _server(folder: DeskFolder, server: str) -> Look:
+    """Go to a server as a desk does, until something is in the way."""
+    found = _reached(folder, server)
+    return found if isinstance(found, Look) else Look(server, found)
+
+
+def _reached(folder: DeskFolder, server: str) -> Finding | Look:
     address: Address | None
     try:
         address = parse_address(server)
@@ -104,7 +142,9 @@ def _server(folder: DeskFolder, facts: DeskFacts) -> Finding:
         return _secured(line, address, folder, server)
 
 
-def _secured(line: socket.socket, address: TcpAddress, folder: DeskFolder, server: str) -> Finding:
+def _secured(
+    line: socket.socket, address: TcpAddress, folder: DeskFolder, server: str
+) -> Finding | Look:
     context = ssl.create_default_context(cafile=str(folder.path / "authority.pem"))
     context.set_alpn_protocols(["h2"])
     shown = (folder.path / _CLOSING[0]).exists()
@@ -130,7 +170,7 @@ def _secured(line: socket.socket, address: TcpAddress, folder: DeskFolder, serve
     return _welcomed(folder, keys, server) if keys else told("desk.server", "fine", server=server)
 
 
-def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding:
+def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding | Look:
     """Ask the server for its news, as a desk does; return what it says of this device."""
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     try:
@@ -148,7 +188,7 @@ def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding:
         return told("desk.server", "denied" if denied else "other", server=server, why=why)
     if not hello.challenge and folder.signing_key() is not None:
         return told("desk.server", "older", server=server)
-    return told("desk.server", "fine", server=server)
+    return Look(server, told("desk.server", "fine", server=server), hello)
 
 
 _Code = grpc.StatusCode

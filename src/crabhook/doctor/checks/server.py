@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from crabhook.doctor.finding import Finding, told
 from crabhook.doctor.processes import Answer, Knock, ask, knock
 from crabhook.hook import Options
 from crabhook.hook.fallback import remedy_of
+from crabhook.hook.servers import listed
 from crabhook.model.document import parse
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own
@@ -28,6 +29,9 @@ def answers(case: Case) -> Iterator[Finding]:
         if not case.may_ask(entry):
             yield told("server.answers", "unasked", case.looking_anyway(), server=server)
             continue
+        if len(servers := listed(server)) > 1:
+            yield from _of_several(case, entry, servers)
+            continue
         answer = ask(entry.asking())
         if not answer.there:
             yield _silent(case, entry, answer)
@@ -38,6 +42,37 @@ def answers(case: Case) -> Iterator[Finding]:
             took = 1000 * answer.seconds
             figures = {"answer_ms": round(took, 2)}
             yield told("server.answers", "fine", "", figures, server=server, took=took)
+
+
+def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Finding]:
+    """Yield how each server of a list is; one of them has to lead, and one alone."""
+    found = dict[str, Answer]()
+    for server in servers:
+        options = entry.asking()
+        options.server = server
+        options.tls_ca = "" if server.startswith("unix:") else options.tls_ca
+        found[server] = ask(options)
+    lead = [server for server, answer in found.items() if answer.there]
+    unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
+    for server, answer in found.items():
+        if answer.waits:
+            yield told("server.answers", "standby", server=server)
+        elif not answer.there:
+            way = "beside" if lead else "silent"
+            advice = "" if answer.no_token else remedy_of(answer.words)
+            given = {"answer": answer, "lead": " and ".join(lead), "unasked": unasked}
+            yield told("server.answers", way, advice=advice, **given)
+        elif case.agent.name not in answer.platforms:
+            platforms = ", ".join(answer.platforms)
+            yield told("server.answers", "older", server=server, platforms=platforms, case=case)
+        else:
+            took = 1000 * answer.seconds
+            figures = {"answer_ms": round(took, 2)}
+            yield told("server.answers", "leads", "", figures, server=server, took=took)
+    if not lead and any(answer.waits for answer in found.values()):
+        yield told("server.answers", "leaderless", servers=", ".join(servers), unasked=unasked)
+    if len(lead) > 1:
+        yield told("server.answers", "apart", lead=" and ".join(lead))
 
 
 def _unasked(case: Case, *, closed: bool) -> str:
@@ -124,11 +159,15 @@ def _elsewhere(entry: Entry) -> str:
 def private_socket(case: Case) -> Iterator[Finding]:
     """Whether the socket and its folder are their owner's alone: who can write there can answer."""
     for entry in case.servers:
-        if not entry.options.server.startswith("unix:") or entry.options.tls_ca:
+        servers = listed(entry.options.server)
+        if len(servers) == 1 and entry.options.tls_ca:
             continue
-        path = Path(entry.options.server.removeprefix("unix:"))
-        fine = [told("server.socket", "fine", path=path)]
-        yield from list(_open_to_others(case, entry, path)) or (fine if path.exists() else ())
+        for server in servers:
+            if server.startswith("unix:"):
+                path = Path(server.removeprefix("unix:"))
+                fine = [told("server.socket", "fine", path=path)]
+                there = fine if path.exists() else ()
+                yield from list(_open_to_others(case, entry, path)) or there
 
 
 def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:

@@ -15,12 +15,13 @@ import pytest
 
 from crabhook.doctor.checks import desk
 from crabhook.doctor.checks.desk import examine_desks
-from crabhook.doctor.finding import Finding, Status
+from crabhook.doctor.finding import Finding, Status, told
 from crabhook.team.certificates import plain
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, desk_folders, keep
 from crabhook.team.invitation import Joined
 from crabhook.team.membership import Device, Member, Role, Scope, fingerprint_of
 from crabhook.team.team_file import serve_as
+from crabhook.v1 import operator_pb2 as pb
 from tests.support.desk import PlayedDesk
 from tests.support.team import Founded, founded, seal
 from tests.support.team_port import team_port
@@ -250,3 +251,33 @@ def test_another_teams_server_and_a_server_that_knows_another_team_are_said(
 def test_a_server_that_is_no_address_is_said(server: str, here: Place) -> None:
     here.joined(server)
     assert status(here) == (Status.FAULT, f"{server} is no HOST:PORT")
+
+
+async def test_of_two_servers_one_that_is_gone_is_warned_of(here: Place, tmp_path: Path) -> None:
+    async with sat_down(here, tmp_path) as server:
+        known(here, here.joined(f"127.0.0.1:1,{server}"))
+        looked = await asyncio.to_thread(lambda: list(examine_desks(here.config)))
+    gone, there = (one for one in looked if one.id == "desk.server")
+    assert (gone.status, gone.what) == (Status.WARNING, "127.0.0.1:1: Connection refused")
+    assert gone.means == f"the desk goes to {server} alone"
+    assert there.status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (("leader", "standby"), ["is the team's, and", "stands by"]),
+        (("standby", "standby"), ["stands by", "stands by", "of s0, s1 none leads"]),
+        (("leader", "alone"), ["and takes", "and takes", "s0 and s1 have not one record"]),
+    ],
+)
+def test_of_two_servers_one_has_to_lead(parts: Sequence[str], found: Sequence[str]) -> None:
+    looks = [
+        desk.Look(
+            f"s{number}", told("desk.server", "fine", server=f"s{number}"), pb.Hello(part=one)
+        )
+        for number, one in enumerate(parts)
+    ]
+    said = list(desk.of_several(looks))
+    assert len(said) == len(found)
+    assert all(words in one.what for one, words in zip(said, found, strict=True))

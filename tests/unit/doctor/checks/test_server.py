@@ -5,9 +5,12 @@ import os
 import socket
 import ssl
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NoReturn
 
+import grpc
 import pytest
 import trustme
 
@@ -16,8 +19,10 @@ from crabhook.doctor.finding import Finding, Status
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, TcpAddress, parse_address
 from crabhook.server.grpc import permission
+from crabhook.v1 import permission_pb2 as pb
 from tests.support.port import opened
 from tests.unit.doctor.home import Home, is_well
+from tests.unit.hook.peers import Answer, Operator, serving
 
 
 async def found(home: Home, *addresses: Address, token: str | None = None) -> tuple[Finding, ...]:
@@ -245,3 +250,64 @@ class TestTheSocket:
         folder, socket = private_socket(home.case())
         assert (folder.status, "another user's" in folder.what) == (Status.FAULT, True)
         assert (socket.status, "of another user" in socket.what) == (Status.FAULT, True)
+
+
+# Several servers of one record.
+
+
+@contextmanager
+def listed(*answering: Answer) -> Iterator[list[str]]:
+    """Servers that answer so, by their addresses."""
+    with ExitStack() as stack:
+        ports = [stack.enter_context(serving(Operator(one), "127.0.0.1:0"))[1] for one in answering]
+        yield [f"127.0.0.1:{port}" for port in ports]
+
+
+def leader(_: pb.PermissionRequest, context: grpc.ServicerContext) -> NoReturn:
+    words = f"platform 'crabhook-doctor' is not known here; known: {', '.join(sorted(PLATFORMS))}"
+    context.abort(grpc.StatusCode.INVALID_ARGUMENT, words)
+    raise AssertionError
+
+
+def standby(_: pb.PermissionRequest, context: grpc.ServicerContext) -> NoReturn:
+    context.abort(grpc.StatusCode.UNAVAILABLE, "this server stands by")
+    raise AssertionError
+
+
+def looked_at(home: Home, *servers: str) -> list[tuple[Status, str]]:
+    home.install("--gate", server=",".join(servers))
+    return [(one.status, one.what) for one in answers(home.case())]
+
+
+def test_of_several_servers_one_leads_and_the_others_stand_by(home: Home) -> None:
+    with listed(standby, leader) as (one, other):
+        (first, what), (second, leads) = looked_at(home, one, other)
+    assert (first, second) == (Status.OK, Status.OK)
+    assert what.startswith(f"{one} is there, and leaves hooks to")
+    assert leads.startswith(f"{other} leads")
+
+
+def test_one_of_several_that_is_not_there_is_warned_of(home: Home) -> None:
+    with listed(leader) as (one,):
+        (_, _), (status, what) = looked_at(home, one, "127.0.0.1:1")
+    assert (status, "127.0.0.1:1: Connection refused" in what) == (Status.WARNING, True)
+
+
+def test_several_of_which_none_leads_are_a_fault(home: Home) -> None:
+    with listed(standby, standby) as servers:
+        *_, (status, what) = looked_at(home, *servers)
+    assert (status, what) == (Status.FAULT, f"of {', '.join(servers)} none leads")
+
+
+def test_several_that_all_lead_have_not_one_record(home: Home) -> None:
+    with listed(leader, leader) as servers:
+        *_, (status, what) = looked_at(home, *servers)
+    assert status is Status.FAULT
+    assert "they have not one record" in what
+
+
+def test_several_that_are_all_gone_are_a_fault_each(home: Home) -> None:
+    assert [status for status, _ in looked_at(home, "127.0.0.1:1", "127.0.0.1:2")] == [
+        Status.FAULT,
+        Status.FAULT,
+    ]
