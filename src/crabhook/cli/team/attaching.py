@@ -47,12 +47,11 @@ def attach(arguments: argparse.Namespace) -> None:
     from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - likewise
 
     folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
-    facts = folder.facts()
-    look_for(facts.server)
+    server = place_of(folder)
     plain = arguments.plain or not takes_a_screen()
     settings = config.override(config.load(None), {"plain": True} if plain else {})
-    credentials = with_passphrase(yours(facts.team), folder.opened)
-    asyncio.run(at_desk(facts.server, credentials, settings))
+    credentials = with_passphrase(yours(folder.facts().team), folder.opened)
+    asyncio.run(at_desk(server, credentials, settings))
 
 
 def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
@@ -65,6 +64,58 @@ def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
         raise AttachError(f"{no_team}, or join one with `crabhook desk join LINE`")
     teams = ", ".join(one.facts().team for one in folders)
     raise AttachError(f"say which desk, with --team NAME; this device is in {teams}")
+
+
+def place_of(folder: "DeskFolder") -> str:
+    """Return where the team's server takes desks; raises AttachError where nobody listens.
+
+    A team's desk on its server's own machine finds that wherever it listens by now: the server
+    says so itself, in the user's runtime folder.
+    """
+    server = folder.facts().server
+    host = server.rpartition(":")[0].strip("[]")
+    if (here := _own_place(folder)) and host in _HERE:
+        return here  # whoever has the port that it had before
+    try:
+        look_for(server)
+    except AttachError:
+        if not here:
+            raise
+        return here
+    return server
+
+
+def _own_place(folder: "DeskFolder") -> str:
+    """Return where this machine's own server takes desks; empty where it is none, or another's."""
+    from crabhook.cli.background import running_at, socket_of  # noqa: PLC0415 - not for machines
+    from crabhook.server.address import TcpAddress, parse_address  # noqa: PLC0415 - likewise
+    from crabhook.server.unix_socket import read_status  # noqa: PLC0415 - likewise
+    from crabhook.team.folder import Folder, private  # noqa: PLC0415 - likewise
+
+    try:
+        own = private(Folder(config.team_folder()).authority)
+        if own != private(folder.path / "authority.pem"):
+            return ""
+        path = socket_of(None).path
+        told = read_status(path)
+        if told.get("pid") != running_at(path):
+            return ""  # it is a file of a server that was killed
+        places = told.get("listening")
+        for one in places if isinstance(places, list) else ():
+            text, of_desks, _ = str(one).partition(" for desks")
+            address = parse_address(text) if of_desks else None
+            if isinstance(address, TcpAddress) and (host := _from_here(address.host)):
+                return str(TcpAddress(host, address.port))
+    except CrabhookError:
+        pass  # then it is where it was when this device joined
+    return ""
+
+
+def _from_here(host: str) -> str:
+    """Return by what a program here reaches a server that listens on a host, were it its own."""
+    if host in _ANYWHERE:
+        return _ANYWHERE[host]
+    return host if host in _HERE else ""
 
 
 def look_for(server: str) -> None:
@@ -102,6 +153,7 @@ def _why_not(server: str) -> str:
 
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 _HERE = ("127.0.0.1", "::1", "localhost")
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def _nobody_here(server: str) -> str:

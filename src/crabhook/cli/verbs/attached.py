@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from time import monotonic, time
 
 from crabhook import config
-from crabhook.cli.team.attaching import connected
+from crabhook.cli.team.attaching import connected, place_of
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import AttachedDesk, Desk, News, Snapshot
@@ -101,7 +101,7 @@ def attached_of(team: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
             keys = folder.closing()
             if keys is None or fingerprint_of(keys.authority) != team:
                 continue
-            desks, now = asyncio.run(who_is_attached(folder.facts().server, keys))
+            desks, now = asyncio.run(who_is_attached(place_of(folder), keys))
             for one in desks[:-1]:  # the last to come is who asks
                 since = iso(round(time() - (now - one.since)))
                 by, beside = one.by, {"since": since, "closing": one.closing}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from crabhook import config
 from crabhook.bounded import Bounded
 from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
-from crabhook.cli.team.attaching import chosen_team, connected, look_for
+from crabhook.cli.team.attaching import chosen_team, connected, place_of
 from crabhook.cli.team.signing import opening_keys
 from crabhook.cli.terminal import ask, say, say_json
 from crabhook.cli.verbs.attached import Attached, attached
@@ -53,7 +53,7 @@ def folder_of(arguments: argparse.Namespace) -> DeskFolder:
     It does so too where no server runs, before a passphrase is asked for.
     """
     folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
-    look_for(folder.facts().server)
+    place_of(folder)
     return folder
 
 
@@ -62,7 +62,7 @@ async def at_desk_of(
 ) -> int:
     """Attach with these keys, and act; return the exit code.  Raises CrabhookError."""
     patience = WITHIN if keys.sign else 0.0
-    async with connected(folder.facts().server, keys) as desk, attached(desk, patience) as here:
+    async with connected(place_of(folder), keys) as desk, attached(desk, patience) as here:
         return await act(here)
 
 
@@ -180,7 +180,7 @@ def _ended(outcome: Outcome) -> int:
 def _watching(arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
     keys = folder.closing() or opening_keys(folder)
-    return asyncio.run(_watch(folder.facts().server, keys, arguments.after))
+    return asyncio.run(_watch(place_of(folder), keys, arguments.after))
 
 
 async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:

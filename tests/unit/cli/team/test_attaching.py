@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import sys
@@ -11,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from crabhook import config
 from crabhook.cli import main
-from crabhook.cli.team.attaching import AttachError, at_desk, look_for
+from crabhook.cli.team.attaching import AttachError, at_desk, look_for, place_of
 from crabhook.config import Settings
 from crabhook.model.decision import Decision, Verdict
+from crabhook.ownfile import write_own
 from crabhook.team.certificates import opened
 from crabhook.team.desk_keys import Credentials, DeskKeys, keep
 from crabhook.team.invitation import Joined
@@ -72,6 +75,49 @@ def test_a_server_that_is_not_there_is_said_at_once(monkeypatch: pytest.MonkeyPa
             own.listen()
             with pytest.raises(AttachError, match=r"takes no desks.* then `crabhook up`"):
                 look_for(there)
+
+
+OWN = "a server of this machine"
+
+
+@pytest.mark.parametrize(
+    ("listening", "of", "found"),
+    [
+        (["unix:/s", "127.0.0.1:{port} for desks"], OWN, "127.0.0.1:{port}"),
+        (["0.0.0.0:{port} for desks"], OWN, "127.0.0.1:{port}"),
+        (["[::]:{port} for desks"], OWN, "[::1]:{port}"),
+        (["192.0.2.1:{port} for desks"], OWN, "{before}"),  # which is no address of ours
+        (["127.0.0.1:{port}"], OWN, "{before}"),  # where hooks ask
+        (["nonsense for desks"], OWN, "{before}"),
+        (["127.0.0.1:{port} for desks"], "a server that was killed", "{before}"),
+        (["127.0.0.1:{port} for desks"], "another team's server", "{before}"),
+        (7, OWN, "{before}"),
+    ],
+)
+def test_a_desk_finds_the_server_of_its_own_machine_wherever_that_listens_by_now(
+    listening: list[str] | int,
+    of: str,
+    found: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    team = founded(config.team_folder(), time.time())
+    theirs = founded(tmp_path / "theirs", time.time())
+    with short_folder() as folder, socket.create_server(("127.0.0.1", 0)) as line:
+        ports = {"before": f"127.0.0.1:{line.getsockname()[1]}", "port": 7999}
+        whose = theirs if of == "another team's server" else team
+        desk = whose.seat(tmp_path / "desks", "ann", ports["before"])
+        monkeypatch.setenv("CRABHOOK_SERVER", f"unix:{folder}/s")
+        with socket.socket(socket.AF_UNIX) as own:
+            own.bind(f"{folder}/s")
+            own.listen()
+            pid = os.getpid() + (of == "a server that was killed")
+            shown = listening
+            if isinstance(listening, list):
+                shown = [one.format(**ports) for one in listening]
+            write_own(folder / "s.status", json.dumps({"pid": pid, "listening": shown}).encode())
+            assert place_of(desk) == found.format(**ports)
 
 
 def test_of_a_list_of_servers_one_that_is_there_is_enough() -> None:
