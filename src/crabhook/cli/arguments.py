@@ -1,11 +1,29 @@
-"""What several commands are given: times as people write them, and the owner's rule files."""
+"""What several commands are given: times as people write them, and the owner's rules.
+
+Those lie in files of this machine, or as documents in a record that servers share.  A change
+there is proposed to the server that writes it.  Where there is a team, the proposal is signed by
+its authority, whose key a person's passphrase opens.
+"""
 
 import argparse
+import getpass
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
+from pathlib import Path
+from socket import gethostname
 
-from crabhook.config import config_folder, state_folder
-from crabhook.rulebook.files import RuleFiles
-from crabhook.store.record import iso
+from crabhook import config
+from crabhook.cli.terminal import ask, say
+from crabhook.model.actor import Actor
+from crabhook.model.errors import CrabhookError
+from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError, read_text, write_text
+from crabhook.store.interface import Proposal
+from crabhook.store.opening import Place, is_shared, open_history, propose
+from crabhook.store.record import Document, iso
+from crabhook.team.folder import Folder
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -44,7 +62,7 @@ def moment(text: str) -> datetime:
 
 def rule_files() -> RuleFiles:
     """Return the files where people's settings are; crabhook's own places are protected."""
-    return RuleFiles(config_folder(), (str(state_folder()),))
+    return RuleFiles(config.config_folder(), (str(config.state_folder()),))
 
 
 def count(text: str) -> int:
@@ -53,3 +71,161 @@ def count(text: str) -> int:
         return max(0, int(text))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+
+class SharedError(CrabhookError):
+    """A document of a shared record could not be had, or was not changed."""
+
+
+class SharedDocuments:
+    """The documents as they were when the command began, as `rulebook.files.SharedTexts` too."""
+
+    where = "the shared record"
+
+    def __init__(self, place: Place) -> None:
+        """Raises StoreError where the record cannot be read."""
+        self.place = place
+        with open_history(place) as history:
+            self._known = dict(history.documents())
+
+    def __repr__(self) -> str:
+        return f"<SharedDocuments {sorted(self._known)}>"
+
+    def get(self, name: str) -> Document:
+        """Return a document; raises SharedError where nobody has begun it."""
+        if (known := self._known.get(name)) is None:
+            raise SharedError(
+                f"{self.where} has no {name} yet: the first server that writes it gives those of "
+                "its machine"
+            )
+        return known
+
+    def read(self, name: str) -> str:
+        """Return the text of a document."""
+        return self.get(name).text
+
+    def edition(self, name: str) -> object:
+        """Return what is another for each version."""
+        return self.get(name).version
+
+    def write(self, name: str, text: str, by: Actor) -> None:  # noqa: ARG002 - a person, always
+        """Have a text take the place of the one that was read; raises SharedError."""
+        self.put(name, text)
+
+    def put(self, name: str, text: str) -> Document:
+        """Have a text take the place of the one that was read; raises SharedError."""
+        before = self.get(name)
+        asked = Proposal(
+            secrets.token_hex(16), name, before.version, text, getpass.getuser(), gethostname()
+        )
+        if self._sign:
+            asked = replace(asked, signature=self._sign(asked.signed))
+        if why := propose(self.place, asked):
+            raise SharedError(f"{why}; nothing was changed")
+        by = f"{asked.name} at {asked.desk}"
+        self._known[name] = replace(before, version=before.version + 1, text=text, by=by)
+        return self._known[name]
+
+    @property
+    def takes_a_passphrase(self) -> bool:
+        """Whether there is a team, whose authority signs what is changed."""
+        return Folder(config.team_folder()).exists
+
+    @cached_property
+    def _sign(self) -> Callable[[bytes], bytes] | None:
+        """What signs, once the passphrase was typed; it is asked for once."""
+        if not self.takes_a_passphrase:
+            return None
+        from crabhook.cli.team.asking import with_passphrase, yours  # noqa: PLC0415 - it needs cryptography
+        from crabhook.team.team_file import authority_of, team_in  # noqa: PLC0415 - likewise
+
+        folder = Folder(config.team_folder())
+        return with_passphrase(yours(team_in(folder).name), partial(authority_of, folder)).sign
+
+
+def rules_in_force() -> RuleFiles:
+    """Return the owner's rules where they are: in files, or in the record that servers share."""
+    place = config.record_place()
+    return replace(rule_files(), shared=SharedDocuments(place) if is_shared(place) else None)
+
+
+def shared_documents(place: Place | None) -> SharedDocuments:
+    """Return the documents of a record, else of the one in the settings; raises SharedError."""
+    place = place or config.record_place()
+    if not is_shared(place):
+        raise SharedError(
+            "the record is of this machine alone (no postgresql:// in [record] store): its files "
+            "are what counts"
+        )
+    return SharedDocuments(place)
+
+
+def push_rules(place: Place | None, *, yes: bool) -> int:
+    """Put this machine's files in the place of the rules that servers share; return 0."""
+    there, files = shared_documents(place), rule_files()
+    own = {RULES: files.user, TRUSTED: files.trusted}
+    new = {name: read_text(path) for name, path in own.items()}
+    changed = [name for name, text in new.items() if text != there.read(name)]
+    for name in changed:
+        _show(_difference(there.get(name), own[name], new[name]))
+    if not changed:
+        say(f"The rules in {there.where} are those of this machine: nothing is to be done.")
+        return 0
+    _agreed(there, f"Put this in {there.where}, for all its servers?", yes=yes)
+    for name in changed:
+        now = there.put(name, new[name])
+        say(f"{name} in {there.where} is of version {now.version} now, and in force.")
+    return 0
+
+
+def pull_rules(place: Place | None, *, yes: bool) -> int:
+    """Put the rules that servers share in the place of this machine's files; return 0."""
+    there, files = shared_documents(place), rule_files()
+    own = {RULES: files.user, TRUSTED: files.trusted}
+    changed = {name: path for name, path in own.items() if read_text(path) != there.read(name)}
+    for name, path in changed.items():
+        kept = Document(name, 0, read_text(path), "", "")
+        _show(_difference(kept, path, there.read(name), pulled=there.get(name)))
+    if not changed:
+        say(f"The files of this machine are as the rules in {there.where}: nothing is to be done.")
+        return 0
+    if not yes:
+        _yes("Write this into the files of this machine?")
+    for name, path in changed.items():
+        write_text(path, there.read(name))
+        say(f"{path} is as {name} in {there.where}, version {there.get(name).version}.")
+    return 0
+
+
+def _difference(
+    before: Document, path: Path, text: str, pulled: Document | None = None
+) -> Iterator[str]:
+    names = (f"{before.name}, version {before.version}, by {before.by}", str(path))
+    if pulled is not None:
+        names = (str(path), f"{pulled.name}, version {pulled.version}, by {pulled.by}")
+    import difflib  # noqa: PLC0415 - for push and pull alone
+
+    yield from difflib.unified_diff(
+        before.text.splitlines(), text.splitlines(), *names, lineterm=""
+    )
+
+
+def _show(lines: Iterator[str]) -> None:
+    for line in lines:
+        say(line)
+
+
+def _agreed(there: SharedDocuments, question: str, *, yes: bool) -> None:
+    """Have a person say yes, or type the passphrase alone where they said so before."""
+    if not yes:
+        _yes(question)
+    elif not there.takes_a_passphrase:
+        raise SharedError(
+            "--yes takes the passphrase of a team's authority, and no team is here: answer at a "
+            "terminal, without --yes"
+        )
+
+
+def _yes(question: str) -> None:
+    if ask(f"{question} [y/N] ", shown=True).strip().lower() not in {"y", "yes"}:
+        raise RulesError("nothing was changed")

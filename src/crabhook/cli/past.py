@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
-from crabhook.cli.shared import rules_in_force
+from crabhook.cli.arguments import rules_in_force
 from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.config import record_place
 from crabhook.model.decision import Verdict

@@ -5,10 +5,9 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crabhook.cli.arguments import count, moment, when
+from crabhook.cli.arguments import count, moment, pull_rules, push_rules, rules_in_force, when
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.past import run_suggest
-from crabhook.cli.shared import pull_rules, push_rules, rules_in_force
 from crabhook.cli.terminal import ask
 from crabhook.model.card import Risk
 from crabhook.model.errors import CrabhookError

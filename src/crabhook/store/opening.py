@@ -60,9 +60,9 @@ def propose(place: Place, proposal: Proposal) -> str:
     """
     if not is_shared(place):
         raise StoreError("the record is of this machine alone: its files are what counts")
-    from crabhook.store.postgres import proposals  # noqa: PLC0415 - likewise
+    from crabhook.store.postgres import history  # noqa: PLC0415 - likewise
 
-    return proposals.propose(str(place), proposal)
+    return history.propose(str(place), proposal)
 
 
 def is_shared(place: Place) -> bool:

@@ -1,12 +1,24 @@
-"""The record in PostgreSQL, read: a view of one moment, by a connection of its own."""
+"""The record in PostgreSQL for who does not write it: a view of one moment, and proposals.
 
+Only the writer writes documents, in the chain.  A proposal is a row beside it, and has its answer.
+"""
+
+import asyncio
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from re import sub
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from crabhook.store.interface import ALL, Agent, CorruptError, Query, StoreError
+from crabhook.store.interface import (
+    ALL,
+    Agent,
+    CorruptError,
+    Proposal,
+    Query,
+    StoreError,
+    UnreachableError,
+)
 from crabhook.store.postgres.journal import head_path
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.tables import documents_in, marked, unmarked, version_of
@@ -128,3 +140,60 @@ def _numbered(text: str) -> str:
     """Return SQL with PostgreSQL's marks: $1, $2, and so on."""
     first, *rest = text.split("?")
     return first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))
+
+
+ANSWERED_WITHIN = 15.0  # seconds; a server that writes looks each second
+_LOOK_EVERY = 0.2  # seconds between two looks for the answer
+_PUT = """
+INSERT INTO proposal (id, document, follows, text, name, desk, signature)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+"""
+
+
+def propose(url: str, proposal: Proposal, within: float = ANSWERED_WITHIN) -> str:
+    """Propose a document; return what the writer says to it: why not, or nothing.
+
+    Raises StoreError, and then it may have become the document or not.
+    """
+    line = Line(url)
+    try:
+        return line.wait(_proposed(url, proposal, within), None)
+    finally:
+        line.close()
+
+
+async def _proposed(url: str, proposal: Proposal, within: float) -> str:
+    connection = await connect(url)
+    values = (proposal.id, proposal.document, proposal.follows, proposal.text)
+    try:
+        with speaking_of(url):
+            row = (*map(marked, (*values, proposal.name, proposal.desk)), proposal.signature)
+            await connection.execute(_PUT, *row)
+            try:
+                async with asyncio.timeout(within):
+                    return await _heard(connection, proposal)
+            except TimeoutError:
+                return await _unanswered(connection, url, proposal)
+            finally:
+                await connection.execute("DELETE FROM proposal WHERE id = $1", proposal.id)
+    finally:
+        connection.terminate()
+
+
+async def _heard(connection: "Connection", proposal: Proposal) -> str:
+    while True:
+        text = "SELECT answer FROM proposal WHERE id = $1 AND answer IS NOT NULL"
+        row = await connection.fetchrow(text, proposal.id)
+        if row is not None:
+            return str(unmarked(row["answer"]))
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+async def _unanswered(connection: "Connection", url: str, proposal: Proposal) -> str:
+    """Return nothing where it is the document all the same: the writer ended before it said so."""
+    now = (await documents_in(connection)).get(proposal.document)
+    if now is not None and (now.version, now.text) == (proposal.follows + 1, proposal.text):
+        return ""
+    raise UnreachableError(
+        f"no server that writes the record in {shown(url)} answers: begin one, and try again"
+    )

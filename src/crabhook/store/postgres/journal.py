@@ -20,8 +20,7 @@ from crabhook.store.interface import (
 )
 from crabhook.store.postgres.committer import Committer, Queued
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, shown, speaking_of
-from crabhook.store.postgres.proposals import answer_to, proposals_in
-from crabhook.store.postgres.tables import documents_in, unmarked
+from crabhook.store.postgres.tables import answer_to, documents_in, proposals_in, unmarked
 from crabhook.store.record import GENESIS, Cut, Document, Head, Retention
 from crabhook.store.sql import ANSWER, WAITING, answer_in, cut_among, waiting_in
 from crabhook.store.sqlite.files import HeadFile, private

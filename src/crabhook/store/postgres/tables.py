@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crabhook.store.change import Merged
-from crabhook.store.interface import Batch, ForeignError
+from crabhook.store.interface import Batch, ForeignError, Proposal
 from crabhook.store.record import COLUMNS, Cut, Document, Head, Record
 from crabhook.store.sql import (
     ANSWER,
@@ -99,6 +99,26 @@ def unmarked(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
     if isinstance(value, str) and _MARK in value:
         return value.replace(f"{_MARK}0", "\0").replace(f"{_MARK}1", _MARK)
     return value
+
+
+_OPEN = """
+SELECT id, document, follows, text, name, desk, signature FROM proposal
+WHERE answer IS NULL AND at > now() - interval '1 minute' ORDER BY at LIMIT 16
+"""
+_OLD = "DELETE FROM proposal WHERE at < now() - interval '1 hour'"
+
+
+async def proposals_in(connection: "Connection") -> Sequence[Proposal]:
+    """Return the proposals that have no answer yet and are still waited for, the oldest first."""
+    return [Proposal(*map(unmarked, row)) for row in await connection.fetch(_OPEN)]
+
+
+async def answer_to(connection: "Connection", proposal: str, said: str) -> None:
+    """Answer a proposal, by its id, in words: empty where it is now the document."""
+    await connection.execute(
+        "UPDATE proposal SET answer = $2 WHERE id = $1", proposal, marked(said)
+    )
+    await connection.execute(_OLD)
 
 
 _T, _B, _N, _F = "text", "bytea", "bigint", "double precision"
