@@ -172,20 +172,18 @@ def _unanswered(one: Ending, said: Said, kind: str, case: Case) -> Iterator[str]
     if said.verdict != due:
         yield f"its own way is {due!r}, and it said {said.verdict!r}"
     waited_out = one.ended - one.began >= min(one.job.wait, SERVER_WAIT) - 1
-    if _answered_there(one, case):
+    if one.printed and answered_there(one.job, one.printed, case.ledger):
         return
     if not waited_out and not _slow_greeting(one) and not _excused(one, case.troubles):
         words = (one.printed.stderr if one.printed else b"").decode(errors="replace")
         yield f"{kind} after {one.ended - one.began:.1f} s while nothing was amiss: {words.strip()}"
 
 
-def _answered_there(one: Ending, case: Case) -> bool:
-    """Whether the hook was let go since its agent told that the call was answered there."""
-    if one.printed is None or Refusal.OVER.encode() not in one.printed.stderr:
-        return False
-    return any(
-        record.session == one.job.session and isinstance(end_in(told(record)), AnsweredAtAgent)
-        for record in case.ledger.of(Kind.WITHDRAWN)
+def answered_there(job: Job, printed: Printed, ledger: Ledger) -> bool:
+    """Say whether a hook was let go since its agent told that the call was answered there."""
+    return Refusal.OVER.encode() in printed.stderr and any(
+        record.session == job.session and isinstance(end_in(told(record)), AnsweredAtAgent)
+        for record in ledger.of(Kind.WITHDRAWN)
     )
 
 

@@ -160,6 +160,11 @@ class Request:
             self._line.close()
             self._line = None
 
+    def part(self) -> "sockets.socket | None":
+        """Return the connection, which is the caller's from now on; None where there is none."""
+        line, self._line = self._line, None
+        return line
+
     def _attempt(self, call: Call, *, accept_by: float, end_by: float) -> str:
         """Carry the call out once; return in words what kept it from being answered."""
         server = self.options.server

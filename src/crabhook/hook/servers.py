@@ -7,7 +7,7 @@ and one file of certificates count for the whole list, and go to no address that
 
 from time import monotonic, sleep
 
-from crabhook.hook import Options, Unanswered, words
+from crabhook.hook import Options, Unanswered, sockets, words
 from crabhook.hook.call import (
     CANCELLED,
     DEADLINE_EXCEEDED,
@@ -58,6 +58,10 @@ def _looks_like_an_address(part: str) -> bool:
     return part.startswith("unix:") or part.rpartition(":")[2].isdigit()
 
 
+class _SilentError(ConnectionError):
+    """Nothing is heard of a server any more; it may have stopped for a while alone."""
+
+
 class _Watched(Call):
     """A call that knows when it heard of the server last, and where that says the leader is."""
 
@@ -94,6 +98,9 @@ class Turns:
         self._options = Options()  # a copy, whose server is the one that is asked now
         self._options.__dict__.update(request.options.__dict__)
         request.options = self._options
+        # Connections that fell silent: to close one is to leave, which withdraws the request's card
+        # where that server only stopped for a while.  So each is kept until another has taken it.
+        self._silent: list[sockets.socket] = []
         self._problems: dict[str, str] = {}  # by server, of the last round
         self._status: int | None = None  # the last that a server gave
         self._accepted = self._somebody = self._waits = False
@@ -160,11 +167,20 @@ class Turns:
             self._carry(call, greet_by)
         except (OSError, Malformed) as error:
             self._problems[server] = words(error)
+            if isinstance(error, _SilentError) and (line := request.part()) is not None:
+                self._silent.append(line)
         else:
             self._problems[server] = call.detail
         if call is None or call.status != OK:
             request.close()
+        else:
+            self._leave_silent()
         return call
+
+    def _leave_silent(self) -> None:
+        """Close what fell silent: the request is taken by another line now."""
+        while self._silent:
+            self._silent.pop().close()
 
     def _carry(self, call: _Watched, greet_by: float) -> None:
         """Carry the call to its end; raise OSError where nothing is heard of the server."""
@@ -177,7 +193,9 @@ class Turns:
                 if not call.greeted or now >= self._end:
                     raise
                 if now - call.heard >= _SILENCE:
-                    raise ConnectionError("nothing is heard of it any more") from None
+                    raise _SilentError("nothing is heard of it any more") from None
+                if call.accepted:
+                    self._leave_silent()
                 call.ping()
 
     def _unanswered(self, *, late: bool) -> Unanswered:

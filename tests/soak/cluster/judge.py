@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
+from crabhook.hook.fallback import KINDS
 from crabhook.store.record import Kind
 from tests.soak.ends import ENDS, final_states, requests_end
 from tests.soak.jobs import number_of
-from tests.soak.judge import Decisions, answered
+from tests.soak.judge import Decisions, answered, answered_there
 from tests.soak.said import UnreadableError, fallback, own_way, read
 from tests.support.ledger import told
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 AFTERWARDS = 8.0  # seconds in which a fault that is over is still felt
 MOST_UNANSWERED, MANY = 0.5, 50  # of how many hooks on, what share may find nobody
 OPENED = "waiting"
+NEITHER = tuple(KINDS[kind][0] for kind in ("options", "input", "fault"))
+"""What a hook says that could not even ask."""
 
 
 def broken_laws(seen: Histories) -> list[str]:
@@ -105,11 +108,11 @@ def _not_in_vain(seen: Histories) -> Iterator[str]:
                 for trouble in seen.troubles
             ):
                 yield f"job {one.job.number} found nobody while nothing was amiss: {words}"
-        elif kind:
+        elif kind and not answered_there(one.job, one.printed, seen.ledger):
             after = one.ended - one.began
             yield f"job {one.job.number} waited {after:.1f} s, and was lost: {kind}: {words}"
-        elif "crabhook" in words:
-            yield f"job {one.job.number} said what is no answer: {words}"
+        elif not kind and any(said in words for said in NEITHER):
+            yield f"job {one.job.number} neither asked nor found that nobody answers: {words}"
     many, nobody = kinds.total(), kinds["unreachable"]
     if many > MANY and nobody > MOST_UNANSWERED * many:
         yield f"of {many} hooks {nobody} found nobody, more than {MOST_UNANSWERED:.0%}"
@@ -118,10 +121,13 @@ def _not_in_vain(seen: Histories) -> Iterator[str]:
 def _allowed_by_somebody(seen: Histories) -> Iterator[str]:
     """No allow from silence: a rule speaks of the call, or a person gave one, and before."""
     jobs = {one.job.number: one.job for one in seen.hooks}
-    first: dict[tuple[int | None, str, str], float] = {}
+    first: dict[tuple[object, str, str], float] = {}
     for given in seen.given.values():
-        key = (given.job, given.by, given.verdict)
-        first[key] = min(given.at, first.get(key, given.at))
+        call = jobs[given.job].call if given.job in jobs else None
+        # A hook of a call that was decided a moment ago has the same decision, on no card.
+        for about in (given.card, f"call {call}"):
+            key = (about, given.by, given.verdict)
+            first[key] = min(given.at, first.get(key, given.at))
     for record in seen.ledger.of(Kind.DECIDED):
         number, actor = number_of(record.cwd), told(record).get("actor", {})
         job, kind = jobs.get(number or 0), actor.get("kind")
@@ -129,10 +135,12 @@ def _allowed_by_somebody(seen: Histories) -> Iterator[str]:
             continue
         ruled = kind == "rule" and job.wish in ("ruled-allow", "ruled-deny")
         if kind == "operator":
-            at = first.get((number, actor.get("name"), record.verdict))
+            about = record.card or f"call {job.call}"
+            at = first.get((about, actor.get("name"), record.verdict))
             if at is None or at > seen.committed[record.seq]:
                 who = f"{record.verdict} by {actor.get('name')} (record {record.seq})"
-                yield f"job {number}: {who} was given at no desk by then"
+                when = "" if at is None else f", but {at - seen.committed[record.seq]:.3f} s later"
+                yield f"job {number}: {who} was given at no desk by then{when}"
         elif record.verdict == "allow" and not ruled:
             yield f"job {number}: allow by {kind} (record {record.seq}) is nobody's to give"
 

@@ -128,7 +128,21 @@ class ClusterSoak:
             leader,
             self._nemesis.troubles,
         )
-        return [*faults, *broken_laws(self.seen)]
+        faults += broken_laws(self.seen)
+        if faults:
+            self._write_down(self.seen)
+        return faults
+
+    def _write_down(self, seen: Histories) -> None:
+        """Write what was seen beside the logs, for somebody to look at."""
+        told = {
+            "record": [f"{seen.committed.get(one.seq)} {one}" for one in seen.ledger.records],
+            "given": [f"{name} {one}" for name, one in seen.given.items()],
+            "hooks": [f"{one}" for one in seen.hooks],
+            "heard": [f"{one}" for one in seen.heard],
+        }
+        for name, lines in told.items():
+            (self._site.folder / f"seen-{name}").write_text("\n".join(lines), encoding="utf-8")
 
     def _say(self, text: str) -> None:
         print(f"{time.monotonic() - self._began:6.1f} s  {text}", flush=True)

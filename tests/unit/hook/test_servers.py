@@ -218,6 +218,31 @@ def test_a_leader_that_falls_silent_is_left_for_the_next(
     assert request.request_id.encode() in asked[0]
 
 
+def test_a_leader_that_fell_silent_is_not_left_before_another_has_the_request(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "_PING_EVERY", 0.1)
+    monkeypatch.setattr(servers, "_SILENCE", 0.6)
+    told: list[str] = []
+
+    def stop_for_a_while(line: socket.socket) -> None:
+        line.recv(1 << 16)
+        line.sendall(ACCEPTANCE)
+        while line.recv(1 << 16):
+            pass
+        told.append("left")
+
+    def slowly(_: pb.PermissionRequest, __: grpc.ServicerContext) -> pb.PermissionResponse:
+        time.sleep(0.3)  # in which the first would hear that it was left
+        told.append("taken by the next")
+        return replying(b"yes", confirm=True)
+
+    next_one = serving(Operator(slowly), f"unix:{folder}/b", options=PINGED)
+    with listening(folder / "a", stop_for_a_while), next_one:
+        assert ask(options_of(f"unix:{folder}/a", f"unix:{folder}/b")).stdout == b"yes"
+    assert told == ["taken by the next", "left"]
+
+
 def test_a_leader_that_lives_is_waited_for_however_long_it_says_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

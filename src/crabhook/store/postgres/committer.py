@@ -39,9 +39,16 @@ _LOG = logging.getLogger(__name__)
 LOCK = 0x4352414248  # "CRABH": the session's lock by which one writer is elected in a database
 TOGETHER = 256  # batches committed as one at most
 LOOK_EVERY = 1.0  # seconds after which an idle writer looks whether it still is the writer
+FROZEN_AFTER = 5  # seconds without a word of the writer after which the database takes its lock
 SLOW_AFTER = 3.0  # seconds without an answer after which that is said, and requests turned away
 RETRY_AFTER, RETRY_AT_MOST = 0.05, 1.0  # seconds
 
+# A writer whose process is stopped keeps its connection, and with that the lock, since the kernel
+# answers for it.  One that runs is heard of each LOOK_EVERY.
+_NOT_FROZEN = (
+    f"SET idle_session_timeout = '{FROZEN_AFTER}s';"
+    f"SET idle_in_transaction_session_timeout = '{FROZEN_AFTER}s'"
+)
 _HEAD = "SELECT seq, hash, at, epoch FROM head"
 _LEAD = """
 UPDATE head SET epoch = epoch + 1, leader = $1, leader_at = $2, desks_at = $3 RETURNING epoch
@@ -92,6 +99,7 @@ class Committer:
             with speaking_of(self._line.url):
                 await _elect(connection, self._line.url, patience)
                 await migrate(connection)
+                await connection.execute(_NOT_FROZEN)
         except BaseException:
             connection.terminate()
             raise
@@ -233,6 +241,7 @@ class Committer:
             await self._stand(connection)
             await _elect(connection, self._line.url)  # the last may hold it still, at the other end
             await self._stand(connection)
+            await connection.execute(_NOT_FROZEN)
         except BaseException:
             connection.terminate()
             raise
