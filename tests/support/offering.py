@@ -30,7 +30,7 @@ def offer(
 
 def offering(*offers: Offer, tried_on: int | None = 412) -> Offering:
     """Return what is offered, the narrowest first."""
-    return Offering(offers, tried_on)
+    return Offering(offers, tried_on, file="~/.config/crabhook/rules.toml")
 
 
 NARROW = offer(covered=3)

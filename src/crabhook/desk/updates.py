@@ -187,12 +187,19 @@ class Offering:
     """All that is offered for one call, the narrowest first.
 
     `tried_on`: on how many past calls of its kind, the latest; None where there is no record of
-    any.  `why`: why nothing is offered, in words that may hold an agent's.
+    any.  `why`: why nothing is offered, in words that may hold an agent's.  `file`: where a rule is
+    written that is taken, as a person would name it; an older server's does not say.
     """
 
     offers: tuple[Offer, ...] = ()
     tried_on: int | None = None
     why: str = ""
+    file: str = ""
+
+    @property
+    def where(self) -> str:
+        """The file that a rule is written to, in words where it is not known."""
+        return self.file or "your own rules.toml"
 
 
 @dataclass(frozen=True, slots=True)

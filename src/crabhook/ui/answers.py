@@ -6,7 +6,8 @@ when the desk is closed.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
 from crabhook.desk.commands import AllowWithRule, Decide, Outcome, TakenOffer
@@ -100,7 +101,8 @@ class Answers:
         """
         self._turn += 1
         now, together = self._desk.now(), list(seen)
-        danger = any(one.card.risk.level is Level.DANGER for one in together)
+        risks = (self.as_given(one.card, decision).risk for one in together)
+        danger = any(risk.level is Level.DANGER for risk in risks)
         moment = self._take_back * (self._danger_times if danger else 1)
         for one in together:
             card = one.card
@@ -124,7 +126,15 @@ class Answers:
     def given(self, card: Card) -> Card:
         """Return a card with what the answer decides that is held for it, as if it were sent."""
         held = self._held.get(card.number)
-        return card if held is None else card.given(held.decision)
+        return card if held is None else self.as_given(card, held.decision)
+
+    def as_given(self, card: Card, decision: Decision) -> Card:
+        """Return a card as a decision would leave it, with the risk of what that changes it to."""
+        risk = None
+        if decision.updated_input is not None:
+            risk = self._desk.changed_risk(card.number, decision)
+        given = card.given(decision)
+        return given if risk is None else replace(given, risk=risk)
 
     def last(self, number: int | None) -> int | None:
         """Return that card if an answer to it is held, or else the card answered last, or None."""
@@ -175,10 +185,16 @@ class Answers:
     def _send(self, held: HeldAnswer) -> None:
         number, decision, rule = held.card.number, held.decision, held.rule
         then = held.then or self._settled
+        if rule is not None and held.then is None:
+            where = self._desk.offers(number).where
+            then = partial(self._ruled, f"#{number} ALLOWED, and the rule WRITTEN in {where}")
         if rule is None:
             self._desk.submit(Decide(number, held.seen, decision), then)
         else:
             self._desk.submit(AllowWithRule(number, held.seen, rule, decision), then)
+
+    def _ruled(self, said: str, outcome: Outcome) -> None:
+        self._say(outcome.why or said)
 
     def _settled(self, outcome: Outcome) -> None:
         self._say(outcome.why)

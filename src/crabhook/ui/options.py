@@ -110,7 +110,8 @@ class DeskOptions:
     `take_back_ms`: how long an answer is held before it is sent, that to a card marked ▲▲ two
     and a half times as long; 0 sends at once.  `advance`: a decision selects the next card that
     waits.  `theme`: the colours.  `ascii`: the terminal shows nothing else.  `reasons` are offered
-    at a denial.  One is no choice: `elsewhere`, that the server goes on without the desk.
+    at a denial.  Two are no choice: `elsewhere`, that the server goes on without the desk, and
+    `unhooked`, the agents that crabhook is not installed for here, by the names `install` takes.
     """
 
     arming_ms: int = 400
@@ -121,6 +122,7 @@ class DeskOptions:
     attention: Attention = field(default_factory=Attention)
     reasons: tuple[str, ...] = ()
     elsewhere: bool = False
+    unhooked: tuple[str, ...] = ("claude", "codex", "gemini")
 
     @property
     def arming(self) -> float:

@@ -3297,10 +3297,15 @@ class Offering(_message.Message):
     OFFERS_FIELD_NUMBER: _builtins.int
     TRIED_ON_FIELD_NUMBER: _builtins.int
     WHY_FIELD_NUMBER: _builtins.int
+    FILE_FIELD_NUMBER: _builtins.int
     tried_on: _builtins.int
     """On how many past calls they were tried; absent where there is no record."""
     why: _builtins.bytes
     """Why nothing is offered."""
+    file: _builtins.bytes
+    """The file that a rule is written to which is taken, as a person would name it: shown, never
+    opened.  Empty where nothing is offered, and of an older server.
+    """
     @_builtins.property
     def offers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Offer]:
         """The narrowest first."""
@@ -3311,10 +3316,11 @@ class Offering(_message.Message):
         offers: _abc.Iterable[Global___Offer] | None = ...,
         tried_on: _builtins.int | None = ...,
         why: _builtins.bytes = ...,
+        file: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_tried_on", b"_tried_on", "tried_on", b"tried_on"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_tried_on", b"_tried_on", "offers", b"offers", "tried_on", b"tried_on", "why", b"why"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_tried_on", b"_tried_on", "file", b"file", "offers", b"offers", "tried_on", b"tried_on", "why", b"why"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__tried_on: _TypeAlias = _typing.Literal["tried_on"]  # noqa: Y015
     _WhichOneofArgType__tried_on: _TypeAlias = _typing.Literal["_tried_on", b"_tried_on"]  # noqa: Y015

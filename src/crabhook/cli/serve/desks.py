@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crabhook.cli.serve.logs import told
@@ -34,6 +35,7 @@ from crabhook.ui import headless
 from crabhook.ui.terminal import standard_lines, standard_writer
 
 if TYPE_CHECKING:
+    from crabhook.platforms.interface import Platform
     from crabhook.ui.options import DeskOptions
     from crabhook.ui.tally import Tally
 
@@ -184,4 +186,21 @@ def chosen(settings: Settings) -> "DeskOptions":
         ascii=settings.ascii or not draws_letters(sys.stdout, os.environ),
         reasons=settings.reasons,
         attention=Attention(**calls, sequence=settings.sequence, program=settings.program),
+        unhooked=unhooked(),
     )
+
+
+def unhooked() -> tuple[str, ...]:
+    """Return the agents whose user's own settings run no hook of ours, as far as can be read."""
+    from crabhook.install.entries import count  # noqa: PLC0415 - only the full screen says so
+    from crabhook.install.settings_file import read  # noqa: PLC0415 - likewise
+    from crabhook.platforms import PLATFORMS  # noqa: PLC0415 - likewise
+    from crabhook.platforms.installation import Scope  # noqa: PLC0415 - likewise
+
+    def hooked(agent: "Platform") -> bool:
+        with suppress(CrabhookError):
+            path = agent.settings.path(Scope.USER, Path(), os.environ)
+            return count(read(path).text) > 0
+        return False
+
+    return tuple(sorted(name for name, agent in PLATFORMS.items() if not hooked(agent)))

@@ -8,10 +8,12 @@ the latest first.
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import inf
+from pathlib import Path
 from time import monotonic
 from typing import TypeAlias
 
@@ -27,7 +29,7 @@ from crabhook.policy.propose import Proposal, Trial, propose, tried_each, why_no
 from crabhook.policy.rule import Rule, RuleVerdict, in_words
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import Today
-from crabhook.rulebook.files import RuleFiles, RulesError
+from crabhook.rulebook.files import RULES, RuleFiles, RulesError
 from crabhook.rulebook.history import calls_in, recalled
 from crabhook.server.core.law import Law
 from crabhook.store.interface import History, Query, StoreError
@@ -127,7 +129,16 @@ def offering(event: Event, files: RuleFiles, record: Place) -> Offered:
     if not proposals:
         return Offering(why=ruling.why if ruling else why_none(event, here.context)), []
     offers = tuple(map(_offer, proposals, trials))
-    return Offering(offers, past.count), [one.rule for one in proposals]
+    return Offering(offers, past.count, file=_named(files)), [one.rule for one in proposals]
+
+
+def _named(files: RuleFiles) -> str:
+    """Return the owner's rules as a person names them: a file below their home, from there."""
+    if files.shared:
+        return files.where(RULES)
+    with suppress(RuntimeError, ValueError):  # who has no home, and what is not below it
+        return f"~/{files.user.relative_to(Path.home())}"
+    return str(files.user)
 
 
 def _offer(proposal: Proposal, trial: Trial) -> Offer:

@@ -132,8 +132,10 @@ def said(event: Event, decision: Decision) -> str:
     verdict = decision.verdict
     if is_plan(event):
         return _OF_A_PLAN.get(verdict, verdict.done)
-    if verdict is not Verdict.ALLOW or decision.updated_input is None:
+    if verdict is not Verdict.ALLOW:
         return verdict.done
+    if decision.updated_input is None:
+        return "LEFT TO ITS DIALOG" if is_question(event) else verdict.done
     return "ANSWERED" if is_question(event) else f"{verdict.done} edited"
 
 
@@ -150,6 +152,7 @@ _BEFORE = {
     "APPROVED": "APPROVE",
     "SENT BACK": "SEND BACK",
     "ANSWERED": "ANSWER",
+    "LEFT TO ITS DIALOG": "LEAVE TO ITS DIALOG",
     "ALLOWED edited": "ALLOW edited",
     "HANDED BACK": "HAND BACK",
 }

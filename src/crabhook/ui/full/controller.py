@@ -24,7 +24,7 @@ from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, l
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
 from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.guard import Gate
-from crabhook.ui.full.keys import key_for
+from crabhook.ui.full.keys import is_a_key, key_for
 from crabhook.ui.full.notify import clipboard
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.help import marked
@@ -132,6 +132,8 @@ class Controller:
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
             way = "↑ ↓ choose" if context.mode is Mode.QUEUE else "esc, then ↑ ↓ choose"
             screen.say(f"#{screen.card.number} has ended; {way} another")
+        elif screen.card and context.mode is Mode.QUEUE and is_a_key(key):
+            screen.say(f"{key} does nothing at #{screen.card.number}: ? shows which keys do")
         self._go_on()
 
     def paste(self, text: str) -> None:

@@ -43,14 +43,14 @@ class Gate:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._rhythm = Rhythm()
-        self._stroke, self._again = Stroke.PRESSED, False
+        self._stroke, self._again, self._key = Stroke.PRESSED, False, ""
         self._before = Before(screen)
 
     def comes(self, key: str, now: float) -> bool:
         """Take in a key; return whether it counts as one at all."""
         screen = self._screen
         self._again = key == self._rhythm.last
-        self._stroke = self._rhythm.stroke(key, now)
+        self._stroke, self._key = self._rhythm.stroke(key, now), key
         if self._stroke is Stroke.SEQUENCE:
             return False
         screen.notice.key(now)
@@ -92,7 +92,7 @@ class Gate:
     def _may_decide(self, card: Card, guard: Guard) -> bool:
         screen = self._screen
         if not self._armed():
-            screen.say(f"#{card.number} has only just come into view: read it, then press again")
+            screen.say(self._why_not_yet(f"#{card.number}"))
             return False
         if held := screen.answers.held(card.number):
             if guard is Guard.ALLOW and held.decision.verdict is Verdict.ALLOW:
@@ -101,6 +101,12 @@ class Gate:
             screen.say(screen.answers.take_back(card.number))
         asks = screen.form is not None and screen.focus.mode is not Mode.REVIEW
         return guard not in _LETS_HAPPEN or asks or self._was_read()
+
+    def _why_not_yet(self, what: str) -> str:
+        """Say why a key was not obeyed: what it is about is new, or the key may still be held."""
+        if self._screen.armed():
+            return f"{self._key} was pressed for {what} a moment ago already: press once more"
+        return f"{what} has only just come into view: read it, then press {self._key} again"
 
     def _armed(self) -> bool:
         """Whether what is in view may be decided by the key: the key before needs to be let go."""
@@ -131,6 +137,6 @@ class Gate:
             screen.say(f"#{number} has ended: nothing was sent")
             return False
         if not self._armed():
-            screen.say("this has only just come into view: read it, then press again")
+            screen.say(self._why_not_yet("this"))
             return False
         return screen.focus.mode is Mode.MENU or self._was_read()

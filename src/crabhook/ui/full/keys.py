@@ -142,8 +142,8 @@ TABLE: tuple[Group, ...] = (
          "a call: allow it", ALLOW, _ALLOW),
         (_PLAIN_ALLOW & when.with_plan, "a", "approve",
          "a plan: approve it; the agent begins", ALLOW, _ALLOW),
-        (_PLAIN_ALLOW & ~when.without_form, "a", "its own dialog",
-         "questions: allow them without answers, so that the agent asks itself", ALLOW, _ALLOW),
+        (_PLAIN_ALLOW & ~when.without_form, "a", "let agent ask",
+         "questions: send no answers; the agent asks them in its own dialog", ALLOW, _ALLOW),
         (when.with_plan, "l", "note on lines…",
          "go through the plan, and deny it with notes", FREE, on.plan(plan.begin)),
         (when.with_changes, "v", "what changed",
@@ -337,3 +337,8 @@ _ROWS = {name: [key for key in KEYS if name in key.keys] for row in KEYS for nam
 def key_for(pressed: str, context: KeyContext) -> Key | None:
     """Return what the pressed key does in this context."""
     return next((key for key in _ROWS.get(pressed, ()) if key.when(context)), None)
+
+
+def is_a_key(pressed: str) -> bool:
+    """Whether a printable key does anything in some context; digits are of lists alone."""
+    return len(pressed) == 1 and not pressed.isdecimal() and pressed in _ROWS

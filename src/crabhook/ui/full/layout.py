@@ -271,10 +271,11 @@ class Painter:
         screen, card = self._screen, self._screen.card
         if card is None or screen.alone or screen.focus.mode in OVER_THE_CARD:
             return ([],)
-        stays, rest = below_rows(card, screen.work.surroundings.of(card), sheet)
-        given = screen.answers.given(card)
+        given = screen.given(card)
+        stays, rest = below_rows(given, screen.work.surroundings.of(card), sheet)
         if stays and as_allowed(given) is not as_allowed(card) and not is_question(card.event):
-            stays = [[("dim", "its risk, before your change:")], *stays]
+            when = "before your change" if given.risk is card.risk else "as you changed it"
+            stays = [[("dim", f"its risk, {when}:")], *stays]
         return [[], *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int) -> Sheet:

@@ -244,6 +244,13 @@ class Screen:
         """
         return self.arming.armed(self._view(), self.desk.now(), times)
 
+    def given(self, card: Card) -> Card:
+        """Return a card as it will be by what is held for it, or waits for a second yes."""
+        doubt = self.focus.doubt
+        if self.focus.mode is Mode.SURE and doubt is not None:
+            return self.answers.as_given(card, doubt.decision)
+        return self.answers.given(card)
+
     def say(self, text: str) -> None:
         """Show a sentence to the operator; an empty sentence leaves the last in view."""
         self.notice.say(text, self.desk.now())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from prompt_toolkit.utils import get_cwidth
 
-from tests.support.sitting import Sitting, happening
+from crabhook.ui.full.panes.foot import KEPT_BEHIND
+from tests.support.sitting import Sitting, call, happening
 
 
 def typing(text: str, columns: int = 80) -> tuple[Sitting, str, int]:
@@ -90,3 +91,28 @@ def test_however_long_a_prompt_is_what_is_typed_is_seen() -> None:
     sitting.press("4")
     sitting.type("the wrong branch of it")
     assert "the wrong branch of it" in sitting.text()
+
+
+def test_what_was_decided_is_not_pushed_away_by_what_agents_do() -> None:
+    sitting = Sitting(take_back_ms=0)
+    name = sitting.desk.ask(call(tool_input={"command": "make"}))
+    sitting.wait()
+    sitting.press("d", "n", "o", "enter")
+    sitting.desk.deliver(name)
+    for _ in range(9):
+        sitting.desk.ask(happening("PostToolUse", tool_name="Read", tool_input={"file_path": "a"}))
+    news = "\n".join(sitting.rows_of_text()[-3:])
+    assert "#1 Bash DENIED" in news
+    assert "Read" in news  # and of what goes on, the latest
+    for _ in range(KEPT_BEHIND):
+        sitting.desk.ask(happening("PostToolUse", tool_name="Read", tool_input={"file_path": "a"}))
+    assert "DENIED" not in "\n".join(sitting.rows_of_text()[-3:])
+
+
+def test_a_key_that_does_nothing_at_the_card_says_so() -> None:
+    sitting = Sitting()
+    sitting.ask(tool_input={"command": "make"})
+    sitting.wait()
+    sitting.press("l")
+    assert "l does nothing at #1: ? shows which keys do" in sitting.text()
+    assert not sitting.decided()

@@ -339,7 +339,7 @@ def test_enter_takes_no_choice_back() -> None:
 def test_an_allow_without_answers_carries_no_input_and_says_what_follows() -> None:
     sitting = asked()
     sitting.press("a")
-    assert "the agent shows its own dialog" in sitting.text()
+    assert "the agent asks in its own dialog" in sitting.text()
     sitting.wait(SENT)
     ((_, decision),) = sitting.decided()
     assert (decision.verdict, decision.updated_input) == (Verdict.ALLOW, None)

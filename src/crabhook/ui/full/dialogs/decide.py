@@ -54,7 +54,7 @@ def allow(form: Form | None) -> Effects:
         return (Give(Decision(Verdict.ALLOW)),)
     if form.answers():
         return Go(Mode.REVIEW), Say("there are answers here: look at them, then send them")
-    said = "allowed without answers: the agent shows its own dialog"
+    said = "no answers are sent: the agent asks in its own dialog"
     return (Give(Decision(Verdict.ALLOW), said=said),)
 
 
@@ -221,7 +221,8 @@ def offer_rules_of(entry: Past, desk: Replica) -> Effects:
     """Show the rules offered for such calls as that of an entry of the history."""
 
     def keep(taken: TakenOffer) -> Effect:
-        said = Say("the rule is in your own file, and counts from now on")
+        where = desk.offers(0, entry.id).where
+        said = Say(f"the rule is WRITTEN in {where}, and counts from now on")
         return submit(KeepRule(entry.id, taken), said)
 
     about = _About(f"entry {entry.id}", None, keep, Mode.HISTORY)

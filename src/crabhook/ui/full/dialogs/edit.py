@@ -12,11 +12,12 @@ from itertools import islice
 
 from crabhook.desk.commands import AskObjections, Done, Outcome
 from crabhook.desk.replica import Replica
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Risk, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Path, Value, at, parse_value, pretty, text_at
+from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.cards.summary import LONGEST, asked_again, brief
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
 from crabhook.ui.full.dialogs.prompts import Arrived, Choice, Menu, Proposal
@@ -141,6 +142,8 @@ def edit_of(card: Card, path: Path | None = None) -> Edit:
         made = _of_input(card, tool, next(iter(text_paths(tool)), ()) if path is None else path)
     if len(made.old) > LONGEST_TEXT:
         raise RewriteError(f"the {made.subject} is too long to be edited here")
+    if "\n" not in made.old:  # of several lines the first is what tells where one is
+        made.editor.cursor_position = len(made.old)
     return made
 
 
@@ -253,7 +256,8 @@ def _proposal(
     edit: Edit, decision: Decision, edits: Edits, desk: Replica, *, again: bool = False
 ) -> Proposal:
     """Return the page with the difference; where the rules object, a first yes asks `again`."""
-    difference = difference_page(edit, edit.tell(decision), decision.despite, again=again)
+    risk = desk.changed_risk(edit.number, decision)
+    difference = difference_page(edit, edit.tell(decision), decision.despite, risk, again=again)
 
     def send() -> Effects:
         if anew := _begun_anew(edit, edits, desk):
@@ -317,12 +321,17 @@ def _line_rows(text: str, letter: int | None, sheet: Sheet) -> Iterator[Line]:
 
 
 def difference_page(
-    edit: Edit, new: str, against: tuple[str, ...] = (), *, again: bool = False
+    edit: Edit,
+    new: str,
+    against: tuple[str, ...] = (),
+    risk: Risk | None = None,
+    *,
+    again: bool = False,
 ) -> Content:
     """Return what an edit takes out of what the agent sent and puts in, and what rules say to it.
 
-    `against`: what a denial or a protected place says.  `again`: the operator
-    has said yes to that once, and is asked a second time.
+    `against`: what a denial or a protected place says.  `risk`: what the call may do then.
+    `again`: the operator has said yes to that once, and is asked a second time.
     """
 
     def rows(sheet: Sheet) -> Iterator[Line]:
@@ -332,6 +341,9 @@ def difference_page(
                 yield from quoted(said, sheet, style="warning", words=True)
         yield [("heading", f"the {edit.subject} as it will be sent")]
         yield from framed(edit_rows(edit.old, new, sheet.inner))
+        if risk is not None:
+            yield [("label", "what it may do then")]
+            yield from risk_rows(risk, sheet)
 
     # the difference itself is the key, so that another one has to be looked at anew
-    return page((edit.number, "difference", new, against, again), rows)
+    return page((edit.number, "difference", new, against, again, risk), rows)

@@ -164,8 +164,8 @@ def _request(screen: Screen, card: Card) -> Content:
     """Return what a card asks; with what is held for it, or waits for a second yes."""
     held, doubt = screen.answers.held(card.number), screen.focus.doubt
     if screen.focus.mode is Mode.SURE and doubt is not None:
-        return request_page(card.given(doubt.decision), screen.answers.turn + 1)
-    return request_page(screen.answers.given(card), held.turn if held else 0)
+        return request_page(screen.given(card), screen.answers.turn + 1)
+    return request_page(screen.given(card), held.turn if held else 0)
 
 
 def _everything(screen: Screen) -> Content | None:

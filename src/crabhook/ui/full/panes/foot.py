@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 
 from crabhook.model.card import FeedEntry
@@ -25,6 +25,7 @@ from crabhook.ui.text.layout import Line, clip_line, line_cells
 from crabhook.ui.text.width import Speller, cells, clip, fit, wrapped
 
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
+KEPT_BEHIND = 20  # lines of what agents do, behind which what was decided keeps its row
 _SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
 
 
@@ -85,10 +86,13 @@ class Foot:
         return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
 
     def _feed(self, count: int) -> list[FeedEntry]:
-        """Return the last lines of what went by; what became of a card in words for people."""
+        """Return the last lines of what went by; what became of a card in words for people.
+
+        What a running agent does comes many times a second: what became of a card, what the desk
+        did and an alarm keep their rows before it for a while.
+        """
         screen, lines = self._screen, list[FeedEntry]()
-        feed = screen.desk.feed()
-        for entry in feed[max(len(feed) - count, 0) :]:
+        for entry in _kept(screen.desk.feed(), count):
             card = None if entry.number is None else screen.desk.card(entry.number)
             if card is not None and card.outcome:
                 by, allowed = by_another(card, screen.desk, str, when=False), as_allowed(card)
@@ -99,6 +103,21 @@ class Foot:
             else:
                 lines.append(entry)
         return lines
+
+
+def _kept(feed: Sequence[FeedEntry], count: int) -> Sequence[FeedEntry]:
+    """Return so many of the last lines, in their order, all but one kept for those of ours."""
+    begins = max(len(feed) - KEPT_BEHIND, 0)
+    ours = [place for place in range(begins, len(feed)) if _is_ours(feed[place])]
+    kept = {*ours[-max(count - 1, 1) :]} if count else set[int]()
+    rest = (place for place in range(len(feed) - 1, -1, -1) if place not in kept)
+    kept.update(islice(rest, count - len(kept)))
+    return [feed[place] for place in sorted(kept)]
+
+
+def _is_ours(entry: FeedEntry) -> bool:
+    """Whether a line tells of a card, of what the desk did, or of something wrong."""
+    return entry.number is not None or entry.alarm or not entry.event.platform
 
 
 def _fit(prompt: str, columns: int) -> str:

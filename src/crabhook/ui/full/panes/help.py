@@ -11,6 +11,7 @@ from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Group, Key
 from crabhook.ui.full.keys import KEYS, TABLE
 from crabhook.ui.full.screen import Screen
+from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.layout import Content, Line, Sheet, clip_line, page
 from crabhook.ui.text.width import Speller, fit, wrapped
 
@@ -28,6 +29,12 @@ _WHERE = {
     Mode.REVIEW: ", before its answers are sent",
     Mode.FILL: ", in its form",
     Mode.NOTES: ", on the lines of its plan",
+}
+
+_OF_A_VIEW = {
+    Mode.SESSIONS: "the sessions",
+    Mode.HISTORY: "the history",
+    Mode.ENTRY: "an entry of the history",
 }
 
 
@@ -54,8 +61,8 @@ def help_content(screen: Screen) -> Content:
                     [("", f" {row}")] for row in wrapped(law, sheet.columns - 2, str, words=True)
                 )
         else:
-            whose = "the desk: nobody waits"
-            if card is not None:
+            whose = _OF_A_VIEW.get(context.mode, "the desk: nobody waits")
+            if card is not None and context.mode not in _OF_A_VIEW:
                 ended = ", which has ended" if screen.selection.ended else ""
                 where = _WHERE.get(context.mode, "")
                 whose = f"#{card.number} {tool_label(card.event, sheet.spell)}{where}{ended}"
@@ -190,7 +197,7 @@ def offer_lines(screen: Screen, height: int, columns: int, spell: Speller) -> li
 def empty_lines(screen: Screen) -> list[Line]:
     """Return that nobody waits, how to begin, and what happened today."""
     told = (
-        ("connect an agent", "crabhook install claude", "  (or codex, gemini)"),
+        *_connecting(screen.options.unhooked),
         ("try it", "crabhook demo", "  an agent that is a script"),
         ("today", "", screen.desk.house().today or "nothing was decided yet"),
     )
@@ -200,3 +207,14 @@ def empty_lines(screen: Screen) -> list[Line]:
         for what, command, rest in told
     ]
     return rows
+
+
+def _connecting(unhooked: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield how to connect an agent that is not connected yet, and which agents are."""
+    connected = ", ".join(one for one in DeskOptions().unhooked if one not in unhooked)
+    if connected:
+        yield "connected", connected, "  a session that starts now asks here"
+    if unhooked:
+        what = "connect another" if connected else "connect an agent"
+        others = ", ".join(unhooked[1:])
+        yield what, f"crabhook install {unhooked[0]}", f"  (or {others})" if others else ""

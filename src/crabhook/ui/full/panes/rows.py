@@ -90,7 +90,9 @@ class CardRow:
             return []
         held = self.held
         left = f"in {held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
-        return [("held", f"{to_be_said(held.card.event, held.decision)} {left} u takes it back")]
+        done = to_be_said(held.card.event, held.decision)
+        rule = " + RULE" if held.rule is not None else ""
+        return [("held", f"{done}{rule} {left} u takes it back")]
 
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows

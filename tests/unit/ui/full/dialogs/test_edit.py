@@ -87,6 +87,6 @@ def test_an_event_about_no_tool_has_no_input_to_edit() -> None:
 def test_an_edit_is_kept_with_its_card_and_forgotten_with_it() -> None:
     edits, card = Edits(), asked("Bash", {"command": "ls"})
     edits.of(card).editor.insert("x")
-    assert edits.of(card).editor.text == "xls"
+    assert edits.of(card).editor.text == "lsx"
     del edits[card.number]
     assert edits.of(card).editor.text == "ls"

@@ -64,7 +64,11 @@ def test_a_change_of_a_file_is_edited_in_real_lines_and_that_field_alone_is_anot
     sitting.wait()
     sitting.press("enter")  # where the rules or the risk want a second yes
     ((_, decision),) = sitting.decided()
-    assert decision.updated_input == {**before, field: NEW + before[field]}
+    several = "\n" in before[field]  # then the cursor begins at the first line, else at the end
+    assert decision.updated_input == {
+        **before,
+        field: NEW + before[field] if several else before[field] + NEW,
+    }
 
 
 EDITS = {

@@ -110,3 +110,11 @@ def test_an_empty_desk_looks_so(columns: int) -> None:
     assert shown(empty_lines(sitting.screen)) == EMPTY
     assert "nobody waits for you" in sitting.text()
     assert "crabhook install" in sitting.text()
+
+
+def test_an_empty_desk_names_only_agents_that_are_not_connected_yet() -> None:
+    text = Sitting(unhooked=("codex", "gemini")).text()
+    assert "connected         claude" in text
+    assert "connect another   crabhook install codex  (or gemini)" in text
+    assert "install claude" not in text
+    assert "crabhook install" not in Sitting(unhooked=()).text()

@@ -46,7 +46,7 @@ def test_questions_that_were_answered_already_are_only_shown() -> None:
     ("tool", "tool_input", "keys", "word"),
     [
         ("AskUserQuestion", QUESTIONS, ["1", "r", "enter"], "ANSWERED"),
-        ("AskUserQuestion", QUESTIONS, ["a"], "ALLOWED"),  # its agent asks in its own dialog
+        ("AskUserQuestion", QUESTIONS, ["a"], "LEFT TO ITS DIALOG"),
         ("ExitPlanMode", {"plan": "# one"}, ["a"], "APPROVED"),
         ("ExitPlanMode", {"plan": "# one"}, ["d", "x", "enter"], "SENT BACK"),
     ],

@@ -68,9 +68,11 @@ def test_a_rule_is_written_when_its_allow_is_sent(key: str) -> None:
     sitting = at_the_list()
     sitting.press(key)
     assert not sitting.desk.rules
+    assert "ALLOW + RULE in " in sitting.text()
     sitting.wait(SENT)
     assert sitting.desk.rules == [(1, NARROW)]
     assert sitting.verdicts() == [(1, Verdict.ALLOW)]
+    assert "#1 ALLOWED, and the rule WRITTEN in ~/.config/crabhook/rules.toml" in sitting.text()
     assert "from now on: allow Bash(make)" in sitting.text()
 
 

@@ -350,6 +350,8 @@ def test_a_call_that_is_to_be_allowed_changed_is_shown_changed_until_that_is_tak
     sitting.type("new")
     sitting.press("c-s")
     sitting.wait()
+    changed = sitting.text()
+    assert "▲▲ deletes ../new" in changed[changed.index("what it may do then") :]
     sitting.press("enter")
     assert "▲▲ deletes ../new (OUTSIDE the project): enter allows it" in sitting.text()
     assert "│ rm -rf ../new" in sitting.text()
@@ -362,7 +364,8 @@ def test_a_call_that_is_to_be_allowed_changed_is_shown_changed_until_that_is_tak
     assert "#1 api-server rm -rf ../new" in shown  # in the queue
     assert shown.count("rm -rf ../old") == 1
     assert "│ - rm -rf ../old" in shown[shown.index("what was changed: command") :]
-    assert "its risk, before your change:" in shown[: shown.index("▲▲ deletes ../old")]
+    assert "its risk, as you changed it:" in shown[: shown.index("▲▲ deletes ../new")]
+    assert "deletes ../old" not in shown
     sitting.press("i")
     assert "│ rm -rf ../old" in sitting.text()
     sitting.press("escape", "u")

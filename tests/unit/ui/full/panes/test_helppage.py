@@ -136,3 +136,13 @@ def test_no_key_decides_while_the_page_is_open() -> None:
         sitting.press("escape")
         sitting.wait()
     assert not sitting.decided()
+
+
+def test_the_page_of_keys_says_which_view_it_is_about() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    for key, whose in (("S", "the sessions"), ("H", "the history"), ("Q", "#1 Bash")):
+        sitting.press(key, "?")
+        assert f"keys for {whose}" in sitting.text()
+        sitting.press("escape")
