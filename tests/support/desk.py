@@ -161,7 +161,7 @@ class PlayedReadings:
     def edition(self, _calls: Mapping[str, Event]) -> Hashable:
         return self.judge
 
-    def keep_rule(self, taken: TakenOffer, about: str) -> str:
+    def keep_rule(self, taken: TakenOffer, about: str, _by: Actor) -> str:
         number = _number(about)
         offering = self.offered[number] or Offering()
         offered = {offer.id: offer for offer in offering.offers}
