@@ -8,7 +8,7 @@ something that would be written back as another value.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from crabhook.model.errors import PayloadError
@@ -20,6 +20,25 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _CANONICAL = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _LITERAL = json.JSONEncoder(ensure_ascii=False)
 _PRETTY = json.JSONEncoder(indent=2, ensure_ascii=False)
+
+
+def writer_of(encoder: json.JSONEncoder) -> Callable[[Any], str]:
+    """Return what the encoder's `encode` does, with its part in C made once, not at every call."""
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return encoder.encode
+    encode_text = json.encoder.encode_basestring_ascii
+    separators = (encoder.key_separator, encoder.item_separator)
+    options = (encoder.sort_keys, encoder.skipkeys, encoder.allow_nan)
+    parts = make(None, encoder.default, encode_text, None, *separators, *options)
+
+    def write(value: Any) -> str:  # noqa: ANN401 - what JSON holds, or else an error
+        return encode_text(value) if isinstance(value, str) else "".join(parts(value, 0))
+
+    return write
+
+
+_compact, _canonical = writer_of(_COMPACT), writer_of(_CANONICAL)
 
 _INF = float("inf")
 
@@ -50,11 +69,7 @@ def parse_value(text: bytes, deepest: int = MAX_DEPTH) -> Value:
     if text.count(b"[") + text.count(b"{") > deepest:
         _check_nesting(text, deepest)
     try:
-        value: Value = json.loads(
-            text.decode("utf-8-sig"),
-            parse_constant=_refuse_constant,
-            parse_float=_finite if len(text) < LONG else float,
-        )
+        value: Value = (_STRICT if len(text) < LONG else _LATER).decode(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise PayloadError(f"it is not UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:
@@ -71,7 +86,7 @@ def parse_value(text: bytes, deepest: int = MAX_DEPTH) -> Value:
 
 def compact(value: Value | Mapping[str, Value]) -> str:
     """Return `value` as one line of JSON, in ASCII, so that no reader can mistake its encoding."""
-    return _COMPACT.encode(value)
+    return _compact(value)
 
 
 def compact_with(value: Mapping[str, Value], key: str, text: str) -> str:
@@ -82,7 +97,7 @@ def compact_with(value: Mapping[str, Value], key: str, text: str) -> str:
 
 def canonical(value: Value) -> str:
     """Return the same text for equal values, whatever the order of their keys."""
-    return _CANONICAL.encode(value)
+    return _canonical(value)
 
 
 def literal(text: str) -> str:
@@ -181,6 +196,11 @@ def _finite(literal: str) -> float:
     if number in (_INF, -_INF):
         raise PayloadError(f"it holds a number out of range ({literal[:20]})")
     return number
+
+
+# Made once, as above; the second one leaves numbers to `_check_finite`.
+_STRICT = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_LATER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _check_finite(value: Value) -> None:

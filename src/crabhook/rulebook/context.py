@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from crabhook.bounded import Bounded
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import compact
-from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Wanted
+from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Look, Wanted
 from crabhook.policy.paths import LONGEST_PATH, is_within
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
@@ -183,9 +183,9 @@ def context_here(project: Path, looks: Looks | None = None) -> Context:
     return Context(named, home, datetime.now(UTC), _follower(), below)
 
 
-def at_this_moment(there: Context) -> Context:
+def at_this_moment(there: Context, below: Look) -> Context:
     """Return the context of a look at a project for a call that comes now: links are as now."""
-    return replace(there, now=datetime.now(UTC), real=_follower())
+    return Context(there.project, there.home, datetime.now(UTC), _follower(), below)
 
 
 def _follower() -> Callable[[str], str]:

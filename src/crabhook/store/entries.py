@@ -105,7 +105,8 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     decision, by = made.decision, made.by
     at_desk, who = isinstance(by, Operator), wording.who(by)
     said: dict[str, Value] = {"where": "the desk"} if at_desk else {"where": "at once", "rule": who}
-    said.update(zip(_PARTS, _parts(decision), strict=True))
+    if any(parts := _parts(decision)):  # most say nothing but the verdict
+        said.update(zip(_PARTS, parts, strict=True))
     said |= {"despite": list(decision.despite), "legs": list(legs)}
     body: dict[str, Value] = {
         "by": who,

@@ -14,7 +14,7 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import Value, writer_of
 
 
 class Kind(StrEnum):
@@ -129,7 +129,7 @@ def iso(at: float) -> str:
 
 
 GENESIS = Head(0, bytes(32))
-_TEXT = json.JSONEncoder(separators=(",", ":"), default=repr)
+_text = writer_of(json.JSONEncoder(separators=(",", ":"), default=repr))
 
 
 def link(before: bytes, content: Sequence[object]) -> bytes:
@@ -138,7 +138,7 @@ def link(before: bytes, content: Sequence[object]) -> bytes:
     As a JSON list the columns are unambiguous.  What JSON has no word for (a blob somebody put
     there) is hashed by its repr, so that no content makes verifying fail.
     """
-    return sha256(before + _TEXT.encode(content).encode("ascii")).digest()
+    return sha256(before + _text(content).encode("ascii")).digest()
 
 
 DAY = 86_400.0

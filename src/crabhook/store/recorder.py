@@ -133,8 +133,10 @@ class Recorder:
         DeposedError, or has it in the future, when what is decided must not be given any more.
         """
         if self._store is not None and self.error is None:
-            with self._faults_seen():
+            try:
                 return self._write_to(self._store, changes)
+            except Exception as error:  # noqa: BLE001 - no fault may take a decision with it
+                self._see(error)
         self._backlog.add(changes, self._wall())
         return False
 
@@ -171,20 +173,26 @@ class Recorder:
         """Note a fault of what is done inside, but for those that are its caller's."""
         try:
             yield
-        except (TicketError, DeposedError):
-            raise
-        except Exception as error:
-            if self._shared:
-                raise DeposedError(f"what is decided could not be recorded: {error}") from error
-            self._failed(error)  # no fault here may take a decision with it
+        except Exception as error:  # noqa: BLE001 - no fault may take a decision with it
+            self._see(error)
+
+    def _see(self, error: Exception) -> None:
+        """Note a fault, or raise it where it is its caller's."""
+        if isinstance(error, TicketError | DeposedError):
+            raise error
+        if self._shared:
+            raise DeposedError(f"what is decided could not be recorded: {error}") from error
+        self._failed(error)
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id is known by another secret; no, while that cannot be known."""
         if self._store is None or self.error is not None:
             return False
-        with self._faults_seen():
+        try:
             return self._store.journal.is_anothers(request_id, secret)
-        return False
+        except Exception as error:  # noqa: BLE001 - as above
+            self._see(error)
+            return False
 
     def recover(self) -> Recovered:
         """Return what waited, and what was answered, when the last server ended."""

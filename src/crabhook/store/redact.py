@@ -41,6 +41,7 @@ class Redactor:
             lru_cache(maxsize=REMEMBERED)(partial(self._settled, by_entropy=by))
             for by in (True, False)
         )
+        self._known_fields = lru_cache(maxsize=REMEMBERED)(self._named)
 
     def text(self, text: str) -> str:
         """Return `text` without its secrets, cut after MAX_TEXT characters."""
@@ -53,6 +54,14 @@ class Redactor:
     def value(self, value: Value | Mapping[str, Value]) -> Value:
         """Return a JSON value without secrets, in texts and in names, and within MAX_VALUE."""
         return _Walk(self).value(value, 0, named=False)
+
+    def field(self, key: str) -> tuple[str, bool]:
+        """Return the name of a field without secrets, and whether it says that it holds one."""
+        return self._known_fields(key) if len(key) <= SHORT else self._named(key)
+
+    def _named(self, key: str) -> tuple[str, bool]:
+        name = self.text(key)
+        return name, names_a_secret(_MARK.sub("", name) if "[" in name else name)
 
     def mark(self, kind: str, secret: str) -> str:
         """Return what stands in a secret's place."""
@@ -85,6 +94,8 @@ class Redactor:
         return self.mark("unsettled", text)
 
     def _once(self, text: str, *, by_entropy: bool) -> str:
+        if "[" not in text:  # and so no mark
+            return self._piece(text, by_entropy=by_entropy)
         pieces = _MARK.split(text)  # every other one is a mark
         return "".join(
             piece if place % 2 else self._piece(piece, by_entropy=by_entropy)
@@ -123,7 +134,7 @@ class _Walk:
             return self._text(value, named=named)
         if value is None or isinstance(value, bool | int | float):
             return self._scalar(value, named=named)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - soon told
             return self._object(value, depth, named=named)
         return [self.value(item, depth + 1, named=named) for item in value[: self._left + 1]]
 
@@ -134,7 +145,7 @@ class _Walk:
         return self._text(repr(value), named=named) if named or no_json else value
 
     def _text(self, text: str, *, named: bool) -> str:
-        clean = self._redactor.text(text)
+        clean = text if len(text) <= SHORT and is_plain(text) else self._redactor.text(text)
         if named and not is_reference(text) and not _MARK.search(clean):
             clean = self._redactor.mark("named", text)
         if len(clean) > self._left:
@@ -148,9 +159,9 @@ class _Walk:
             if self._left < 0:
                 clean["[left out]"] = "[left out]"
                 break
-            name = self._redactor.text(key)
+            name, secret = self._redactor.field(key)
             while name in clean:
                 name += "'"
-            secret = named or names_a_secret(_MARK.sub("", name) if "[" in name else name)
-            clean[name] = self.value(inner, depth + 1, named=secret)
+                secret = names_a_secret(_MARK.sub("", name))
+            clean[name] = self.value(inner, depth + 1, named=named or secret)
         return clean

@@ -56,14 +56,18 @@ class Tally:
 
     def count(self, event: Event, decided: Decided) -> None:
         """Count a decision."""
-        if word := counted_as(event, decided):
+        word = counted_as(event, decided)
+        if word:
             self._here[word] += 1
-        self.count_earlier(event, decided)
+        self._count(event, decided, word)
 
     def count_earlier(self, event: Event, decided: Decided) -> None:
         """Count a decision of today that was made before the desk was opened."""
+        self._count(event, decided, counted_as(event, decided))
+
+    def _count(self, event: Event, decided: Decided, word: str) -> None:
         self._turn()
-        if word := counted_as(event, decided):
+        if word:
             self._on_day[word] += 1
         if event.tool is not None and len(self._alike) < MOST_ALIKE:
             self._alike[event.tool.name, target(event), decided.decision.verdict] += 1

@@ -102,13 +102,14 @@ class LineWriter:
         self._encoding = encoding
         self._way = None if target is None else reopened(target)
         self._waits = target is not None and not S_ISREG(os.fstat(target).st_mode)
+        self._folds = target is not None and os.isatty(target)
 
     async def __call__(self, text: str) -> None:
         """Write `text`; raises OSError when nobody reads any more."""
         if self._target is None:
             raise BrokenPipeError("standard output is closed")
-        with suppress(OSError):  # no terminal; a terminal that says 0 does not know
-            if columns := os.get_terminal_size(self._target).columns:
+        with suppress(OSError):  # the terminal is gone; one that says 0 does not know
+            if self._folds and (columns := os.get_terminal_size(self._target).columns):
                 fitting = partial(fold, columns=max(columns, _NARROWEST), words=self._words)
                 text = "\n".join(chain.from_iterable(map(fitting, text.split("\n"))))
         loop = asyncio.get_running_loop()

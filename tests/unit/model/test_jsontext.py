@@ -188,3 +188,18 @@ def test_a_small_value_is_its_own_start() -> None:
 )
 def test_an_object_with_a_part_written_before_is_the_same_text(value: dict[str, Value]) -> None:
     assert compact_with(value, "b", compact(value.get("b"))) == compact(value)
+
+
+@given(VALUES)
+@example([1.5, -0.0, 1e300, True, None, {"b": [], "a": {}}])
+def test_the_encoder_that_is_made_once_writes_what_json_does(value: Value) -> None:
+    assert compact(value) == json.dumps(value, separators=(",", ":"))
+    assert canonical(value) == json.dumps(value, separators=(",", ":"), sort_keys=True)
+
+
+def test_a_value_that_holds_itself_is_an_error_and_leaves_the_encoder_as_it_was() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises((RecursionError, ValueError)):
+        compact(endless)
+    assert compact([1, {"a": 2}]) == '[1,{"a":2}]'

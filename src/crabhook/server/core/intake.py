@@ -19,7 +19,7 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
-from crabhook.policy.rule import Ruling
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING
 from crabhook.server.core.pending_call import PendingCall, RefusedError, is_here
 from crabhook.server.core.runner import Runner
@@ -44,6 +44,7 @@ def deadlines(now: float, wait: float, theirs: float = 0.0) -> Deadlines:
 
 LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
 _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
+_DECIDING = (RuleVerdict.ALLOW, RuleVerdict.DENY)
 
 
 class Intake:
@@ -75,7 +76,11 @@ class Intake:
             ruling = await self._runner.judge(asked.event, long=long)
         if self._may_wait(asked, held, ruling):
             risk = await self._runner.assess(asked.event, long=long)
-        files = await self._finder.found(changed_paths(asked.event), _machine(asked))
+        files: tuple[str, ...] = ()
+        if changed := changed_paths(asked.event):
+            # Of a short call that was judged, the rules have just looked where its files are.
+            looked = held in _JUDGED and not long
+            files = await self._finder.found(changed, _machine(asked), looked=looked)
         try:
             return self._runner.enter(asked, ruling, risk, files)
         except RefusedError as error:
@@ -84,6 +89,8 @@ class Intake:
 
     def _may_wait(self, asked: Request, held: Held, ruling: Ruling | None) -> bool:
         """Whether a card may come of it: orders may hold what nobody else would."""
+        if ruling is not None and ruling.verdict in _DECIDING:
+            return False
         choices = PLATFORMS[asked.event.platform].choices(asked.event).verdicts
         said = said_by(ruling).where(choices)
         if held in (Held.NEVER, Held.ALWAYS, Held.AT_THE_GATE):
@@ -102,12 +109,17 @@ class FileFinder:
         self._threads = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-files")
         self._hanging: set[asyncio.Future[tuple[str, ...]]] = set()
 
-    async def found(self, paths: Sequence[str], host: str) -> tuple[str, ...]:
+    async def found(
+        self, paths: Sequence[str], host: str, *, looked: bool = False
+    ) -> tuple[str, ...]:
         """Return where files really are, or by their names where that cannot be told in time.
 
-        Those of another machine, `host`, are known by their names, and by its name.
+        Those of another machine, `host`, are known by their names, and by its name.  `looked`: the
+        loop has looked at these very files a moment ago, so a thread for it would spare nobody.
         """
         named = _by_name(paths, host)
+        if looked and not host:
+            return _really(paths)
         if host or not named or len(self._hanging) >= MOST_HANGING:
             return named
         looking = asyncio.get_running_loop().run_in_executor(self._threads, _really, paths)

@@ -70,7 +70,7 @@ def _no_warner(_project: Path) -> Warner:
 class Judge(Protocol):
     """The owner's rules: what they say of an event, None where they leave it open.
 
-    `long`: judging it may take a while, so that it is done off the loop.
+    `long`: judging it may take a while, so it is done off the loop.
     """
 
     def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
@@ -95,10 +95,7 @@ async def no_rules(_event: Event, *, long: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What the owner's own files said when they could last be read, and what is wrong since.
-
-    `read`: they could be, at least once.
-    """
+    """What the owner's own files said when they could last be `read`, and what is wrong since."""
 
     rules: RuleSet
     trusted: tuple[Trusted, ...]
@@ -188,12 +185,11 @@ class Law:
             return None
         folder = _folder(event)
         there = self._fresh(folder) or await self._looked(folder)
-        around = at_this_moment(there.around)
+        around = at_this_moment(there.around, there.around.below if long else self._looks.known)
         if not long:
-            judge = partial(self._rulings.judge, there.policy)
-            return _judged(judge, event, replace(around, below=self._looks.known))
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, _judged, there.policy.judge, event, around)
+            return _judged(partial(self._rulings.judge, there.policy), event, around)
+        judging = asyncio.get_running_loop().run_in_executor
+        return await judging(None, _judged, there.policy.judge, event, around)
 
     async def risk(self, event: Event, *, long: bool) -> Risk:
         """Return what an event's call may do, by the last look at its project; for a card.
@@ -205,11 +201,12 @@ class Law:
         there = self._by_folder.get(_folder(event))
         if there is None:
             return UNTOLD
-        around = at_this_moment(there.around)
-        if self._assessed and not long:
-            return _assessed(there.policy, event, replace(around, below=self._looks.known))
-        loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(None, _assessed, there.policy, event, around)
+        below = self._looks.known if (soon := self._assessed and not long) else there.around.below
+        around = at_this_moment(there.around, below)
+        if soon:
+            return _assessed(there.policy, event, around)
+        judging = asyncio.get_running_loop().run_in_executor
+        found = await judging(None, _assessed, there.policy, event, around)
         self._assessed = True
         return found
 
@@ -334,7 +331,8 @@ def _folder(event: Event) -> str:
 
 def _judged(judge: _Judge, event: Event, around: Context) -> Ruling | None:
     try:
-        return judge(replace(event, cwd=_folder(event)), around)
+        where = _folder(event)
+        return judge(event if where == event.cwd else replace(event, cwd=where), around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
         _LOG.exception("the rules could not be asked about %s", event.name)
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")

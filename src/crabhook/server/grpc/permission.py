@@ -65,6 +65,9 @@ def request_of(
     )
 
 
+_ALONE, _ALONE_ENDS = b'{"hookSpecificOutput":', b"}\n"
+
+
 def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
     """Return the extended response: the reply itself, and the same decision field by field."""
     output = reply.output or {}
@@ -84,11 +87,14 @@ def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
         updated = specific.get("updatedInput")
         if updated is not None:  # it may be megabytes: it is written once
             message.updated_input_json = compact(updated)
+        elif isinstance(inner, dict) and inner.get("updatedInput") is not None:
+            message.updated_input_json = compact(inner["updatedInput"])
+        if len(output) == 1:  # and so it stands in what is printed
+            whole = reply.stdout[len(_ALONE) : -len(_ALONE_ENDS)].decode("ascii")
+        elif updated is not None:
             whole = compact_with(specific, "updatedInput", message.updated_input_json)
         else:
             whole = compact(specific)
-            if isinstance(inner, dict) and inner.get("updatedInput") is not None:
-                message.updated_input_json = compact(inner["updatedInput"])
         message.hook_specific_output_json = whole
     return message
 
@@ -116,7 +122,8 @@ def _copy(
     for key, field in fields.items():
         value = values.get(key)
         if isinstance(value, str):  # protobuf takes no lone surrogates; the reply's JSON does
-            setattr(message, field, value.encode("utf-8", "replace").decode())
+            safe = value if value.isascii() else value.encode("utf-8", "replace").decode()
+            setattr(message, field, safe)
         elif isinstance(value, bool):
             setattr(message, field, value)
 

@@ -63,7 +63,7 @@ def named(
 @contextmanager
 def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
     """Commit what is done inside, or leave no trace of it; faults become StoreErrors."""
-    with speaking_of(path):
+    try:
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -72,6 +72,8 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
             with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
                 connection.execute("ROLLBACK")
             raise
+    except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
+        raise named(error, path) from error
 
 
 @contextmanager

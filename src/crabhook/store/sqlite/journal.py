@@ -37,6 +37,7 @@ from crabhook.store.sqlite.files import (
     connect,
     connected,
     load_key,
+    named,
     private,
     put,
     speaking_of,
@@ -103,8 +104,7 @@ class SqliteJournal:
     def commit(self, batch: Batch) -> None:
         """Write a batch; once this has returned, a kill of the process loses none of it."""
         with transaction(self._connection, self.path):
-            for record in batch.records:
-                self._connection.execute(_INSERT, record.row())
+            self._connection.executemany(_INSERT, [record.row() for record in batch.records])
             for change in batch.changes:
                 apply(self._connection, change)
             if batch.cut:  # whose checkpoint is among the records
@@ -114,8 +114,10 @@ class SqliteJournal:
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id is known by another secret."""
-        with speaking_of(self.path):
+        try:
             return is_anothers(self._connection, request_id, secret)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise named(error, self.path) from error
 
     def recover(self, now: float) -> Recovered:
         """Return what waited, was just answered, or is owed; no answers too old to be asked for."""

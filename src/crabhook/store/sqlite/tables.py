@@ -88,15 +88,15 @@ SELECT * FROM answer WHERE decided >= ? OR (delivered = 0 AND card IS NOT NULL)
 ORDER BY decided, request_id
 """
 _OWNERS = """
-SELECT secret FROM waiting WHERE request_id = :id
-UNION ALL SELECT secret FROM answer WHERE request_id = :id
+SELECT secret FROM waiting WHERE request_id = ?1
+UNION ALL SELECT secret FROM answer WHERE request_id = ?1
 """
 _LAST_CARD = "UPDATE counter SET value = :card WHERE name = 'card' AND value < :card"
 
 
 def is_anothers(connection: sqlite3.Connection, request_id: str, secret: str) -> bool:
     """Whether a request's id is known by another secret."""
-    owners = connection.execute(_OWNERS, {"id": request_id}).fetchall()
+    owners = connection.execute(_OWNERS, (request_id,)).fetchall()
     return any(not same_secret(known, secret) for (known,) in owners)
 
 

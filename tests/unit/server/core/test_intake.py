@@ -4,6 +4,7 @@ import asyncio
 import os.path
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -79,6 +80,17 @@ async def test_no_other_agent_waits_for_a_folder_that_hangs(
         assert await finder.found(["/hangs/d"], "") == ("/hangs/d",)  # by its name, at once
     finally:
         let_go.set()
+
+
+async def test_files_that_the_rules_have_looked_at_are_found_the_same_without_a_thread(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "link").symlink_to("there")
+    paths, finder = [f"{tmp_path}/link/a", f"{tmp_path}/link/../b", "\0"], intake.FileFinder()
+    for some in (paths[:2], paths, []):
+        assert await finder.found(some, "", looked=True) == await finder.found(some, "")
+    far = await finder.found(paths[:1], "build1", looked=True)
+    assert far == (f"build1:{tmp_path}/link/a",)
 
 
 @pytest.mark.parametrize(

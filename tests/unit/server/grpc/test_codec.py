@@ -7,6 +7,7 @@ import pytest
 from crabhook.model.card import Origin, Stance
 from crabhook.model.decision import SILENCE, Reply
 from crabhook.model.event import Event
+from crabhook.model.jsontext import Value, compact
 from crabhook.server.grpc import permission
 from crabhook.v1 import permission_pb2 as pb
 
@@ -90,6 +91,17 @@ def test_absent_is_not_false_and_not_empty() -> None:
     assert not response.HasField("suppress_output")
     assert not response.HasField("hook_specific_output_json")
     assert not permission.response_of(Reply({}), confirm=False).HasField("reason")
+
+
+@pytest.mark.parametrize("beside", [{}, {"systemMessage": "m"}])
+@pytest.mark.parametrize("more", [{"updatedInput": {"a": "é"}}, {"decision": {"b": [1]}}, {}])
+def test_what_is_specific_to_an_event_is_written_the_same_alone_and_beside_other_keys(
+    beside: dict[str, Value], more: dict[str, Value]
+) -> None:
+    specific: dict[str, Value] = {"hookEventName": "PreToolUse", **more, "additionalContext": "}"}
+    reply = Reply({"hookSpecificOutput": specific, **beside})
+    response = permission.response_of(reply, confirm=False)
+    assert response.hook_specific_output_json == compact(specific)
 
 
 def test_every_top_level_key_of_the_protocol_has_its_field() -> None:
