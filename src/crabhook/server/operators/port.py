@@ -197,6 +197,8 @@ class OperatorPort:
             resumed=resumed,
             device=seat.device_name.encode("utf-8", "surrogatepass"),
             challenge=self._seats.challenge,
+            part=self._served.role.value,
+            leader=self._served.leader.desks,
         )
 
     async def _all(self, seat: Seat, limit: int) -> AsyncIterator[pb.WatchEvent]:

@@ -1,0 +1,140 @@
+"""Hooks with a list of servers, over one record in PostgreSQL: whichever leads, none is lost."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.test_shared_record import said, served, stands_by, until
+from tests.support.cluster import Cluster, require
+from tests.support.service import CRABHOOK, Service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HOOKS = 100
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    made = Cluster(require())
+    try:
+        made.make()
+        yield made
+    finally:
+        made.remove()
+
+
+@pytest.fixture
+def url(cluster: Cluster) -> str:
+    return cluster.emptied()
+
+
+def asks(servers: Sequence[Service], command: str, number: int = 1) -> subprocess.Popen[str]:
+    """A hook of an agent that wants to run this; it has both servers in its list."""
+    told: dict[str, object] = {"hook_event_name": "PermissionRequest", "session_id": "s1"}
+    told |= {"tool_name": "Bash", "tool_input": {"command": command}, "cwd": "/tmp"}
+    told |= {"tool_use_id": f"t{number}", "permission_mode": "default", "transcript_path": "/x"}
+    hook = subprocess.Popen(
+        [CRABHOOK, "--server", ",".join(one.address for one in servers)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=servers[0].environment,
+    )
+    assert hook.stdin is not None
+    hook.stdin.write(json.dumps(told))
+    hook.stdin.close()
+    hook.stdin = None
+    return hook
+
+
+def waiting(cluster: Cluster) -> int:
+    return int(cluster.sql("SELECT count(*) FROM crabhook.waiting")[0][0])
+
+
+def behavior(hook: subprocess.Popen[str]) -> object:
+    decision = said(hook)
+    assert isinstance(decision, dict), hook.returncode
+    return decision["behavior"]
+
+
+@pytest.mark.thorough
+def test_both_servers_are_restarted_and_no_hook_is_lost_or_asked_twice(
+    cluster: Cluster, url: str
+) -> None:
+    with (
+        served(url, "--no-desk", "--alone", "300") as first,
+        served(url, "--no-desk", "--alone", "300", waits=False) as second,
+    ):
+        stands_by(second)
+        hooks = [asks((first, second), f"make {n}", n) for n in range(HOOKS)]
+        until(lambda: waiting(cluster) == HOOKS)
+        assert first.end(signal.SIGUSR1) == 0
+        second.listens()
+        options = ("--headless", "--otherwise", "deny")
+        with served(url, *options, folder=first.folder, waits=False) as again:
+            stands_by(again)
+            time.sleep(1)  # the hooks wait at the second one
+            assert all(hook.poll() is None for hook in hooks)
+            assert second.end(signal.SIGUSR1) == 0
+            again.listens()
+            assert [behavior(hook) for hook in hooks] == ["deny"] * HOOKS
+            record = again.audit("--all-kinds", "--last", "1000")
+            assert record.count("[headless after") == HOOKS
+            assert record.count(" taken-up ") == 2 * HOOKS
+            assert f"#{HOOKS + 1} " not in record
+            assert "as they were written" in again.audit("verify")
+
+
+@pytest.mark.thorough
+def test_a_hook_whose_leader_is_killed_is_answered_by_the_next(cluster: Cluster, url: str) -> None:
+    with (
+        served(url, "--no-desk", "--alone", "300") as first,
+        served(url, "--headless", "--otherwise", "deny", waits=False) as second,
+    ):
+        stands_by(second)
+        hook = asks((second, first), "make")  # the first of its list stands by
+        until(lambda: waiting(cluster) == 1)
+        first.process.kill()
+        assert behavior(hook) == "deny"
+        assert behavior(asks((first, second), "make more", 2)) == "deny"  # the first is gone
+
+
+@pytest.mark.thorough
+def test_a_hook_whose_leader_stands_still_goes_on_to_the_next(cluster: Cluster, url: str) -> None:
+    with (
+        served(url, "--no-desk", "--alone", "300") as first,
+        served(url, "--headless", "--otherwise", "deny", waits=False) as second,
+    ):
+        stands_by(second)
+        hook = asks((first, second), "make")
+        until(lambda: waiting(cluster) == 1)
+        first.process.send_signal(signal.SIGSTOP)
+        cluster.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+        assert behavior(hook) == "deny"
+        first.process.send_signal(signal.SIGCONT)
+        stands_by(first)
+
+
+@pytest.mark.thorough
+def test_a_hook_that_comes_between_two_leaders_waits_for_the_next(
+    cluster: Cluster, url: str
+) -> None:
+    with (
+        served(url, "--headless") as first,
+        served(url, "--headless", "--otherwise", "deny", waits=False) as second,
+    ):
+        stands_by(second)
+        second.process.send_signal(signal.SIGSTOP)  # so that it is slow to lead
+        first.process.kill()
+        hook = asks((first, second), "make")
+        time.sleep(1)
+        second.process.send_signal(signal.SIGCONT)
+        assert behavior(hook) == "deny"
