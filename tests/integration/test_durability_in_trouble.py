@@ -18,7 +18,9 @@ ROOM = 16_000  # kilobytes: enough for all of it, until it is filled
 NOT_RECORDED = "NOT RECORDED"
 AGAIN = "the record is written again"
 
-pytestmark = pytest.mark.timeout(120)
+DENIED = " DENIED "
+
+pytestmark = pytest.mark.timeout(300)
 
 
 def gaps(ledger: Ledger) -> list[dict[str, object]]:
@@ -30,15 +32,19 @@ def test_what_is_decided_on_a_full_disk_is_written_when_there_is_room() -> None:
         trial.server.start()
         trial.fleet.launch(HOOKS // 2)
         trial.server.hears(" PreToolUse ", times=HOOKS // 4)
-        deciding = trial.operator().in_the_background(3)
+        operator = trial.operator()
+        deciding = operator.in_the_background(60)
         time.sleep(trial.chance.uniform(0.1, 0.5))
         disk.fill()
+        before = trial.server.said(DENIED)
         trial.fleet.launch(HOOKS // 2)
+        trial.server.hears(DENIED, times=before + 1)
+        operator.stop()
         deciding.join()
         trial.last_life()
         trial.server.hears(NOT_RECORDED)
         disk.free()
-        trial.server.hears(AGAIN, 40)
+        trial.server.hears(AGAIN)
         ledger = trial.aftermath(disk)
         (gap,) = gaps(ledger)
         assert (gap["lost"], len(trial.fleet.ends.answered)) == (0, HOOKS)
@@ -55,7 +61,7 @@ def test_a_server_that_begins_on_a_full_disk_has_the_cards_that_waited() -> None
         trial.server.start()
         trial.last_life()
         disk.free()
-        trial.server.hears(AGAIN, 40)
+        trial.server.hears(AGAIN)
         ledger = trial.aftermath(disk)
         assert len(trial.fleet.ends.answered) == HOOKS
         assert ledger.broken_laws(trial.fleet.ends) == []
@@ -65,17 +71,21 @@ def test_what_is_decided_while_the_record_is_locked_is_written_afterwards() -> N
     with Trial(hooks=HOOKS) as trial:
         trial.server.start()
         trial.fleet.launch(HOOKS // 2)
-        deciding = trial.operator().in_the_background(3)
+        operator = trial.operator()
+        deciding = operator.in_the_background(60)
         time.sleep(trial.chance.uniform(0.1, 0.5))
         database = trial.server.state / "crabhook" / "record.db"
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
+            before = trial.server.said(DENIED)
             trial.fleet.launch(HOOKS // 2)
-            deciding.join()
+            trial.server.hears(DENIED, times=before + 1)
             trial.server.hears(NOT_RECORDED)
             other.execute("ROLLBACK")
+        operator.stop()
+        deciding.join()
         trial.last_life()
-        trial.server.hears(AGAIN, 40)
+        trial.server.hears(AGAIN)
         ledger = trial.aftermath()
         assert [gap["lost"] for gap in gaps(ledger)] == [0]
         assert len(trial.fleet.ends.answered) == HOOKS

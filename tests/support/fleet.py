@@ -146,18 +146,30 @@ class Operator:
 
     def __init__(self, server: MortalServer, pause: Callable[[], float]) -> None:
         self._server, self._pause = server, pause
+        self._number = ""  # of a card whose call is still to be read
+        self._enough = threading.Event()
         self.typed = 0
 
     def decide(self, seconds: float) -> None:
-        """Decide until the server's end, or for that many seconds."""
-        number = ""
-        for line in self._server.lines(seconds):
-            if header := _HEADER.match(line):
-                number = header[1]
-            elif (call := _CALL.fullmatch(line)) and number:
-                self.typed += self._server.say(f"{number} deny {call[1]}")
-                number = ""
-                time.sleep(self._pause())
+        """Decide until the server's end, for that many seconds, or until it is enough."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and self._server.speaks:
+            for line in self._server.lines(min(left, 0.2)):
+                self._read(line)
+            if self._enough.is_set() and not self._number:
+                return
+
+    def _read(self, line: str) -> None:
+        if header := _HEADER.match(line):
+            self._number = header[1]
+        elif (call := _CALL.fullmatch(line)) and self._number:
+            self.typed += self._server.say(f"{self._number} deny {call[1]}")
+            self._number = ""
+            time.sleep(self._pause())
+
+    def stop(self) -> None:
+        """End `decide` after the card that is being read: the next operator begins with a whole one."""
+        self._enough.set()
 
     def in_the_background(self, seconds: float) -> threading.Thread:
         """Decide while the test does something else; join the thread."""
