@@ -68,7 +68,7 @@ def interpreters() -> list[Path]:
 def version(python: Path) -> str:
     """Return an interpreter's version as in 3.11; empty where it does not run."""
     words = [str(python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     return done.stdout.strip()
 
 
@@ -204,7 +204,7 @@ def try_server(command: Path, place: Path) -> None:
             insist(ask([str(command), "--server", address]) == "deny", "the server does not answer")
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(60)
 
 
 def ask(words: list[str]) -> str:

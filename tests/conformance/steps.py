@@ -41,7 +41,7 @@ def submit(line: str) -> Step:
     return lambda scene: scene.screen.submit(line)
 
 
-def until(true: Callable[[Scene], bool], what: str, seconds: float = 10) -> Step:
+def until(true: Callable[[Scene], bool], what: str, seconds: float = 60) -> Step:
     """Wait until something is true of the scene."""
 
     def step(scene: Scene) -> None:

@@ -11,7 +11,7 @@ from tests.agreement.pairs import all_groups
 from tests.agreement.record import read_record
 from tests.support import requirements
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 GROUPS = {group.title: group for group in all_groups()}
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import MakeClaude
     from tests.support.claude import Claude
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 OWN_PROMPT = "Do you want to proceed?"
 """The question of Claude Code's own permission prompt for a Bash call."""

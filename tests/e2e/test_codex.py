@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         def __call__(self, *turns: Turn) -> Codex: ...
 
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 OWN_PROMPT = "Would you like to run the following command?"
 """The question of Codex's own approval dialog."""

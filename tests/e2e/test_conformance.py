@@ -9,7 +9,7 @@ from tests.conformance.cells import ALL
 from tests.conformance.run import run
 from tests.support import requirements
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 CELLS = {cell.name: cell for cell in ALL if isinstance(cell, Cell)}
 LEGS = pytest.mark.parametrize(

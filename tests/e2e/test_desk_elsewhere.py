@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import MakeClaude
     from tests.support.claude import Claude
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 SERVER, ANN, BUILD = "desk.example", "ann", "build1"
 TOKEN = "a-token-of-build1-alone"

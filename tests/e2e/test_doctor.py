@@ -19,7 +19,7 @@ from tests.support.turns import Script
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 CHOSEN = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} 2. Trust all"
 AGENTS = ("claude", "gemini", "codex")

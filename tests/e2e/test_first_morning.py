@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import MakeClaude
     from tests.support.claude import Claude
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "first-morning.md"
 NOT_TRIED_HERE = [

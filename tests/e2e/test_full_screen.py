@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import MakeClaude
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 
 class Screen(Terminal):

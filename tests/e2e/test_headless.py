@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import MakeClaude
     from tests.support.claude import Claude
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ci.md"
 RULES = '[[rule]]\nverdict = "allow"\nmatch = "Bash(touch allowed*)"\n'

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import MakeClaude
     from tests.support.claude import Claude, Run
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 SILENT = 9
 """A port of the loopback where nobody listens, in any network namespace of a test's."""

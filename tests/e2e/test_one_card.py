@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.support.claude import Claude
     from tests.support.terminal import Terminal
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 REWRITES = """
 import json, pathlib, sys, time
@@ -58,7 +58,7 @@ def waiting(make: MakeClaude, desk: PlainDesk) -> tuple[Claude, Terminal, Mappin
     return agent, terminal, json.loads(wait_for(seen).read_text(encoding="utf-8"))
 
 
-def wait_for(path: Path, seconds: float = 20) -> Path:
+def wait_for(path: Path, seconds: float = 60) -> Path:
     until = time.monotonic() + seconds
     while not path.exists():
         assert time.monotonic() < until, f"{path} was not made"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import MakeClaude
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 RULES = """\
 [[rule]]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import MakeClaude
     from tests.support.claude import Claude
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "second-desk.md"
 MODEL = ((bash("touch hello.txt"),), (Text("The file is there."),))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.support.terminal import Terminal
     from tests.support.turns import Turn
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 TASK = {"description": "look", "prompt": "SUB look around", "subagent_type": "general-purpose"}
 ALLOWED = ["--allowedTools=Bash,Agent"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.e2e.conftest import MakeClaude
     from tests.support.claude import Run
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 TURNS = ((Text("First."),), (Text("Second."),), (Text("Third."),), (Text("Fourth."),))
 NOT_YET = {"allow_stop": False, "feedback": "The crab wants tests."}

@@ -15,7 +15,7 @@ from tests.support.turns import Text, bash
 if TYPE_CHECKING:
     from tests.e2e.conftest import MakeClaude
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 STREAM = ["--output-format=stream-json", "--verbose", "--include-hook-events"]
 PRINTS = "import sys; print(sys.argv[1])"

@@ -44,7 +44,7 @@ class Attended(Machine):
         started = self.run("up", "--operators", place, "--alone", "1", "--otherwise", "deny")
         assert started.returncode == 0, started.stderr
 
-    def desks(self, wanted: int, within: float = 10.0) -> None:
+    def desks(self, wanted: int, within: float = 60.0) -> None:
         """Wait until the status tells of so many desks."""
         until = time.monotonic() + within
         while (told := json.loads(self.run("status", "--json").stdout))["desks"] != wanted:

@@ -127,7 +127,7 @@ def test_a_demo_that_is_ended_from_outside_leaves_nothing_either(home: Path) -> 
         assert any("#1 PreToolUse" in line for line in played.stdout)
         played.terminate()
         try:
-            played.communicate(timeout=20)
+            played.communicate(timeout=60)
         finally:
             played.kill()
     assert played.returncode == 0

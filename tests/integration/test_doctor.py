@@ -16,7 +16,7 @@ from tests.support.service import Service
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_a_record_edited_behind_a_servers_back_is_found(service: Service) -> Non
         input=json.dumps(payload),
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=True,
     )
     assert '"permissionDecision":"deny"' in asked.stdout

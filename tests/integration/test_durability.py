@@ -19,7 +19,7 @@ DEATHS = 10
 WAVE = 40  # hooks that a life begins with, until there are enough: most wait through several
 SIZES = [(50, 2), pytest.param(HOOKS, DEATHS, marks=pytest.mark.thorough)]
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.mark.parametrize(("hooks", "deaths"), SIZES)

@@ -27,7 +27,7 @@ SERVICE = "crabhook.v1.PermissionService"
 
 def health(channel: grpc.Channel, service: str = "") -> int:
     stub: Any = HealthStub(channel)
-    return int(stub.Check(pb.HealthCheckRequest(service=service), timeout=10).status)
+    return int(stub.Check(pb.HealthCheckRequest(service=service), timeout=60).status)
 
 
 def numbers(text: str) -> Mapping[tuple[str, str], float]:
@@ -59,11 +59,11 @@ def test_a_server_tells_that_it_is_up_on_each_of_its_addresses() -> None:
 def test_whoever_watches_is_told_of_the_end_and_does_not_delay_it(how: signal.Signals) -> None:
     with Service("--headless") as service, grpc.insecure_channel(service.address) as channel:
         stub: Any = HealthStub(channel)
-        watching = iter(stub.Watch(pb.HealthCheckRequest(service=SERVICE), timeout=20))
+        watching = iter(stub.Watch(pb.HealthCheckRequest(service=SERVICE), timeout=60))
         assert next(watching).status == UP
         service.process.send_signal(how)
         assert [one.status for one in watching] == [DOWN]
-        assert service.process.wait(10) == 0
+        assert service.process.wait(60) == 0
 
 
 def test_what_was_decided_at_the_desk_is_in_the_numbers_and_nothing_of_what_it_was() -> None:

@@ -22,7 +22,7 @@ def installed(address: str, home: Path, *options: str) -> list[str]:
     """The command that an agent starts before a call, as `crabhook install` has written it."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
     command = hooks(address, gate=True, options=options)
-    subprocess.run(command, check=True, capture_output=True, timeout=30, env=environment)
+    subprocess.run(command, check=True, capture_output=True, timeout=60, env=environment)
     settings = json.loads((home / ".claude" / "settings.json").read_text())
     (handler,) = settings["hooks"]["PreToolUse"][0]["hooks"]
     waits = float(handler["args"][handler["args"].index("--wait") + 1])

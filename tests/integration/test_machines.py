@@ -65,7 +65,7 @@ def test_a_server_does_not_begin_beside_a_team_file_that_somebody_changed(team: 
     team.folder.team.write_bytes(content.replace(b'"build1"', b'"build2"'))
     ways = ("--headless", "--log-format", "json", "--listen", "127.0.0.1:0")
     with Service(*ways, folder=home_of(team), waits=False) as server:
-        assert server.process.wait(20) == 2
+        assert server.process.wait(60) == 2
         assert server.wait_for(lambda line: "without the team's passphrase" in line)
 
 

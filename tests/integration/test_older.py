@@ -250,7 +250,7 @@ def test_a_wire_that_an_older_program_cannot_read_does_not_pass_the_check(
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=60,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
     )
     assert (checked.returncode != 0) == (change is not None), checked.stdout + checked.stderr

@@ -63,8 +63,8 @@ class PersonsTerminal:
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
-        self.process.wait(10)
-        self._reader.join(10)
+        self.process.wait(60)
+        self._reader.join(60)
         os.close(self._master)
 
     def _read(self) -> None:
@@ -77,7 +77,7 @@ class PersonsTerminal:
 
     def until(self, last: str) -> None:
         """Read lines into the transcript until one has these words in it."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while True:
             try:
                 line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
@@ -226,7 +226,7 @@ def test_one_end_that_is_no_terminal_keeps_the_format_that_programs_read(piped: 
 
 def _heard(descriptor: int, last: str) -> str:
     """Read until some words have come."""
-    told, end = b"", time.monotonic() + 30
+    told, end = b"", time.monotonic() + 60
     while last not in told.decode(errors="replace") and time.monotonic() < end:
         told += os.read(descriptor, 65_536)
     return told.decode(errors="replace").replace("\r\n    > ", "")

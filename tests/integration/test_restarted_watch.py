@@ -46,7 +46,7 @@ class Watch:
 
     def until(self, kind: str, number: int = 0) -> dict[str, Any]:
         """Take in what is told until a line of this kind, of this card; return it."""
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + 60
         while True:
             line = json.loads(self._lines.get(timeout=max(0.0, deadline - time.monotonic())))
             self.told.append(line)
@@ -55,8 +55,8 @@ class Watch:
 
     def stop(self) -> None:
         self._process.kill()
-        self._process.wait(10)
-        self._reader.join(10)
+        self._process.wait(60)
+        self._reader.join(60)
         assert self._process.stdout is not None
         self._process.stdout.close()
 

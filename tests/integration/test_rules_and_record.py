@@ -46,7 +46,7 @@ def audit(desk: PlainDesk, *words: str) -> str:
         [CRABHOOK, "audit", *words],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=True,
         env=environment,
     ).stdout

@@ -69,7 +69,7 @@ def _run(machine: Machine, command: Sequence[str], **environment: str) -> Ended:
         input=f"{PASSPHRASE}\n" * 5 + "y\n" * 5,
         capture_output=True,
         text=True,
-        timeout=25,
+        timeout=60,
         check=False,
         start_new_session=True,
     )
@@ -95,7 +95,7 @@ def on_a_terminal_of_its_own(machine: Machine, words: Sequence[str]) -> Ended:
     with Typist(
         (CRABHOOK, *words), machine.environment, stdin=f"{PASSPHRASE}\n".encode()
     ) as typist:
-        until = time.monotonic() + 25
+        until = time.monotonic() + 60
         while typist.process.poll() is None and time.monotonic() < until:
             with suppress(AssertionError):
                 typist.answer(": ", f"{WRONG}\n", seconds=1)
@@ -127,7 +127,7 @@ def by_script(machine: Machine, words: Sequence[str]) -> Ended:
                     script.stdin.flush()
         with suppress(BrokenPipeError):
             script.stdin.close()
-        script.wait(25)
+        script.wait(60)
     return script.returncode, shown.decode(errors="replace")
 
 
@@ -253,7 +253,7 @@ def test_nothing_that_others_can_read_has_the_secret(machine: Machine) -> None:
     command = ("sh", "-c", f"exec {CRABHOOK} desk --plain < {lines}")
     with Typist(command, machine.environment) as desk:
         desk.answer(": ", f"{PASSPHRASE}\n")
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while "desks: 1" not in machine.run("status").stdout:
             assert time.monotonic() < until
         told = Path(f"/proc/{desk.process.pid}")
@@ -283,7 +283,7 @@ def ssh_agent(machine: Machine) -> Iterator[Path]:
         stdout=subprocess.DEVNULL,
     )
     try:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not place.exists():
             assert time.monotonic() < until
             time.sleep(0.01)

@@ -76,7 +76,7 @@ def asks(service: Service, command: str, number: int = 1) -> subprocess.Popen[st
 
 def said(hook: subprocess.Popen[str]) -> object:
     """What the hook tells its agent: the decision, or None."""
-    out, _ = hook.communicate(timeout=30)
+    out, _ = hook.communicate(timeout=60)
     return json.loads(out)["hookSpecificOutput"]["decision"] if out else None
 
 
@@ -85,7 +85,7 @@ def crabhook(service: Service, *words: str) -> subprocess.CompletedProcess[str]:
         [CRABHOOK, *words],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
         env=service.environment,
     )
@@ -283,7 +283,7 @@ def health(channel: grpc.Channel) -> int:
 
 def until(true: object) -> None:
     assert callable(true)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not true():
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -57,7 +57,7 @@ class Machine:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=25,
+            timeout=60,
             check=False,
             start_new_session=True,
         )
@@ -169,7 +169,7 @@ def watched(machine: Machine, *words: str, until: str) -> list[dict[str, Any]]:
                 break
     finally:
         watch.send_signal(signal.SIGKILL)
-        watch.communicate(timeout=20)
+        watch.communicate(timeout=60)
     return told
 
 

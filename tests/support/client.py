@@ -42,12 +42,12 @@ class Client(subprocess.Popen[bytes]):
             self.stdin.close()
             self.stdin = None
 
-    def finish(self, seconds: float = 20) -> Answer:
+    def finish(self, seconds: float = 60) -> Answer:
         """Wait for the end; kill what has none in time, and fail."""
         return finished(self, seconds)
 
 
-def finished(process: subprocess.Popen[bytes], seconds: float = 30) -> Answer:
+def finished(process: subprocess.Popen[bytes], seconds: float = 60) -> Answer:
     """Wait for a process's end; kill what has none in time, and fail."""
     try:
         stdout, stderr = process.communicate(timeout=seconds)

@@ -114,7 +114,7 @@ class Cluster:
                 cwd=self.folder,
                 **({} if self._inside else _other_user()),
             )
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not self._answers():
             if time.monotonic() > end or self._server.poll() is not None:
                 raise RuntimeError((self.folder / "log").read_text())
@@ -129,7 +129,7 @@ class Cluster:
         """Stop the server: at once (SIGQUIT, as `pg_ctl stop -m immediate`), or in good order."""
         if self._server is not None:
             self._server.send_signal(how)
-            self._server.wait(30)
+            self._server.wait(60)
             self._server = None
 
     def remove(self) -> None:

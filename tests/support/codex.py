@@ -141,7 +141,7 @@ def install(agent: Codex, address: str, *options: str) -> str:
         check=True,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
     )
     return done.stdout + done.stderr

@@ -87,4 +87,4 @@ class Forwarder(subprocess.Popen[bytes]):
         for pipe in (self.stdout, self.stderr):
             if pipe is not None:
                 pipe.close()
-        self.wait(10)
+        self.wait(60)

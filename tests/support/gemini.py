@@ -95,7 +95,7 @@ class Gemini(Installed):
             [CRABHOOK, "install", "gemini", "--server", server, *options],
             check=True,
             capture_output=True,
-            timeout=30,
+            timeout=60,
             env=self.environment,
         )
 

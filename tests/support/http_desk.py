@@ -118,7 +118,7 @@ class Line:
     """One connection: whatever bytes are sent, and the answers read."""
 
     def __init__(self, port: int, host: str = LOOPBACK) -> None:
-        self.socket = socket.create_connection((host, port), timeout=20)
+        self.socket = socket.create_connection((host, port), timeout=60)
         self._answers: BinaryIO | None = None  # one for all: it may have read ahead
 
     def send(self, method: str, path: str, headers: Mapping[str, str], payload: bytes) -> None:
@@ -177,7 +177,7 @@ class Asking:
         except OSError as error:
             self._said.append(error)
 
-    def answer(self, seconds: float = 20) -> Said:
+    def answer(self, seconds: float = 60) -> Said:
         """Wait for the answer."""
         self._reading.join(seconds)
         (said,) = self._said

@@ -66,7 +66,7 @@ def why_not() -> str | None:
     """Why programs cannot be isolated on this machine; None when they can."""
     try:
         tried = subprocess.run(
-            isolated(["true"]), capture_output=True, text=True, timeout=10, check=False
+            isolated(["true"]), capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"setpriv and unshare, of util-linux, could not be run: {error}"

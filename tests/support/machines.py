@@ -116,7 +116,7 @@ class Machines:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._held.callback(process.communicate, timeout=10)
+        self._held.callback(process.communicate, timeout=60)
         assert process.stdout is not None
         assert process.stdout.readline() == "apart\n", "no namespace can be made here"
         return process.pid
@@ -136,7 +136,7 @@ def _children(process: int) -> list[int]:
 
 
 def _run(*command: str) -> None:
-    subprocess.run(command, check=True, timeout=20)
+    subprocess.run(command, check=True, timeout=60)
 
 
 def insist() -> None:

@@ -39,7 +39,7 @@ class Program:
             [self.command, *words],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=True,
             env=_at(home) | self.environment,
         ).stdout
@@ -79,7 +79,7 @@ class Hook:
 class Started(subprocess.Popen[bytes]):
     """A hook that has been given its input and now asks."""
 
-    def answer(self, seconds: float = 20) -> dict[str, Any]:
+    def answer(self, seconds: float = 60) -> dict[str, Any]:
         """Wait for the end; return the JSON it printed, empty when it printed nothing."""
         told = finished(self, seconds)
         assert told.code == 0, told.stderr

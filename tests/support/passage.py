@@ -44,7 +44,7 @@ def outside(port: int, path: Path) -> Iterator[str]:
         yield str(path)
     finally:
         door.shutdown(socket.SHUT_RDWR)
-        leading.join(20)
+        leading.join(60)
         door.close()
 
 
@@ -65,7 +65,7 @@ def _lead(door: socket.socket, through: Callable[[], socket.socket]) -> None:
             carrying.append(threading.Thread(target=_carry, args=(source, sink, ends), daemon=True))
             carrying[-1].start()
     for thread in carrying:
-        thread.join(20)
+        thread.join(60)
 
 
 def _carry(source: socket.socket, sink: socket.socket, ends: threading.Barrier) -> None:
@@ -75,5 +75,5 @@ def _carry(source: socket.socket, sink: socket.socket, ends: threading.Barrier) 
     for end in (sink, source):
         with suppress(OSError):
             end.shutdown(socket.SHUT_RDWR)
-    ends.wait(20)
+    ends.wait(60)
     source.close()

@@ -90,7 +90,7 @@ class PlainDesk:
     def kill(self) -> None:
         """End the server as a crash does."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(60)
 
     def say(self, line: str) -> None:
         """Type one line."""
@@ -98,7 +98,7 @@ class PlainDesk:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
-    def wait_for(self, pattern: str, seconds: float = 20, *, again: bool = False) -> re.Match[str]:
+    def wait_for(self, pattern: str, seconds: float = 60, *, again: bool = False) -> re.Match[str]:
         """Return the match of the next line in which `pattern` is found.
 
         With `again` a line that was waited for before counts too.
@@ -139,7 +139,7 @@ class PlainDesk:
             [CRABHOOK, *words],
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=True,
             env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"},
         ).stdout

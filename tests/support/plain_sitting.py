@@ -147,7 +147,7 @@ async def sitting(
         await sits.look()
         yield sits
         await sits.type("quit")
-        await asyncio.wait_for(running, 5)
+        await asyncio.wait_for(running, 60)
         assert not sits.desk.watched
 
 

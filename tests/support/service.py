@@ -76,8 +76,8 @@ class Service:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(10)
-        self._reader.join(10)
+        self.process.wait(60)
+        self._reader.join(60)
         assert self.process.stderr is not None
         self.process.stderr.close()
         if self._own_folder:
@@ -117,7 +117,7 @@ class Service:
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal; return the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(15)
+        return self.process.wait(60)
 
     def _read(self) -> None:
         assert self.process.stderr is not None
@@ -126,7 +126,7 @@ class Service:
             self._lines.put(line.rstrip("\n"))
         self._lines.put(None)
 
-    def wait_for(self, true: Callable[[str], object], seconds: float = 20) -> str:
+    def wait_for(self, true: Callable[[str], object], seconds: float = 60) -> str:
         """Return the next line of the log for which something is true."""
         deadline = time.monotonic() + seconds
         while True:
@@ -155,7 +155,7 @@ class Service:
             [CRABHOOK, "audit", *words],
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=True,
             env=self.environment,
         ).stdout
@@ -167,7 +167,7 @@ class Manager:
     def __init__(self, name: str) -> None:
         self._line = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._line.bind(f"\0{name[1:]}" if name.startswith("@") else name)
-        self._line.settimeout(20)
+        self._line.settimeout(60)
         self.name = name
 
     def __enter__(self) -> Self:

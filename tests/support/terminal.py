@@ -71,7 +71,7 @@ class Terminal:
             [*self._tmux, *arguments],
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=60,
             check=True,
             env=self._environment,
         )
@@ -89,7 +89,7 @@ class Terminal:
         """Press keys by their tmux names: Escape, Enter, Up, C-c."""
         self._run("send-keys", "--", *names)
 
-    def press(self, name: str, until: Sight, seconds: float = 15) -> str:
+    def press(self, name: str, until: Sight, seconds: float = 60) -> str:
         """Press a key, again every second, until the screen shows what it is pressed for.
 
         Claude Code's dialogs pass over keys that come right after they appear, so that nobody
@@ -115,7 +115,7 @@ class Terminal:
         self.wait_for(text[-20:].strip())
         self.key("Enter")
 
-    def wait_for(self, sight: Sight, seconds: float = 15) -> str:
+    def wait_for(self, sight: Sight, seconds: float = 60) -> str:
         """Wait until the screen shows a text or pleases a predicate; returns that screen.
 
         Raises AssertionError with the last screen when it does not come about in time.

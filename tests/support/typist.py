@@ -59,7 +59,7 @@ class Typist:
         os.close(self._terminal)
         os.close(self._inner)
 
-    def answer(self, prompt: str, typed: str, seconds: float = 20) -> None:
+    def answer(self, prompt: str, typed: str, seconds: float = 60) -> None:
         """Wait until the terminal shows a prompt it has not shown before; type a line."""
         start, deadline = len(self.shown), time.monotonic() + seconds
         while prompt not in self.shown[start:]:
@@ -72,7 +72,7 @@ class Typist:
         """Type bytes as they stand."""
         os.write(self._terminal, typed)
 
-    def finish(self, seconds: float = 20) -> tuple[int, str, str]:
+    def finish(self, seconds: float = 60) -> tuple[int, str, str]:
         """Wait for the end; return the exit code, standard output and standard error."""
         stdout, stderr = self.process.communicate(timeout=seconds)
         while self._look(0):

@@ -71,7 +71,7 @@ def offered(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., set
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=True,
             env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"},
         )

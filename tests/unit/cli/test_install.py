@@ -110,7 +110,7 @@ def test_an_environment_neither_moves_nor_silences_an_installed_hook(
         input=json.dumps(payload).encode(),
         capture_output=True,
         env=environment,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     denied = json.loads(ran.stdout)["hookSpecificOutput"]
@@ -129,7 +129,7 @@ def test_what_is_written_can_be_run(path: Path, tmp_path: Path) -> None:
             input=payload,
             capture_output=True,
             env={},
-            timeout=30,
+            timeout=60,
             check=False,
         )
         assert (ran.returncode, ran.stdout) == (0, b"")
@@ -152,7 +152,7 @@ def test_a_hook_that_fails_closed_denies_where_no_server_is(path: Path, tmp_path
         input=json.dumps(payload).encode(),
         capture_output=True,
         env={},
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert json.loads(ran.stdout)["hookSpecificOutput"]["decision"]["behavior"] == "deny"
@@ -419,7 +419,7 @@ def test_a_reader_that_has_had_enough_gets_no_traceback(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         env=environment,
         check=False,
-        timeout=30,
+        timeout=60,
     )
     os.close(writing)
     assert b"Traceback" not in done.stderr

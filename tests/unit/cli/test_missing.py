@@ -44,7 +44,7 @@ def run(*words: str, home: Path, program: str = COMMAND) -> subprocess.Completed
         [sys.executable, "-c", WITHOUT.format(packages=EVERY) + program, *words],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=False,
         env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
     )

@@ -43,7 +43,7 @@ def asks_the_hook(block: dict[str, Any]) -> dict[str, Any]:
         input=json.dumps(payload).encode(),
         capture_output=True,
         check=True,
-        timeout=30,
+        timeout=60,
     )
     said: dict[str, Any] = json.loads(done.stdout)["hookSpecificOutput"]
     return said

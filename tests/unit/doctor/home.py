@@ -101,7 +101,7 @@ class Home:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=False,
             cwd=self.project,
             env=self.environment | {"EDITOR": editor},

@@ -15,7 +15,7 @@ from crabhook.platforms.interface import Answer, event_stream
 
 def posted(model: ScriptedModel, path: str, body: Any) -> str:
     request = urllib.request.Request(model.address + path, json.dumps(body).encode())
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         text: str = answer.read().decode()
     return text
 
@@ -47,7 +47,7 @@ def test_what_the_model_is_told_of_its_calls_is_heard() -> None:
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
 def test_what_it_does_not_know_is_not_there(method: str) -> None:
     with ScriptedModel(PLATFORMS["claude"].stage, []) as model:
-        line = HTTPConnection(*model.server_address[:2], timeout=10)  # type: ignore[misc]
+        line = HTTPConnection(*model.server_address[:2], timeout=60)  # type: ignore[misc]
         line.request(method, "/elsewhere", body=b"{}" if method == "POST" else None)
         answer = line.getresponse()
         text = answer.read()
@@ -60,7 +60,7 @@ def test_after_its_end_nobody_answers() -> None:
     with ScriptedModel(PLATFORMS["claude"].stage, []) as model:
         address = model.address
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(address, timeout=5)
+        urllib.request.urlopen(address, timeout=60)
 
 
 def test_events_are_streamed_as_they_are_named() -> None:

@@ -62,7 +62,7 @@ def test_somebody_else_there_is_not_taken_for_a_server() -> None:
         thread = threading.Thread(target=hang_up)
         thread.start()
         answer = ask(at(f"127.0.0.1:{listening.getsockname()[1]}"))
-        thread.join(10)
+        thread.join(60)
     assert not answer.there
     assert "does not speak HTTP/2" in answer.words
 

@@ -13,7 +13,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Played
 from tests.unit.doctor.home import Home, contents
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
 
 
 def proven(home: Home, manner: str) -> Finding:

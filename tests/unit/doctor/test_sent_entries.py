@@ -64,5 +64,5 @@ def test_another_program_is_told_from_a_server() -> None:
         answering = threading.Thread(target=answer)
         answering.start()
         heard = knock(f"http://127.0.0.1:{other.getsockname()[1]}/hooks/claude", "x")
-        answering.join(10)
+        answering.join(60)
     assert heard[0] is Knock.FOREIGN

@@ -73,7 +73,7 @@ class Operator(rpc.PermissionServiceServicer):
         """Accept, and wait until the test lets go."""
         context.send_initial_metadata(())
         self.accepted.release()
-        self.released.wait(20)
+        self.released.wait(60)
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def serving(
         yield server, port
     finally:
         operator.released.set()
-        server.stop(0).wait(10)
+        server.stop(0).wait(60)
 
 
 @contextmanager
@@ -123,7 +123,7 @@ def listening(path: Path, *scripts: Script, backlog: int = 8) -> Iterator[None]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(backlog)
-        listener.settimeout(20)
+        listener.settimeout(60)
         problems: list[BaseException] = []
 
         def play() -> None:
@@ -131,7 +131,7 @@ def listening(path: Path, *scripts: Script, backlog: int = 8) -> Iterator[None]:
                 for script in scripts:
                     line, _ = listener.accept()
                     with line:
-                        line.settimeout(20)
+                        line.settimeout(60)
                         script(line)
             except BaseException as problem:  # noqa: BLE001 - raised where the test sees it
                 problems.append(problem)
@@ -139,7 +139,7 @@ def listening(path: Path, *scripts: Script, backlog: int = 8) -> Iterator[None]:
         thread = threading.Thread(target=play)
         thread.start()
         yield
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
         if problems:
             raise problems[0]
@@ -181,7 +181,7 @@ def run_hook(
     """Be the agent: start the hook, hand it the payload, wait for it."""
     with start_hook(*options, door=door, env=env) as hook:
         try:
-            stdout, stderr = hook.communicate(payload, timeout=30)
+            stdout, stderr = hook.communicate(payload, timeout=60)
         finally:
             hook.kill()
     return subprocess.CompletedProcess(hook.args, hook.returncode, stdout, stderr)

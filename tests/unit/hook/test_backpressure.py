@@ -28,9 +28,9 @@ def test_a_queue_that_is_full_is_waited_for(folder: Path) -> None:
             listener.accept()[0].close()
             line, _ = listener.accept()  # the hook, which has called again
             with line:
-                line.settimeout(20)
+                line.settimeout(60)
                 assert line.recv(24) == b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-            assert hook.wait(20) == 0
+            assert hook.wait(60) == 0
 
 
 def test_a_queue_that_stays_full_is_nobody(folder: Path) -> None:

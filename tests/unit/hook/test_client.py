@@ -73,7 +73,7 @@ def test_the_request_says_what_the_hook_was_told_and_who_it_is(folder: Path) -> 
     with serving(operator, f"unix:{folder}/s"):
         options = ("--server", f"unix:{folder}/s", "--platform=gemini", "--companion")
         with start_hook(*options, "--wait", "77") as hook:
-            hook.communicate(payload, timeout=20)
+            hook.communicate(payload, timeout=60)
     (request,) = operator.requests
     assert request.payload == payload
     assert (request.platform, request.stance) == ("gemini", pb.STANCE_COMPANION)
@@ -162,7 +162,7 @@ def test_a_reply_is_confirmed_when_it_was_printed_and_not_before(
         stdout = hook.stdout  # at its end already: the agent need not wait for the receipt
         hook.stdin.close()
         hook.stdin = None
-        assert hook.wait(20) == reply[2]
+        assert hook.wait(60) == reply[2]
         assert hook.stderr
         assert hook.stderr.read() == reply[1]
     assert read == [reply[0]]
@@ -186,7 +186,7 @@ def test_what_could_not_be_printed_is_not_confirmed(folder: Path) -> None:
     os.close(reader)
     with serving(operator, server), start_hook("--server", server, stdout=writer) as hook:
         os.close(writer)
-        hook.communicate(PAYLOAD, timeout=20)
+        hook.communicate(PAYLOAD, timeout=60)
     assert hook.returncode == 1
     assert operator.requests
     assert not operator.confirmed
@@ -266,17 +266,17 @@ def test_a_server_that_does_not_take_the_receipt_holds_nobody(
 
     def hear_and_say_nothing() -> None:
         heard.set()
-        released.wait(20)
+        released.wait(60)
 
     operator.on_confirm = hear_and_say_nothing
     with serving(operator, server), start_hook("--server", server) as hook:
         assert hook.stdin
         hook.stdin.close()
         hook.stdin = None
-        assert heard.wait(20)
+        assert heard.wait(60)
         if interrupted:
             hook.send_signal(signal.SIGINT)
-        assert hook.communicate(timeout=20) == (b"yes", b"")
+        assert hook.communicate(timeout=60) == (b"yes", b"")
         released.set()
     assert hook.returncode == 2
 
@@ -313,7 +313,7 @@ def test_too_large_an_input_is_not_sent(folder: Path) -> None:
         except BrokenPipeError:
             pass
         hook.stdin = None
-        stdout, stderr = hook.communicate(timeout=20)
+        stdout, stderr = hook.communicate(timeout=60)
     assert (stdout, hook.returncode) == (b"", 0)
     assert b"larger than 32 MiB" in stderr
     assert not operator.requests
@@ -323,7 +323,7 @@ def test_an_input_that_cannot_be_read_is_no_input(folder: Path) -> None:
     for_writing = os.open(folder / "input", os.O_WRONLY | os.O_CREAT)
     with start_hook(stdin=for_writing) as hook:
         os.close(for_writing)
-        _, stderr = hook.communicate(timeout=20)
+        _, stderr = hook.communicate(timeout=60)
     assert hook.returncode == 0
     assert b"crabhook cannot pass on the hook's input (Bad file descriptor)" in stderr
 
@@ -358,7 +358,7 @@ def test_a_server_that_is_no_crabhook_leaves_the_agent_alone(folder: Path) -> No
     try:
         hook = run_hook("--server", f"unix:{folder}/s")
     finally:
-        server.stop(0).wait(10)
+        server.stop(0).wait(60)
     assert_passed(hook, b"UNIMPLEMENTED", b"a crabhook of this version")
 
 
@@ -483,7 +483,7 @@ def test_the_default_folder_in_tmp_is_looked_at_whatever_the_environment_says(ru
         input=PAYLOAD,
         capture_output=True,
         env=environment(XDG_RUNTIME_DIR=runtime),
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert_passed(ran, b"its folder is not one that this user alone can write to")
@@ -534,7 +534,7 @@ def test_an_agent_that_does_not_listen_ends_the_hook_quietly(folder: Path) -> No
     server = f"unix:{folder}/s"
     with serving(operator, server), start_hook("--server", server, stdout=writer) as hook:
         os.close(writer)
-        _, stderr = hook.communicate(PAYLOAD, timeout=20)
+        _, stderr = hook.communicate(PAYLOAD, timeout=60)
     assert (hook.returncode, stderr) == (1, b"")
 
 
@@ -561,7 +561,7 @@ def test_a_pipe_that_takes_little_at_a_time_gets_everything(folder: Path) -> Non
         assert hook.stdin
         hook.stdin.close()
         assert stdout.read() == text
-        assert hook.wait(20) == 0
+        assert hook.wait(60) == 0
 
 
 def test_nothing_of_a_reply_is_printed_before_the_whole_of_it_is_there(folder: Path) -> None:
@@ -572,12 +572,12 @@ def test_nothing_of_a_reply_is_printed_before_the_whole_of_it_is_there(folder: P
         half = replying(b"{" + b"x" * 100).SerializeToString()
         line.sendall(frame(SETTINGS) + head(*ACCEPTED))
         line.sendall(frame(0, 0, 1, b"\0" + (len(half) + 50).to_bytes(4, "big") + half))
-        held.wait(20)
+        held.wait(60)
 
     with listening(folder / "s", stop_halfway):
         options = ("--server", f"unix:{folder}/s", "--reconnect=0", "--wait=0.5")
         with start_hook(*options) as hook:
-            stdout, stderr = hook.communicate(PAYLOAD, timeout=20)
+            stdout, stderr = hook.communicate(PAYLOAD, timeout=60)
         held.set()
     assert (stdout, hook.returncode) == (b"", 0)
     assert b"nobody decided in time" in stderr
@@ -615,12 +615,12 @@ def test_a_signal_ends_the_hook_at_any_stage_with_nothing_said(
             with listening(folder / "s", greet):
                 hook.stdin.close()
                 hook.stdin = None
-                assert ready.wait(20)
+                assert ready.wait(60)
                 if stage == "finding it again":
                     time.sleep(0.1)
                 hook.send_signal(number)
-                assert gone.wait(20)
-        stdout, stderr = hook.communicate(timeout=20)
+                assert gone.wait(60)
+        stdout, stderr = hook.communicate(timeout=60)
     assert (hook.returncode, stdout, stderr) == (code, b"", b"")
 
 

@@ -63,7 +63,7 @@ class Asked:
             self.unanswered = unanswered
 
     def end(self) -> "Asked":
-        self._thread.join(20)
+        self._thread.join(60)
         assert not self._thread.is_alive()
         return self
 
@@ -114,7 +114,7 @@ def test_acceptance_is_followed_by_any_amount_of_waiting(folder: Path) -> None:
     operator = Operator(wait)
     with serving(operator, f"unix:{folder}/s"):
         asked = Asked(options_for(folder / "s"))
-        assert operator.accepted.acquire(timeout=20)
+        assert operator.accepted.acquire(timeout=60)
         time.sleep(0.3)
         assert asked.reply is None
         operator.released.set()
@@ -154,12 +154,12 @@ def test_a_waiting_hook_answers_the_servers_pings_and_a_stopped_one_is_noticed(
         assert hook.stdin
         hook.stdin.close()
         hook.stdin = None
-        assert operator.accepted.acquire(timeout=20)
+        assert operator.accepted.acquire(timeout=60)
         assert not ended.wait(5 * PINGED_EVERY / 1000)
         hook.send_signal(signal.SIGSTOP)
-        assert ended.wait(20)
+        assert ended.wait(60)
         hook.kill()
-        assert hook.communicate(timeout=20) == (b"", b"")
+        assert hook.communicate(timeout=60) == (b"", b"")
 
 
 @pytest.mark.process
@@ -179,10 +179,10 @@ def test_a_hook_that_dies_frees_its_place_at_once(folder: Path) -> None:
         assert hook.stdin
         hook.stdin.close()
         hook.stdin = None
-        assert operator.accepted.acquire(timeout=20)
+        assert operator.accepted.acquire(timeout=60)
         hook.terminate()
-        assert ended.wait(20)
-        assert hook.communicate(timeout=20) == (b"", b"")
+        assert ended.wait(60)
+        assert hook.communicate(timeout=60) == (b"", b"")
 
 
 def test_a_server_that_stops_gently_still_answers_what_it_has_accepted(folder: Path) -> None:
@@ -195,12 +195,12 @@ def test_a_server_that_stops_gently_still_answers_what_it_has_accepted(folder: P
     operator = Operator(wait)
     with serving(operator, f"unix:{folder}/s") as (server, _):
         asked = Asked(options_for(folder / "s"))
-        assert operator.accepted.acquire(timeout=20)
+        assert operator.accepted.acquire(timeout=60)
         stopped = server.stop(grace=20)  # says goodbye, and lets running calls run
         time.sleep(0.2)
         operator.released.set()
         asked.end()
-        assert stopped.wait(20)
+        assert stopped.wait(60)
     assert asked.reply is not None
     assert asked.reply.stdout == b"my last word"
 
@@ -461,7 +461,7 @@ def test_a_server_killed_and_started_again_is_asked_with_the_same_ticket(folder:
         with server_process(folder / "s", "answer") as server:
             assert server.stdout
             assert server.stdout.readline().split() == ticket
-            stdout, stderr = hook.communicate(timeout=30)
+            stdout, stderr = hook.communicate(timeout=60)
     assert (stdout, stderr, hook.returncode) == (b"decided", b"", 0)
     assert len(set(ticket)) == 2
 
@@ -477,7 +477,7 @@ def test_a_server_killed_before_it_accepts_was_never_reached(folder: Path) -> No
             hook.stdin = None
             time.sleep(0.3)
             server.kill()
-            stdout, stderr = hook.communicate(timeout=20)
+            stdout, stderr = hook.communicate(timeout=60)
     assert (stdout, hook.returncode) == (b"", 0)
     assert b"crabhook cannot ask the operator" in stderr
 

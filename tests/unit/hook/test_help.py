@@ -18,7 +18,7 @@ def test_at_a_keyboard_it_says_how_to_go_on(
     keyboard, terminal = pty.openpty()
     with start_hook(*options, door=door, stdin=terminal) as hook:
         os.close(terminal)
-        stdout, stderr = hook.communicate(timeout=20)
+        stdout, stderr = hook.communicate(timeout=60)
     os.close(keyboard)
     assert hook.returncode == 0
     for words in (b"crabhook serve", b"crabhook install claude", b"crabhook --help"):

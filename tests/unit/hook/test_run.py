@@ -63,7 +63,7 @@ def modules(flags: Sequence[str], program: str, *options: str, runtime: Path) ->
         env=environment(XDG_RUNTIME_DIR=str(runtime)),
         pass_fds=[writer],
         check=True,
-        timeout=30,
+        timeout=60,
         stdout=subprocess.DEVNULL,
     )
     os.close(writer)
@@ -162,7 +162,7 @@ def test_it_works_from_anywhere_and_in_any_environment(folder: Path) -> None:
             cwd=folder,
             env={"PYTHONPATH": str(folder), "PYTHONHOME": "/nowhere", "LC_ALL": "C"},
             capture_output=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
     assert (done.stdout, done.stderr, done.returncode) == (b"yes", b"", 0)
@@ -178,7 +178,7 @@ def test_without_the_c_module_the_public_one_does_the_same(folder: Path) -> None
     check = "import crabhook.hook, socket; assert crabhook.hook.sockets is socket"
     done = subprocess.run(
         [sys.executable, "-c", f"import socket, sys; sys.modules['_socket'] = None; {check}"],
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert done.returncode == 0
@@ -188,7 +188,7 @@ def test_without_the_c_module_the_public_one_does_the_same(folder: Path) -> None
                 [sys.executable, "-c", program, "--server", server],
                 input=b"x" * 500_000,
                 capture_output=True,
-                timeout=30,
+                timeout=60,
                 check=False,
             )
             assert (done.stdout, done.stderr) == (b"x" * 500_000, b"")

@@ -110,7 +110,7 @@ def test_a_slow_reader_is_waited_for_and_answered_through_tls(
 def test_a_server_that_hangs_up_is_a_connection_lost_as_without_tls(
     ca: trustme.CA, tmp_path: Path
 ) -> None:
-    by = time.monotonic() + 20
+    by = time.monotonic() + 60
 
     def send_on(line: sockets.socket) -> None:
         while time.monotonic() < by:
@@ -188,7 +188,7 @@ def speaking_tls(
 
     def shake() -> None:
         line, _ = listener.accept()
-        line.settimeout(20)
+        line.settimeout(60)
         with line, contextlib.suppress(OSError), context.wrap_socket(line, server_side=True) as tls:
             script(tls)
 
@@ -196,7 +196,7 @@ def speaking_tls(
         thread = threading.Thread(target=shake)
         thread.start()
         yield listener.getsockname()[1]
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
 
 

@@ -48,7 +48,7 @@ def test_what_is_said_to_move_other_hooks_alone_moves_no_installed_one(
         input=json.dumps(event).encode(),
         capture_output=True,
         env={**os.environ, name: value},
-        timeout=30,
+        timeout=60,
         check=False,
     )
     answer = json.loads(ran.stdout)["hookSpecificOutput"]

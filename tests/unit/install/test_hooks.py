@@ -67,7 +67,7 @@ def test_the_command_is_absolute_isolated_and_started_without_a_shell() -> None:
 
 def run_the_start(stub: Path) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-I", "-S", "-c", START, str(stub), "--wait", "5"]
-    return subprocess.run(command, capture_output=True, timeout=30, check=False)
+    return subprocess.run(command, capture_output=True, timeout=60, check=False)
 
 
 @pytest.mark.process

@@ -95,7 +95,7 @@ def run_hook(folder: Path, returned: str) -> subprocess.CompletedProcess[bytes]:
         [sys.executable, str(script)],
         input=call().payload,
         capture_output=True,
-        timeout=30,
+        timeout=60,
         check=True,
         env={"PATH": os.environ["PATH"], "CRABHOOK_SERVER": f"unix:{folder}/s"},
     )

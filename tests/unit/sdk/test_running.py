@@ -46,7 +46,7 @@ def hook(
         [sys.executable, str(script), on_error],
         input=payload,
         capture_output=True,
-        timeout=30,
+        timeout=60,
         check=False,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
     )
@@ -134,7 +134,7 @@ def test_an_agent_that_does_not_take_the_answer_is_told_by_the_exit_code(tmp_pat
         stderr=subprocess.DEVNULL,
     )
     os.close(writer)
-    started.communicate(call("deny"), timeout=30)
+    started.communicate(call("deny"), timeout=60)
     assert started.returncode == 1
 
 
@@ -147,7 +147,7 @@ def test_006_8_a_person_who_starts_it_by_hand_is_told_what_it_is(tmp_path: Path)
             [sys.executable, str(script), "pass"],
             stdin=theirs,
             capture_output=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
     finally:
@@ -166,7 +166,7 @@ def modules(name: str) -> set[str]:
     """The modules that an import brings beside those the interpreter has."""
     return set(
         subprocess.check_output(
-            [sys.executable, "-c", LOOK.format(name)], text=True, timeout=30
+            [sys.executable, "-c", LOOK.format(name)], text=True, timeout=60
         ).split()
     )
 

@@ -45,7 +45,7 @@ async def said(words: LastWords, card: Card) -> str:
 async def around(words: LastWords, card: Card) -> tuple[str, str]:
     found: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
     words.ask(card, lambda *told: found.set_result(told))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await found
 
 

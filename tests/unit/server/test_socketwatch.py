@@ -70,7 +70,7 @@ async def test_it_looks_again_and_again(place: Path, monkeypatch: pytest.MonkeyP
     keeping = asyncio.ensure_future(SocketWatch([place]).keep(told.put_nowait))
     await asyncio.sleep(0.02)
     replace(place)
-    assert "WAS REPLACED" in await asyncio.wait_for(told.get(), 10)
+    assert "WAS REPLACED" in await asyncio.wait_for(told.get(), 60)
     keeping.cancel()
 
 

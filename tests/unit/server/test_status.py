@@ -24,7 +24,7 @@ async def test_what_another_program_does_to_the_file_is_undone(
     keeping = asyncio.ensure_future(keep_status(socket, ["unix:s"], lambda: (2, 1)))
 
     async def told() -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while read_status(socket).get("pid") != os.getpid():  # noqa: ASYNC110 - a file
                 await asyncio.sleep(0.01)
 

@@ -41,7 +41,7 @@ class Told:
         self.one = Summaries(PLATFORMS, lambda _request, found: self.summaries.append(found))
 
     async def idle(self) -> list[str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while self.one._waiting:  # noqa: ASYNC110 - nobody else has to know
                 await asyncio.sleep(0.005)
         return [found.task for found in self.summaries]

@@ -41,7 +41,7 @@ for number in range(begin, begin + 100_000):
 """
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "place", ["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)], indirect=True
 )

@@ -292,7 +292,7 @@ async def called(ours: Founded, certificate: bytes, key: bytes, root: bytes) -> 
     try:
         shown = grpc.ssl_channel_credentials(root, key, certificate)
         async with grpc.aio.secure_channel(f"127.0.0.1:{port}", shown) as channel:
-            answer: bytes = await channel.unary_unary("/x/Who")(b"", timeout=5)
+            answer: bytes = await channel.unary_unary("/x/Who")(b"", timeout=60)
             return answer.decode()
     except grpc.aio.AioRpcError:
         return "no TLS"

@@ -74,7 +74,7 @@ def test_what_a_shell_runs_was_not_covered(programs: Path, seed: int, tmp_path: 
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=10,
+            timeout=60,
             check=False,
         )
         if ran.exists():

@@ -128,7 +128,7 @@ async def stood_in(desk: PlayedDesk, after: float) -> tuple[Attendance, "asyncio
 
 
 async def until_answered(desk: PlayedDesk, asked: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while asked not in desk.replies:  # noqa: ASYNC110 - the played desk has no event for it
             await asyncio.sleep(0.01)
 

@@ -41,7 +41,7 @@ async def test_the_first_signal_ends_it_and_says_how(number: signal.Signals) -> 
     leaving, ended = Leaving(), asyncio.Event()
     leaving.hear(ended.set)
     os.kill(os.getpid(), number)
-    await asyncio.wait_for(ended.wait(), 10)
+    await asyncio.wait_for(ended.wait(), 60)
     assert leaving.hands_over is (number is HAND_OVER)
     assert repr(leaving) == f"<Leaving hands_over={leaving.hands_over}>"
 
@@ -65,7 +65,7 @@ def test_the_second_one_ends_it_at_once(first: signal.Signals, second: signal.Si
         server.send_signal(first)
         assert server.stdout.readline() == "ends\n"
         server.send_signal(second)
-        assert server.wait(10) == -second
+        assert server.wait(60) == -second
 
 
 @pytest.mark.process

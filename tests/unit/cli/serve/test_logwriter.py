@@ -70,7 +70,7 @@ def test_a_reader_who_stopped_holds_nobody_up_and_hears_what_was_lost(
     say(writer, "the end")
     writer.close()
     os.close(pipe.target)
-    reading.join(10)
+    reading.join(60)
     assert heard[-1] == "the end"
     lost = [one for one in heard if "were lost here" in one]
     assert len(lost) == 1
@@ -95,7 +95,7 @@ def test_the_end_is_not_held_up_by_who_does_not_read(
     thread = writer._thread
     assert thread.is_alive()
     os.close(pipe.source)  # which frees it
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -128,8 +128,8 @@ def test_a_descriptor_that_does_not_block_is_waited_for(pipe: Pipe) -> None:
     reading = threading.Thread(target=lambda: heard.extend(_rest(pipe)))
     reading.start()
     writer._lines.put(None)
-    writer._thread.join(10)
+    writer._thread.join(60)
     os.close(pipe.target)
-    reading.join(10)
+    reading.join(60)
     writer.close()
     assert [len(one) for one in heard] == [PIPE] * 8

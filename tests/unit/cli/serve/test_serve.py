@@ -28,7 +28,7 @@ def serve(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             env={"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": runtime},
             check=False,
         )
@@ -61,8 +61,8 @@ def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_pat
             pass
         server.stdin.write("allow\n")
         server.stdin.flush()
-        assert b'"allow"' in client.communicate(timeout=10)[0]
-        server.communicate(timeout=10)
+        assert b'"allow"' in client.communicate(timeout=60)[0]
+        server.communicate(timeout=60)
         assert os.stat(desk.folder / "crabhook").st_mode & 0o777 == 0o700  # noqa: PTH116
 
 
@@ -147,7 +147,7 @@ def test_the_help_names_every_option_the_page_names() -> None:
         encoding="utf-8"
     )
     text = subprocess.run(
-        [CRABHOOK, "serve", "--help"], capture_output=True, text=True, timeout=20, check=True
+        [CRABHOOK, "serve", "--help"], capture_output=True, text=True, timeout=60, check=True
     ).stdout
     section = page.split("## The server")[1].split("\n## ")[0]
     options = re.compile(r"--[a-z][a-z-]+")
@@ -162,4 +162,4 @@ def test_whoever_quits_is_told_how_each_request_that_waited_ended() -> None:
         why = "WITHDRAWN the operator closed the desk"
         assert {int(desk.wait_for(rf"^#(\d+) {why}$")[1]) for _ in clients} == numbers
         assert all(client.finish().silent for client in clients)
-        assert desk.process.wait(10) == 0
+        assert desk.process.wait(60) == 0

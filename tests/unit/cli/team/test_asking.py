@@ -75,7 +75,7 @@ def test_who_has_typed_a_passphrase_is_read_by_no_other_process_of_that_user(
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"ready\n"
         reader = [*python, _READER, str(holder.pid)]
-        read = subprocess.run(reader, capture_output=True, text=True, check=False, timeout=20)
+        read = subprocess.run(reader, capture_output=True, text=True, check=False, timeout=60)
         assert (read.stdout, read.stderr) == (told, "")
     finally:
-        holder.communicate(timeout=10)
+        holder.communicate(timeout=60)

@@ -223,7 +223,7 @@ def test_no_process_without_a_terminal_founds_or_changes_a_team(verb: str, tmp_p
         text=True,
         check=False,
         start_new_session=True,
-        timeout=30,
+        timeout=60,
     )
     assert ended.returncode == 1
     assert "there is no terminal to ask on" in ended.stderr

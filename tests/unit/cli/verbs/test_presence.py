@@ -49,7 +49,7 @@ class Person:
             input=f"{RIGHT}\n" * 3,
             capture_output=True,
             text=True,
-            timeout=25,
+            timeout=60,
             env=self.environment(home or self.desk.folder) | {"PASSPHRASE": RIGHT},
             start_new_session=True,
             check=False,
@@ -185,5 +185,5 @@ def test_the_list_of_operators_says_who_is_attached_and_from_where(person: Perso
         assert "Z, by its open key" in listed
     finally:
         watch.kill()
-        watch.communicate(timeout=10)
+        watch.communicate(timeout=60)
     assert "attached" not in person.run("operators", "list").stdout

@@ -147,7 +147,7 @@ def test_a_disk_with_little_room_is_told(home: Home, kilobytes: int, told: str) 
             [*disk.inside, sys.executable, "-c", LOOK],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=True,
             env={**os.environ, "XDG_STATE_HOME": str(disk.place)},
         )

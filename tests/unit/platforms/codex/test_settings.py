@@ -89,7 +89,7 @@ def run(line: str, event: str) -> subprocess.CompletedProcess[bytes]:
         input=json.dumps(payload).encode(),
         capture_output=True,
         env={},
-        timeout=30,
+        timeout=60,
         check=False,
     )
 

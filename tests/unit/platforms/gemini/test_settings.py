@@ -103,7 +103,7 @@ def run_line(python: str, stub: Path, *, closed: bool) -> subprocess.CompletedPr
     installation = Installation(python, str(stub), fail_closed=closed, wait=5)
     command = handler(groups(installation)["BeforeTool"])["command"]
     return subprocess.run(
-        ["bash", "-c", command], capture_output=True, input=b"{}", timeout=30, check=False
+        ["bash", "-c", command], capture_output=True, input=b"{}", timeout=60, check=False
     )
 
 

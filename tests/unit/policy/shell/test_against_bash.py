@@ -60,7 +60,7 @@ def test_bash_runs_nothing_that_the_rules_do_not_name(tmp_path: Path) -> None:
         cwd=tmp_path / "app",
         env=environment,
         check=False,
-        timeout=40,
+        timeout=60,
     )
     ran = set(log.read_text().split("\n")) - {"", "ls", "cat", "timeout", "xargs"}
     assert not ran, [line for line in allowed if RUN in line]

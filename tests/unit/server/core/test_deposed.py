@@ -118,7 +118,7 @@ async def test_a_hook_hears_that_it_was_accepted_when_its_request_is_on_record(
     await asyncio.sleep(0.01)
     assert not accepted.done()
     await journal.write_all()
-    await asyncio.wait_for(accepted, 5)
+    await asyncio.wait_for(accepted, 60)
     assert not place.reply.done()
     runner.close()
 
@@ -132,7 +132,7 @@ async def test_a_hook_that_waits_to_be_on_record_can_be_turned_away_and_can_leav
     await asyncio.sleep(0)
     if how == "refused":
         place.refuse(Refusal.UNRECORDED)
-        await asyncio.wait_for(accepted, 5)
+        await asyncio.wait_for(accepted, 60)
         assert refusal(place) is Refusal.UNRECORDED
     else:
         accepted.cancel()
@@ -190,7 +190,7 @@ async def test_while_the_record_is_away_hooks_are_turned_away_at_once_or_soon(
     with pytest.raises(RefusedError, match=Refusal.UNRECORDED.value):
         enter(runner, "b", ALLOWED)
     keeping = asyncio.create_task(runner.keep_record())
-    await asyncio.wait([place.reply], timeout=5)
+    await asyncio.wait([place.reply], timeout=60)
     assert refusal(place) is Refusal.UNRECORDED
     journal.trouble = ""
     keeping.cancel()

@@ -54,7 +54,7 @@ class House:
     async def done(self, command: Command) -> Seat:
         sat, outcomes = seat(self.runner), list[Any]()
         sat.replica.submit(command, outcomes.append)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not outcomes:  # noqa: ASYNC110 - as the screen asks
                 await asyncio.sleep(0.002)
         assert outcomes == [Done()]
@@ -199,7 +199,7 @@ async def test_a_rule_is_made_of_an_entry_and_counts_from_then_on(tmp_path: Path
     assert offer.denied == 1
     waiting = await house.ask("b", "pytest -q")
     await house.done(KeepRule(entry.id, TakenOffer(offer.id, offer.expires)))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert is_allow(await waiting.wait())
     assert is_allow(await (await house.ask("c", "pytest -q")).wait())
     assert f"on entry {entry.id} of the history" in house.files.user.read_text()

@@ -238,7 +238,7 @@ async def test_a_projects_file_that_cannot_be_read_leaves_the_owners_rules_in_fo
     law = Law(files)
     law.changed = told.append
     asked = event(tmp_path / "app")
-    async with asyncio.timeout(10):  # a pipe that is waited on waits for ever
+    async with asyncio.timeout(60):  # a pipe that is waited on waits for ever
         await law.judge(asked, long=False)
     assert await said(law, asked) == "deny"
     assert await said(law, event(tmp_path / "app")) == "deny"
@@ -265,7 +265,7 @@ async def test_the_files_are_looked_at_beside_the_loop(
     law, read = Law(files), RuleFiles.user_rules
 
     def slowly(self: RuleFiles) -> RuleSet:
-        release.wait(10)
+        release.wait(60)
         return read(self)
 
     monkeypatch.setattr(RuleFiles, "user_rules", slowly)
@@ -274,7 +274,7 @@ async def test_the_files_are_looked_at_beside_the_loop(
     await asyncio.sleep(0.05)  # the loop runs meanwhile
     studies[0].cancel()  # whoever leaves takes the look from nobody
     release.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await asyncio.gather(*studies[1:])
     assert [await said(law, one) for one in asked[1:]] == ["deny", "deny"]
     assert law._looking == {}
@@ -290,7 +290,7 @@ async def test_who_asks_after_a_change_of_our_own_waits_for_a_new_look(
     def slowly(self: RuleFiles) -> RuleSet:
         found = read(self)
         begun.set()
-        release.wait(10)
+        release.wait(60)
         return found
 
     monkeypatch.setattr(RuleFiles, "user_rules", slowly)
@@ -380,14 +380,14 @@ async def test_a_file_system_that_hangs_keeps_nobody_waiting_and_the_owners_rule
 
     def hanging(cwd: str) -> Path:
         if "stuck" in cwd:
-            release.wait(30)
+            release.wait(60)
         return look(cwd)
 
     monkeypatch.setattr(module, "project_of", hanging)
     monkeypatch.setattr(module, "LOOK_WITHIN", 0.1)
     hung = [event(tmp_path / f"stuck{number}") for number in range(3)]
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await asyncio.gather(*(law.judge(one, long=False) for one in hung))
             monkeypatch.setattr(module, "LOOK_WITHIN", 60.0)  # who asks there again waits no more
             hung.append(event(tmp_path / "stuck0"))

@@ -178,7 +178,7 @@ def asked(office: Office) -> tuple[Offers, Law]:
 async def made(offers: Offers, card: Card) -> Offering:
     found: asyncio.Future[Offering] = asyncio.get_running_loop().create_future()
     offers.ask(f"card #{card.number}", card.event, found.set_result)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return await found
 
 

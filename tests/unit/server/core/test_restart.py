@@ -152,7 +152,7 @@ async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
         seat(runner).answer(1, DENY)
         assert ["NOT RECORDED" in text for text in told if text] == [True]  # and only once
         other.execute("ROLLBACK")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "the record is written again" not in told:  # noqa: ASYNC110 - as nobody tells sooner
             await asyncio.sleep(0.02)
     keeping.cancel()

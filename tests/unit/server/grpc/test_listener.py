@@ -218,7 +218,7 @@ async def test_the_port_offers_two_methods_and_nothing_that_decides_or_lists() -
         for method in others:
             call: Any = channel.unary_unary(method, None, None)
             with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await call(b"", timeout=5)
+                await call(b"", timeout=60)
             assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
@@ -226,7 +226,7 @@ async def test_a_client_of_before_is_told_where_being_away_is_said_now() -> None
     async with opened() as port, connected(port.bound[0]) as channel:
         call: Any = channel.unary_unary("/crabhook.v1.DeskService/SetPresence", None, None)
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await call(b"\x08\x02", timeout=5)
+            await call(b"\x08\x02", timeout=60)
         assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
         assert "crabhook team init" in (refused.value.details() or "")
         assert not port.runner.broker.orders()

@@ -91,7 +91,7 @@ async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIter
             await client.close()
 
 
-async def until(holds: Any, seconds: float = 10.0) -> None:
+async def until(holds: Any, seconds: float = 60.0) -> None:
     """Wait until something holds."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110 - what is waited for sets no event

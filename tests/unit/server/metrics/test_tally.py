@@ -256,7 +256,7 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
     seat(runner).answer(1, ALLOW)
     runner.handle(RuleAdded("#1", "allow Bash(ls)", OWNER, runner.now()))
     runner.readings.judge_again(runner.broker.alike(1))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while runner.broker.waiting():  # noqa: ASYNC110 - as a person looks
             await asyncio.sleep(0.005)  # it is judged in a thread
     assert tally.decisions == {(By.OPERATOR, "allow"): 1, (By.RULE, "allow"): 1}

@@ -290,7 +290,7 @@ async def test_a_desk_that_does_not_read_costs_the_others_nothing_and_is_told_of
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 async def test_of_two_hundred_who_watch_one_that_is_frozen_keeps_nothing_from_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

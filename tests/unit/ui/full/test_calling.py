@@ -86,7 +86,7 @@ async def test_a_program_is_run_with_what_it_may_know(tmp_path: Path) -> None:
     called = Called(command=EVERY, program=(sys.executable, "-c", code))
     called.sitting.ask()
     called.sent()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (found.exists() and found.read_text()):  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(0.01)
     assert found.read_text() == "call"
@@ -99,7 +99,7 @@ async def test_a_program_that_goes_on_is_ended_with_the_desk() -> None:
     called.sitting.ask()
     called.sent()
     await asyncio.sleep(0.05)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await called.caller.close()
     assert "programs=0" in repr(called.caller)
 
@@ -111,7 +111,7 @@ async def test_only_so_many_programs_run_at_once() -> None:
         called.sitting.desk.pass_time(APART)
         called.sent()
     assert "programs=4" in repr(called.caller)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await called.caller.close()
 
 

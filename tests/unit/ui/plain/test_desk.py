@@ -325,7 +325,7 @@ async def test_a_held_allow_is_given_when_its_moment_is_over() -> None:
         unsubscribe = sits.desk.hear(lambda _: given.set())
         sits.desk.pass_time(0.02)
         assert hook not in sits.desk.replies
-        await asyncio.wait_for(given.wait(), 5)
+        await asyncio.wait_for(given.wait(), 60)
         unsubscribe()
         assert await sits.look() == ["#1 ALLOWED"]
 
@@ -376,7 +376,7 @@ async def test_what_was_decided_is_told_before_the_desk_closes(end: str | None) 
     hook = desk.ask(bash())
     sits = Sitting(desk)
     await sits.type("1 allow", end)
-    await asyncio.wait_for(run(desk, sits.lines(), sits.write), 5)
+    await asyncio.wait_for(run(desk, sits.lines(), sits.write), 60)
     assert sits.everything[-1] == "#1 ALLOWED"
     assert hook in desk.replies
 
@@ -396,7 +396,7 @@ async def test_a_desk_works_over_pipes() -> None:
     (typed, operator), (screen, printed) = os.pipe(), os.pipe()
     try:
         os.write(operator, b"7 allow\n#1 deny not \xff here\r\nquit\n1 allow\n")
-        await asyncio.wait_for(run(desk, read_lines(typed), LineWriter(printed)), 5)
+        await asyncio.wait_for(run(desk, read_lines(typed), LineWriter(printed)), 60)
         lines = os.read(screen, 1 << 16).decode().split("\n")
     finally:
         for descriptor in (typed, operator, screen, printed):
@@ -414,7 +414,7 @@ async def test_an_operator_who_no_longer_reads_has_left() -> None:
     async def gone(_: str) -> None:
         raise BrokenPipeError
 
-    await asyncio.wait_for(run(desk, sits.lines(), gone), 5)
+    await asyncio.wait_for(run(desk, sits.lines(), gone), 60)
     assert not desk.watched
 
 
@@ -541,6 +541,6 @@ def test_the_plain_desk_starts_without_the_full_screens_libraries() -> None:
         "print(*sorted({'prompt_toolkit', 'pygments'} & sys.modules.keys()))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.split() == []

@@ -237,7 +237,7 @@ async def test_there_is_room_again_once_the_reader_goes_on() -> None:
     await asyncio.sleep(0.01)
     assert not waiting.done()
     writing = asyncio.create_task(output.write_to(reader.write))
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 60)
     output.close()
     await writing
     assert len(reader.lines) == BACKLOG
