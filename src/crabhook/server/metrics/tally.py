@@ -64,6 +64,7 @@ class TurnedAway(StrEnum):
     TEAM = "team"  # the team's file cannot be used, so nobody elsewhere may do anything
     CERTIFICATE = "certificate"  # of no device in the team, or of one that is not any more
     RIGHTS = "rights"  # the role, the limits or the key
+    ROOM = "room"  # too many calls of one device, or from one address, are open
 
 
 class By(StrEnum):

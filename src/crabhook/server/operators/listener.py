@@ -8,6 +8,7 @@ import grpc
 from crabhook.server.address import GRACE, MAX_REQUEST, PortError, TcpAddress
 from crabhook.server.grpc.listener import MAX_REPLY, why_not
 from crabhook.server.operators.port import OperatorPort
+from crabhook.server.operators.seats import OpenCalls
 
 CONNECTIONS = 2048
 """Desks and verbs at once; agents, who come to another port, are kept out by none of these."""
@@ -29,6 +30,8 @@ _OPTIONS = (
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.ping_timeout_ms", 10_000),
+    # A desk watches as long as it is there: who only keeps a connection open takes a place.
+    ("grpc.max_connection_idle_ms", 120_000),
     # Desks look their address up anew now and then, as after the server has moved.
     ("grpc.max_connection_age_ms", 3_600_000),
     ("grpc.max_connection_age_grace_ms", 30_000),
@@ -45,7 +48,7 @@ async def open_operators(
     `pair` is the server's key and certificate, `authority` the certificate of who signs those of
     desks, all PEM.  Raises PortError.
     """
-    server = grpc.aio.server(options=_OPTIONS)
+    server = grpc.aio.server(options=_OPTIONS, interceptors=(OpenCalls(port.seats),))
     server.add_generic_rpc_handlers((port.handlers(),))
     credentials = grpc.ssl_server_credentials(
         [pair], root_certificates=authority, require_client_auth=True

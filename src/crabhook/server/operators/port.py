@@ -96,7 +96,7 @@ class OperatorPort:
     """
 
     def __init__(self, served: Served, team: Callable[[], Team | Refused]) -> None:
-        self._seats = Seats(team, served)
+        self.seats = Seats(team, served)
         self._begin(served)
         self._watches = Counter[str]()
 
@@ -114,7 +114,7 @@ class OperatorPort:
     def turn(self, served: Served) -> None:
         """Serve desks from another runner; what they watch ends, and they come back for its row."""
         self.close()
-        self._seats.house = served
+        self.seats.house = served
         self._begin(served)
 
     def handlers(self) -> Any:  # noqa: ANN401 - a generic type with nothing to fill in
@@ -150,14 +150,14 @@ class OperatorPort:
         self, request: pb.WatchRequest, context: Context
     ) -> AsyncIterator[pb.WatchEvent]:
         """Tell all there is, or what changed since the desk's place, and then what changes."""
-        seat = await self._seats.admit(context, Verb.WATCH)
+        seat = await self.seats.admit(context, Verb.WATCH)
         row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
         view, at = view_tag(seat, row.run), request.after_seq
         resumed = request.store_id == row.store_id and request.view_tag == view
         resumed = resumed and row.after(at) is not None
         with self._watched(seat, context) as too_many:
             if too_many:
-                await context.abort(_Code.RESOURCE_EXHAUSTED, "too many watches of this device")
+                await self.seats.no_room(context, f"it watches {WATCHES} times already")
             yield pb.WatchEvent(hello=self._hello(seat, view, resumed=resumed))
             if not resumed:
                 if request.store_id:
@@ -196,7 +196,7 @@ class OperatorPort:
             now=self._served.now(),
             resumed=resumed,
             device=seat.device_name.encode("utf-8", "surrogatepass"),
-            challenge=self._seats.challenge,
+            challenge=self.seats.challenge,
             part=self._served.role.value,
             leader=self._served.leader.desks,
         )
@@ -217,7 +217,7 @@ class OperatorPort:
         sight, caller = Sight(seat, row), Caller.of(context)
         while not row.closed:
             more = row.more
-            if self._seats.of(caller, Verb.WATCH) != seat:
+            if self.seats.of(caller, Verb.WATCH) != seat:
                 await context.abort(_Code.PERMISSION_DENIED, "what this device may see has changed")
             batch = row.after(at)
             if batch is None:
@@ -244,13 +244,13 @@ class OperatorPort:
         self, request: pb.GetCardRequest, context: Context
     ) -> AsyncIterator[pb.CardPart]:
         """Tell a card whole."""
-        await self._seats.admit(context, Verb.READ)
+        await self.seats.admit(context, Verb.READ)
         card = self._served.broker.card(request.number)
         if card is None:
             await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
-        await self._seats.admit(context, Verb.READ, facts_of(card))
+        await self.seats.admit(context, Verb.READ, facts_of(card))
         await self._row.inputs.prepare(card)
-        await self._seats.admit(context, Verb.READ, facts_of(card))  # it may have taken a while
+        await self.seats.admit(context, Verb.READ, facts_of(card))  # it may have taken a while
         data = card_message(card, self._row.inputs).SerializeToString()
         for start in range(0, len(data), PART):
             yield pb.CardPart(data=data[start : start + PART])
@@ -269,7 +269,7 @@ class OperatorPort:
         if isinstance(command, Decide) and request.signed:
             await context.abort(_Code.INVALID_ARGUMENT, "this server looks at no signatures")
         if self._served.role is Part.STANDBY:
-            await self._seats.admit(context, Verb.WATCH)
+            await self.seats.admit(context, Verb.WATCH)
             leader = self._served.leader.desks
             where = f", at {leader}" if leader else ""
             words = f"this server stands by and another one leads{where}: nothing was done"
@@ -277,11 +277,11 @@ class OperatorPort:
             await context.abort(_Code.FAILED_PRECONDITION, words, hint)
         card = self._served.broker.card(getattr(command, "card", 0))
         caller, sent = Caller.of(context), Sent(rpc, told[0])
-        seat = await self._seats.admit(context, *self._needs(command), sent)
+        seat = await self.seats.admit(context, *self._needs(command), sent)
 
         def may_not() -> str:
-            now = self._seats.of(caller, *self._needs(command), sent)
-            return self._seats.why_not(seat, now)
+            now = self.seats.of(caller, *self._needs(command), sent)
+            return self.seats.why_not(seat, now)
 
         desk = self._desk(seat, context)
         if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
@@ -297,7 +297,7 @@ class OperatorPort:
         outcome, read, seq = await self._carried_out(desk, command, may_not)
         why = outcome.why if isinstance(outcome, NotAllowed) else may_not() if read else ""
         if why:
-            await self._seats.turn_away(context, caller, why)
+            await self.seats.turn_away(context, caller, why)
         return self._response(rpc, command, outcome, Sight(seat, self._row).of(read), seq)
 
     def _needs(self, command: Command) -> tuple[Verb, Facts | None]:

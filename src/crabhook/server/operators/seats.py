@@ -1,10 +1,12 @@
 """Who calls: the certificate and the signature that a call shows, looked up at each call."""
 
 import secrets
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from functools import partial
 from time import monotonic, time
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeAlias
 from urllib.parse import unquote
 
 import grpc
@@ -18,7 +20,13 @@ from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Ver
 from crabhook.team.presence import HEADER, LARGEST, Call, opened_by
 from crabhook.v1 import operator_pb2 as pb
 
+OF_DEVICE, FROM_ADDRESS = 256, 1024  # calls that are open at once; many may share an address
 REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # of one kind in so many seconds, one is on record
+
+if TYPE_CHECKING:
+    _Interceptor: TypeAlias = grpc.aio.ServerInterceptor[Any, Any]
+else:  # at run time it takes no types
+    _Interceptor = grpc.aio.ServerInterceptor
 
 _LATEST = 1e11  # seconds: what fits the bytes that are signed
 _NOT_ANY_MORE = Refused("what this device may do has changed meanwhile; nothing was done")
@@ -107,13 +115,22 @@ class Seats:
 
     async def turn_away(self, context: Context, caller: Caller, words: str) -> NoReturn:
         """End a call that may not be made: it is counted, and of many alike one is recorded."""
-        why = self._counted_as(caller)
+        self._told(self._counted_as(caller), caller.address, words)
+        await context.abort(grpc.StatusCode.PERMISSION_DENIED, said(words))
+
+    async def no_room(self, context: Context, words: str) -> NoReturn:
+        """End a call that is one too many, in the same way."""
+        who = self.of(caller := Caller.of(context), Verb.WATCH)
+        whose = f"{who.device_name} of {who.name}: " if isinstance(who, Seat) else ""
+        self._told(TurnedAway.ROOM, caller.address, f"{whose}{words}")
+        await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, said(words))
+
+    def _told(self, why: TurnedAway, address: str, words: str) -> None:
         self.house.witness.turned_away(why)
         if self._refused.get(words, 0.0) <= monotonic():
             self._refused[words] = monotonic() + RECORDED_EVERY
-            text = f"a desk at {caller.address} was refused: {words}"
+            text = f"a desk at {address} was refused: {words}"
             self.house.warn(text, alarm=why is not TurnedAway.RIGHTS)
-        await context.abort(grpc.StatusCode.PERMISSION_DENIED, said(words))
 
     def _counted_as(self, caller: Caller) -> TurnedAway:
         team = self._team()
@@ -121,6 +138,66 @@ class Seats:
             return TurnedAway.TEAM
         known = not isinstance(team.identify(caller.certificate, time()), Refused)
         return TurnedAway.RIGHTS if known else TurnedAway.CERTIFICATE
+
+
+Answers: TypeAlias = Callable[[Any, Context], Any]
+
+
+class OpenCalls(_Interceptor):
+    """Bounds how many calls are open: of one certificate, and from one address.
+
+    What one device takes no other may want for: a card that is told is in memory until it is read.
+    """
+
+    def __init__(self, seats: Seats) -> None:
+        self._seats = seats
+        self._open = Counter[bytes]()
+
+    def __repr__(self) -> str:
+        return f"<OpenCalls {len(self._open)}>"
+
+    async def intercept_service(self, go_on: Any, details: Any) -> Any:  # noqa: ANN401 - gRPC's own
+        """Return what answers a call, where there is room for it."""
+        handler = await go_on(details)
+        if handler is None:
+            return None
+        how: dict[str, Any] = {
+            "request_deserializer": handler.request_deserializer,
+            "response_serializer": handler.response_serializer,
+        }
+        if handler.response_streaming:
+            told = partial(self._stream, handler.unary_stream)
+            return grpc.unary_stream_rpc_method_handler(told, **how)
+        return grpc.unary_unary_rpc_method_handler(partial(self._one, handler.unary_unary), **how)
+
+    async def _one(self, answer: Answers, request: Any, context: Context) -> Any:  # noqa: ANN401
+        async with self._room(context):
+            return await answer(request, context)
+
+    async def _stream(
+        self,
+        answer: Answers,
+        request: Any,  # noqa: ANN401 - a message
+        context: Context,
+    ) -> AsyncIterator[Any]:
+        async with self._room(context), aclosing(answer(request, context)) as told:
+            async for one in told:
+                yield one
+
+    @asynccontextmanager
+    async def _room(self, context: Context) -> AsyncIterator[None]:
+        caller = Caller.of(context)
+        places = {caller.certificate: OF_DEVICE, caller.address.encode(): FROM_ADDRESS}
+        if any(self._open[one] >= most for one, most in places.items()):
+            await self._seats.no_room(context, "too many of its calls are open")
+        self._open.update(places.keys())
+        try:
+            yield
+        finally:
+            self._open.subtract(places.keys())
+            for one in places:
+                if not self._open[one]:
+                    del self._open[one]
 
 
 def address_of(peer: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from crabhook.cli.team.inviting import Noting
 from crabhook.server.address import TcpAddress
+from crabhook.server.metrics.tally import Tally, TurnedAway
 from crabhook.team.certificates import CertificateError, new_key, plain, request_of
 from crabhook.team.enrolling import (
     Inviting,
@@ -280,3 +281,46 @@ async def test_who_may_not_come_in_is_refused_and_told_why_and_stands_on_record(
         assert recorded in house.recorded()
         assert bool(recorded) is bool(house.recorded())
     assert not [one for one in server.decided if one[0] == 1]
+
+
+async def test_what_one_device_or_address_holds_open_is_bounded_told_and_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crabhook.server.operators.seats.OF_DEVICE", 3)
+    monkeypatch.setattr("crabhook.server.operators.seats.FROM_ADDRESS", 5)
+    server, tally = PlayedDesk(), Tally()
+    server.core.witness = tally
+    people = {"ann": Role.VIEWER, "bob": Role.ADMIN, "eve": Role.ADMIN}
+    async with team_port(server.core, tmp_path, **people) as port, AsyncExitStack() as stack:
+        stubs = {
+            name: await stack.enter_async_context(port.calls(name))
+            for name in ("ann", "bob", "eve")
+        }
+
+        async def watch(name: str) -> Any:
+            watching = stubs[name].Watch(pb.WatchRequest(), timeout=SOON * 3)
+            assert (await watching.read()).HasField("hello")
+            return watching
+
+        async def why(name: str) -> str:
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await stubs[name].Desks(pb.DesksRequest(), timeout=SOON)
+            assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            return refused.value.details() or ""
+
+        first, *_ = [await watch("ann") for _ in range(3)]
+        assert await why("ann") == "too many of its calls are open"
+        assert await stubs["bob"].Desks(pb.DesksRequest(), timeout=SOON)
+        [await watch("bob") for _ in range(2)]
+        assert await why("eve") == "too many of its calls are open"  # who shares their address
+        assert tally.turned_away_for == {TurnedAway.ROOM: 2}
+        first.cancel()
+        async with asyncio.timeout(SOON):
+            while True:  # the place is free again as soon as the server has heard
+                with suppress(grpc.aio.AioRpcError):
+                    if await stubs["eve"].Desks(pb.DesksRequest(), timeout=SOON):
+                        break
+                await asyncio.sleep(0.01)
+    told = [words for words, alarm in server.core.warned if alarm]
+    assert "127.0.0.1 was refused: ann's of ann: too many of its calls are open" in told[0]
+    assert "eve's of eve: too many" in told[1]
