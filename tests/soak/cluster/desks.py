@@ -23,7 +23,8 @@ from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.question import Answer, merge_answers, read_questions
 from crabhook.remote.codec import to_value
-from crabhook.remote.desk import OPTIONS, RemoteDesk
+from crabhook.remote.desk import RemoteDesk
+from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.soak.jobs import number_of
@@ -68,11 +69,12 @@ def wish(person: str, card: Card, seed: str) -> Decision:
 
 
 class Person:
-    """Somebody at a desk of one server, who decides whatever waits there."""
+    """Somebody at a desk with the list of the servers, who decides whatever waits."""
 
-    def __init__(self, name: str, server: str, channel: grpc.aio.Channel, seed: str) -> None:
-        self.name, self._server, self._seed = name, server, seed
-        self.desk = RemoteDesk(channel, time.monotonic)
+    def __init__(self, name: str, channels: Mapping[str, grpc.aio.Channel], seed: str) -> None:
+        self.name, self._seed = name, seed
+        self._servers = Servers(channels)
+        self.desk = RemoteDesk(self._servers, time.monotonic)
         self._replica = Replica(self.desk, time.monotonic)
         self._replica.follow()
         self._ready: dict[int, float] = {}
@@ -104,7 +106,7 @@ class Person:
             "decide",
             id=command.id,
             by=self.name,
-            server=self._server,
+            server=self._servers.address,
             card=card.number,
             job=number_of(card.event.cwd),
             verdict=command.decision.verdict.value,
@@ -148,14 +150,17 @@ async def main() -> None:
     told = json.loads(sys.stdin.readline())
     async with asyncio.TaskGroup() as tasks:
         every = []
-        for server, place in told["servers"].items():
-            for name, pair in told["people"].items():
-                channel = _channel(place, told["authority"], pair)
-                if name == told["watcher"]:
-                    every.append(tasks.create_task(watch(server, channel)))
-                else:
-                    person = Person(name, server, channel, told["seed"])
-                    every.append(tasks.create_task(person.sit()))
+        for place, (name, pair) in enumerate(told["people"].items()):
+            channels = {
+                at: _channel(at, told["authority"], pair) for at in told["servers"].values()
+            }
+            if name == told["watcher"]:
+                for server, at in told["servers"].items():
+                    every.append(tasks.create_task(watch(server, channels[at])))
+            else:  # the second has the list in another order
+                turned = list(channels.items())[:: -1 if place % 2 else 1]
+                person = Person(name, dict(turned), told["seed"])
+                every.append(tasks.create_task(person.sit()))
         tell("sitting")
         await asyncio.to_thread(sys.stdin.read)
         for one in every:

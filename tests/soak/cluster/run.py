@@ -40,6 +40,7 @@ class ClusterSoak:
     def __init__(self, site: Site, acts: Sequence[Act], seed: int) -> None:
         self._site, self._acts, self._seed = site, acts, seed
         self._nemesis = Nemesis(site)
+        self._servers = tuple(site.servers.values())
         self._asking = True
         self._began = time.monotonic()
         self.seen: Histories | None = None
@@ -69,7 +70,7 @@ class ClusterSoak:
         return self._judged(stragglers, self._site.machines.address[leader.name])
 
     def _begin(self, ending: ExitStack) -> None:
-        for server in self._site.servers.values():
+        for server in self._servers:
             server.start()
         self._site.led()
         self._reader = Reader(self._site.database.url())
@@ -103,7 +104,14 @@ class ClusterSoak:
 
     def _judged(self, stragglers: list[Straggler], leader: str) -> list[str]:
         url = self._site.database.url()
-        faults = list(self._nemesis.faults)
+        faults = [
+            *self._nemesis.faults,
+            *(
+                f"server {one.name} ended by itself: {one.ended}"
+                for one in self._servers
+                if one.ended
+            ),
+        ]
         server = self._site.servers["a"]
         done = subprocess.run(
             [CRABHOOK, "audit", "--store", url, "verify"],
@@ -159,10 +167,9 @@ class ClusterSoak:
         yield "records", f"{len(seen.ledger.records)}: {seen.ledger!r}"
         yield "news heard", _counted(Counter(one.server for one in seen.heard))
         yield "audit", self.audit
-        for server in self._site.servers.values():
+        for server in self._servers:
             lines = server.log.read_text(encoding="utf-8").splitlines()
-            ended = f"; ended by itself with {server.ended}" if server.ended else ""
-            yield f"lines in the log of {server.name}", f"{len(lines)}{ended}"
+            yield f"lines in the log of {server.name}", str(len(lines))
 
 
 def _counted(many: Counter[str]) -> str:
