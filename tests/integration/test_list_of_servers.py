@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
+import socket
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +18,7 @@ import pytest
 from tests.integration.test_shared_record import said, served, stands_by, until
 from tests.support.cluster import Cluster, require
 from tests.support.service import CRABHOOK, Service
+from tests.support.team import founded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,6 +59,11 @@ def asks(servers: Sequence[Service], command: str, number: int = 1) -> subproces
     hook.stdin.close()
     hook.stdin = None
     return hook
+
+
+def free_ports() -> tuple[int, int]:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("", 0)) as other:
+        return one.getsockname()[1], other.getsockname()[1]
 
 
 def waiting(cluster: Cluster) -> int:
@@ -138,3 +149,51 @@ def test_a_hook_that_comes_between_two_leaders_waits_for_the_next(
         time.sleep(1)
         second.process.send_signal(signal.SIGCONT)
         assert behavior(hook) == "deny"
+
+
+@pytest.mark.thorough
+def test_desks_and_verbs_go_on_at_the_server_that_leads_then(
+    cluster: Cluster, url: str, tmp_path: Path
+) -> None:
+    places = [f"127.0.0.1:{port}" for port in free_ports()]
+    homes = [Path(tempfile.mkdtemp(prefix="crabhook-l-", dir="/tmp")) for _ in places]
+    below = ".local/state/crabhook/team"
+    team = founded(homes[0] / below, time.time())
+    team.seat(tmp_path / "crabhook", "ann", f"{places[1]},{places[0]}")  # the standby is first
+    shutil.copytree(homes[0] / below, homes[1] / below)
+    here = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "HOME": str(tmp_path)}
+
+    def crabhook(*words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen([CRABHOOK, *words], stdout=-1, stderr=-1, text=True, env=here)
+
+    options = ("--no-desk", "--alone", "300", "--operators")
+    try:
+        with (
+            served(url, *options, places[0], folder=homes[0]) as first,
+            served(url, *options, places[1], folder=homes[1], waits=False) as second,
+        ):
+            stands_by(second)
+            hook = asks((first, second), "make")
+            until(lambda: waiting(cluster) == 1)
+            watch = crabhook("watch", "--json")
+            assert watch.stdout is not None
+            (card,) = json.loads(watch.stdout.readline())["waiting"]
+            assert card["number"] == 1
+            doctor = crabhook("doctor", "desk").communicate(timeout=60)[0]
+            assert f"{places[1]} is the team's, stands by" in doctor
+            first.process.kill()
+            second.listens()
+            for line in watch.stdout:  # until it has all there is from the other one
+                told = json.loads(line)
+                if told["type"] == "snapshot":
+                    break
+            watch.kill()
+            watch.communicate()
+            denied = crabhook("deny", "1")
+            assert denied.communicate(timeout=60)[1] == ""
+            assert denied.returncode == 0
+            assert behavior(hook) == "deny"
+            assert "deny" in second.audit()
+    finally:
+        for home in homes:
+            shutil.rmtree(home)
