@@ -168,6 +168,9 @@ def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
         return words if any(word.text == "--no-index" for word in words) else ()
     if program not in programs.OPENERS:
         return ()
+    if program in programs.FLAGS_ALONE:
+        ends = next((place for place, word in enumerate(words) if word.text == "--"), len(words))
+        return [word for place, word in enumerate(words) if place > ends or not _is_flags(word)]
     if program not in programs.SCRIPT_FIRST:
         return words
     scripts = {id(word) for before, word in pairwise(words) if before.text == "-e"}
@@ -176,6 +179,11 @@ def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
         if first is not None and first.fixed:  # what is not may become an option, or more words
             scripts.add(id(first))
     return [word for word in words if id(word) not in scripts]
+
+
+def _is_flags(word: Word) -> bool:
+    """Whether a word is options of one letter, and can be nothing else."""
+    return word.fixed and re.fullmatch("-[A-Za-z]+", word.text) is not None
 
 
 def _gives_script(word: Word) -> bool:

@@ -26,6 +26,7 @@ def patterns(table: str) -> Mapping[str, re.Pattern[str]]:
 PRINTERS = listed("files", "printers")
 READERS = PRINTERS | listed("files", "readers")
 WRITERS = listed("files", "writers")
+FLAGS_ALONE = listed("files", "flags_alone")
 OPENERS = (READERS - PRINTERS) | WRITERS | listed("files", "openers")
 SCRIPT_FIRST = listed("files", "script_first")
 MOVES = listed("files", "moves")

@@ -67,10 +67,7 @@ class Controller:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Select the next card where the selected one has ended, and go into its form.
-
-        Its keys are armed as those of any card that came into view.
-        """
+        """Select the next card where the selected one has ended, and go into its form."""
         screen, card = self._screen, self._screen.card
         if screen.selection.ended and card is not None and screen.focus.mode is Mode.QUEUE:
             self._advance()
@@ -130,8 +127,8 @@ class Controller:
             field.press(" " if key == "space" else key)
             screen.focus.typed()
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
-            way = "↑ ↓ choose" if context.mode is Mode.QUEUE else "esc, then ↑ ↓ choose"
-            screen.say(f"#{screen.card.number} has ended; {way} another")
+            way = "" if context.mode is Mode.QUEUE else "esc, then "
+            screen.say(f"#{screen.card.number} has ended; {way}↑ ↓ choose another")
         elif screen.card and context.mode is Mode.QUEUE and is_a_key(key):
             screen.say(f"{key} does nothing at #{screen.card.number}: ? shows which keys do")
         self._go_on()

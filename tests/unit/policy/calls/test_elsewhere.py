@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.policy.law import OPEN, allowing, bash, call, denying, verdict
+from tests.unit.policy.law import OPEN, allowing, bash, call, context, denying, verdict
 
 STARRED = ("Bash(cat *)", "Bash(cp *)", "Bash(cd *)", "Bash(sed *)", "Bash(curl *)", "Bash(dd *)")
 
@@ -29,6 +29,21 @@ def test_a_rule_with_a_star_gives_away_nothing_outside_the_project(line: str) ->
 )  # fmt: skip
 def test_within_the_project_it_is_enough(line: str) -> None:
     assert verdict(allowing(*STARRED), bash(line)) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("cd $x && rm -rf build", ["build"]),
+        ("cd $x && rm -fv -- -rf", ["f"]),  # behind the two dashes it is a file
+        ("cd $x && rm $y", [""]),
+        ("cd $x && cp -t/b a", ["/b", "a"]),  # these options bring a file
+    ],
+)
+def test_options_that_bring_no_file_are_none(line: str, files: list[str]) -> None:
+    ruling = allowing("Bash").examine(bash(line), context())
+    named = [part.text for part in ruling.parts if part.kind == "write"]
+    assert [text.lstrip("$y") for text in named] == files
 
 
 def test_a_rule_on_the_file_gives_it() -> None:
