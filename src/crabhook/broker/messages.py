@@ -176,8 +176,8 @@ class Restored:
     """The server begins again: what waited, and what was answered.
 
     `decided` are the cards behind those answers that nobody is known to have received, `halts`
-    the sessions and subagents that stay halted, `notes` those of which it is not known that they
-    arrived; no time of theirs is later than `now`.
+    the orders that stand still, such as which sessions stay halted, `notes` those of which it is
+    not known that they arrived; no time of theirs is later than `now`.
     """
 
     waiting: tuple[RestoredRequest, ...]

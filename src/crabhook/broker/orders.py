@@ -1,9 +1,8 @@
 """What the rules and the standing orders make of an event: it waits, is decided, or is observed.
 
-Every order is shown while it stands and ends by itself: by its time, by its
-count, with its session, or with the server.  A halt alone outlives the server,
-since its end would let an agent go on that was stopped; it ends with the
-session's next prompt.
+Every order is shown while it stands and ends by itself: by its time, by its count, with its
+session, or with a server that shares its record with no other.  A halt outlives every server, since
+its end would let an agent go on that was stopped; it ends with the session's next prompt.
 
 Claude Code ends the turn after eight blocks of Stop in a row, whatever a hook
 says (hook protocol, section 7); a ninth keep-going would be a decision that is

@@ -29,6 +29,7 @@ from crabhook.server.address import Address, UnixAddress
 from crabhook.server.core.law import Law
 from crabhook.server.core.readings import OfferedFrom
 from crabhook.server.core.runner import Runner
+from crabhook.server.core.steering import KeptOrders
 from crabhook.server.service.activation import ServiceManager
 from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.store.interface import (
@@ -182,6 +183,7 @@ class Server:
         rules = OfferedFrom(files, law, place)
         judge = self._metrics.timed(law.judge) if self._metrics else law.judge
         runner = Runner(PLATFORMS, self._recorder, judge, rules, bounds_of(settings))
+        runner.standing = KeptOrders(documents)
         law.changed = runner.tell
         runner.warned, runner.readings.edition_of = law.warnings, law.edition
         runner.assess = runner.readings.assess = law.risk

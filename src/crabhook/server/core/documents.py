@@ -28,7 +28,7 @@ from crabhook.rulebook.files import (
 )
 from crabhook.server.core.law import Law
 from crabhook.store.actors import actor_told
-from crabhook.store.change import written
+from crabhook.store.change import Change, written
 from crabhook.store.interface import DeposedError, Journal, Proposal, StoreError
 from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Document, iso
@@ -115,14 +115,21 @@ class Documents:
         return known and (known.version, known.at)
 
     def _put(self, name: str, text: str, words: str, by: Actor | None) -> bool | Future[bool]:
+        # What is decided by it is committed later, so that nothing is without it.
+        return self._recorder.write(self.next(name, text, words, by))
+
+    def next(self, name: str, text: str, words: str, by: Actor | None = None) -> Change:
+        """Return what is to be written, at once, so that a text takes the place of the one before.
+
+        `words` say who wants it, and `by` does so for programs.
+        """
         before, now = self._known.get(name), time()
         version = before.version + 1 if before else 1
         document = Document(name, version, text, iso(now), words)
         actor = {} if by is None else actor_told(by)
-        # What is decided by it is committed later, so that nothing is without it.
-        pending = self._recorder.write(written(document, document.entry(before, now, actor)))
         self._known = {**self._known, name: document}
-        return pending
+        self._wrong.pop(name, None)  # what was not on record is no more
+        return written(document, document.entry(before, now, actor))
 
     # For others.
 
@@ -158,7 +165,6 @@ class Documents:
                 return "it could not be recorded"
         except DeposedError:
             return "this server writes the record no more: propose it again"
-        self._wrong.pop(one.document, None)  # what was not on record is no more
         self.changed(one.document)
         return ""
 

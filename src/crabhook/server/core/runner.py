@@ -39,6 +39,7 @@ from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
 from crabhook.server.core.readings import OfferedFrom, Readings
+from crabhook.server.core.steering import KeptOrders
 from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
@@ -57,9 +58,8 @@ LOOK_EVERY = 1.0  # seconds between two looks at the record, and at what is wron
 class Runner(Core):
     """A queue to the port; screens get a desk on it.
 
-    `warned` returns what a card about an event says in red from the first, `assess` what its
-    call may do.  Each of `faults` tells what is wrong, empty if nothing is, and each of `parts`
-    in a word or two how one part of the house stands.
+    `warned` returns what a card says in red from the first, `assess` what its call may do.  Each
+    of `faults` tells what is wrong, if anything is, and each of `parts` in a word how it stands.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Runner(Core):
         self.readings = Readings(judge, rules, past, self._reconsidered)
         self.recorder = recorder
         self._bookkeeper = JournalMapper(wall, self.broker.secret_of)
+        self.standing = KeptOrders()
         self._summaries = Summaries(platforms, self._record_summary)
         self._places: dict[tuple[str, int], PendingCall] = {}
         self._attempts = count(1)
@@ -85,9 +86,7 @@ class Runner(Core):
         self._looked_at: asyncio.TimerHandle | None = None
         self._receipts = Receipts(lambda one, whole: self.handle(Delivered(one, whole, self.now())))
         self._told = ""  # what was last told of the record's trouble
-        self.faults: list[Callable[[], str]] = []
-        if recorder is not None:
-            self.faults.append(lambda: recorder.trouble)
+        self.faults: list[Callable[[], str]] = [lambda: recorder.trouble] if recorder else []
         self.parts: list[Callable[[], str]] = [self._of_record]
         self.closed = self.handed_over = False
         self.deposed: DeposedError | None = None
@@ -124,7 +123,8 @@ class Runner(Core):
         self.store_id = self.recorder.store_id or self.store_id
         fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
         first = [await self._judged(one) for one in fact.waiting[:JUDGED]]
-        fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]))
+        orders = (*fact.halts, *self.standing.taken_up(fact.now))
+        fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]), halts=orders)
         self.handle(fact)
         for one in fact.decided:
             if one.delivered is None:
@@ -164,6 +164,7 @@ class Runner(Core):
             return True
         broker = self.broker
         changes = self._bookkeeper.changes(fact, effects, broker.halts(), broker.notes())
+        changes += self.standing.changes(broker.orders(), fact.now)
         return self._record(*changes) if changes else True
 
     def _record(self, *changes: Change) -> bool | asyncio.Future[bool]:

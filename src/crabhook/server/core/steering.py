@@ -1,11 +1,17 @@
-"""What is kept of operators' stops and notes that no agent may have heard yet, as rows of a store.
+"""What is kept of operators' stops, notes and standing orders, for the next server.
+
+Stops, and notes that no agent may have heard yet, are rows of a store.
 
 A row has a key and a text.  A session's stop is the session's id and why; anything else has a key
 that is JSON, so that a server before this one takes it for the stop of a session nobody has.
 """
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from math import inf
+from time import time
+from typing import TYPE_CHECKING
 
 from crabhook.model.actor import UNKNOWN, OrderKind
 from crabhook.model.errors import CrabhookError
@@ -14,8 +20,18 @@ from crabhook.model.order import Standing
 from crabhook.model.session import KeptNote, Note
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_in, actor_told
-from crabhook.store.change import Halt
+from crabhook.store.change import Change, Halt
 
+if TYPE_CHECKING:
+    from crabhook.server.core.documents import Documents
+
+_LOG = logging.getLogger(__name__)
+
+ORDERS = "orders"
+"""The document of a shared record with the standing orders."""
+
+_ABOUT = ("name", "session", "project", "times", "words")
+_SAME = 0.5  # seconds by which an order's end differs between two readings of the two clocks
 _TEXTS = ("platform", "session", "agent", "text", "call")
 
 
@@ -76,3 +92,94 @@ def _notes(number: Value, text: str, now: float, wall: float) -> Iterator[KeptNo
         whose = platform, session, agent
         note = Note(int(number), *whose, words, by, at, call, machine=machine)  # type: ignore[arg-type]
         yield KeptNote(note, request)
+
+
+class KeptOrders:
+    """The standing orders, but for halts, in a shared record: its next server goes by them too.
+
+    Without `documents` they end with the server.
+    """
+
+    def __init__(
+        self, documents: "Documents | None" = None, wall: Callable[[], float] = time
+    ) -> None:
+        self._documents, self._wall = documents, wall
+        self._seen: tuple[Standing, ...] = ()
+        self._told: list[dict[str, Value]] = []
+
+    def __repr__(self) -> str:
+        return f"<KeptOrders {len(self._told)}>"
+
+    def changes(self, orders: tuple[Standing, ...], now: float) -> list[Change]:
+        """Return what is to be written where the orders are others than before."""
+        if self._documents is None or orders is self._seen:
+            return []
+        ahead, self._seen = self._wall() - now, orders
+        told = [_order_told(one, ahead) for one in orders if one.kind is not OrderKind.HALT]
+        if _alike(told, self._told):
+            return []
+        self._told = told
+        at: Value = self._wall()
+        text = compact({"at": at, "orders": list[Value](told)})
+        return [self._documents.next(ORDERS, text, "the server")]
+
+    def taken_up(self, now: float) -> tuple[Standing, ...]:
+        """Return the orders that stand still; a clock that was set makes none of them longer."""
+        if self._documents is None:
+            return ()
+        try:
+            told = parse_object((self._documents.read(ORDERS) or "{}").encode())
+        except CrabhookError as error:
+            _LOG.error("the standing orders are not taken up: %s", error)
+            return ()
+        rows = told.get("orders")
+        self._told = (
+            [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+        )
+        found = (_order_in(one, told.get("at"), now, self._wall()) for one in self._told)
+        return tuple(one for one in found if one is not None)
+
+
+def _order_told(order: Standing, ahead: float) -> dict[str, Value]:
+    told: dict[str, Value] = {name: getattr(order, name) for name in _ABOUT}
+    until = None if order.until is None else order.until + ahead
+    return {"kind": order.kind.name.lower(), **told, "until": until, "actor": actor_told(order.by)}
+
+
+def _alike(some: Sequence[dict[str, Value]], others: Sequence[dict[str, Value]]) -> bool:
+    """Whether these are the same orders, as two clocks have them."""
+
+    def rest(one: dict[str, Value]) -> dict[str, Value]:
+        return {key: value for key, value in one.items() if key != "until"}
+
+    def end(one: dict[str, Value]) -> float:
+        until = one.get("until")
+        return inf if until is None else float(until)  # type: ignore[arg-type]
+
+    return len(some) == len(others) and all(
+        rest(one) == rest(other) and (end(one) == end(other) or abs(end(one) - end(other)) < _SAME)
+        for one, other in zip(some, others, strict=True)
+    )
+
+
+def _order_in(told: dict[str, Value], at: Value, now: float, wall: float) -> Standing | None:
+    """Return an order that was told at a wall time; None where its time is over."""
+    with suppress(ValueError, TypeError, KeyError):
+        kind, times, until = OrderKind[str(told["kind"]).upper()], told["times"], None
+        if told["until"] is not None:
+            end = float(told["until"])  # type: ignore[arg-type]
+            left = min(end - wall, end - float(at))  # type: ignore[arg-type]
+            until = now + left
+            if left <= 0:
+                return None
+        elif kind is OrderKind.ALLOW_ALL:
+            return None
+        name, session, project, words = (str(told[key]) for key in _ABOUT if key != "times")
+        return Standing(
+            *(kind, name, session, project, until),
+            times=None if times is None else int(times),  # type: ignore[arg-type]
+            words=words,
+            id=0,
+            by=actor_in(told),
+        )
+    return None
