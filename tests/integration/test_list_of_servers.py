@@ -10,11 +10,13 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.store.postgres.line import Line, connect
 from tests.integration.test_shared_record import said, served, stands_by, until
 from tests.support.cluster import Cluster, require
 from tests.support.service import CRABHOOK, Service
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 HOOKS = 100
+_UNDER_WAY = (
+    "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH%'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +135,61 @@ def test_a_hook_whose_leader_stands_still_goes_on_to_the_next(cluster: Cluster, 
         first.process.send_signal(signal.SIGSTOP)
         cluster.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
         assert behavior(hook) == "deny"
+        first.process.send_signal(signal.SIGCONT)
+        stands_by(first)
+
+
+@contextmanager
+def held_up(cluster: Cluster) -> Iterator[None]:
+    """While the block lasts no commit of any server comes to its end."""
+    line = Line(cluster.url())
+    try:
+        connection = line.wait(connect(cluster.url()))
+        line.wait(connection.execute("BEGIN"))
+        line.wait(connection.fetch("SELECT FROM crabhook.head FOR UPDATE"))
+        yield
+        line.wait(connection.close())
+    finally:
+        line.close()
+
+
+@pytest.mark.thorough
+def test_of_two_leaders_the_one_that_stood_still_gives_no_answer_that_was_under_way(
+    cluster: Cluster, url: str
+) -> None:
+    with (
+        served(url, "--headless") as first,
+        served(url, "--headless", waits=False) as second,
+    ):
+        stands_by(second)
+        with held_up(cluster):
+            listed = asks((first, second), "ls -l")
+            until(lambda: cluster.sql(_UNDER_WAY))
+            alone = asks((first,), "ls -a", 2)  # it knows of no other server
+            time.sleep(0.5)
+            first.process.send_signal(signal.SIGSTOP)
+            assert cluster.sql("SELECT pg_terminate_backend(pid) FROM (" + _UNDER_WAY + ") AS of")
+        second.listens()
+        assert behavior(listed) == "allow"
+        first.process.send_signal(signal.SIGCONT)
+        stands_by(first)
+        alone.kill()  # it looks for a leader at the one address that it has
+        assert said(alone) is None
+        assert second.audit().count("ls -l") == 1
+        assert "ls -a" not in second.audit("--all-kinds")
+        assert "as they were written" in second.audit("verify")
+
+
+@pytest.mark.thorough
+def test_a_leader_that_stands_still_loses_the_lead_by_itself(cluster: Cluster, url: str) -> None:
+    with (
+        served(url, "--headless") as first,
+        served(url, "--headless", waits=False) as second,
+    ):
+        stands_by(second)
+        first.process.send_signal(signal.SIGSTOP)
+        second.listens()  # PostgreSQL ends a writer's session of which it hears nothing
+        assert behavior(asks((first, second), "ls -l")) == "allow"
         first.process.send_signal(signal.SIGCONT)
         stands_by(first)
 
