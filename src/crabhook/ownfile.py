@@ -1,9 +1,9 @@
 """Files that an agent or a repository can name or replace: opened, and written, in this one way.
 
 Such a file may turn out to be a pipe, a device, a link to another place, another
-user's, or gigabytes long.  So it is looked at before it is opened and again once it
-is open, opening it never waits, and no more than a stated size is read.  Whoever has
-an event loop calls this in a thread.
+user's, or gigabytes long.  So the file is looked at before it is opened and again
+once it is open, opening never waits, and no more than a stated size is read.  Code with an
+event loop calls these functions in a thread.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The law of a card's life, and where each card is found.
 
 The law: a card waits, then ends exactly once.  DECIDED, EXPIRED and WITHDRAWN
-are final; whatever happens to a final card changes nothing, and the one who
-tried is told so.
+are final: nothing changes a final card, and an operator who tries to is told
+so.
 """
 
 from collections.abc import Mapping

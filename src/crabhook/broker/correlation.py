@@ -2,8 +2,8 @@
 
 The agent, the tool and its input have to agree, and the tool_use_id as well
 where both events carry one.  Claude Code's PermissionRequest does not (hook
-protocol, section 5).  An id alone is no proof: whoever can start a hook can
-send it, and an allow for one input must never reach another.
+protocol, section 5).  An id alone is no proof: any program that can start a
+hook can send an id, and an allow for one input must never reach another input.
 """
 
 from collections.abc import Sequence

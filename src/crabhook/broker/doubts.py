@@ -1,8 +1,7 @@
 """What an agent's hooks say that cannot be true of a call: told in red, recorded, and not followed.
 
-Whoever may start a hook may send it any input.  So the id of a call is no
-proof of which call is meant, and no news ends a wait of which the agent itself
-knows no end.
+Any program that may start a hook may send the hook any input.  So the id of a call does not prove
+which call is meant.  A message of a hook ends a wait only where the agent itself can end that wait.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from crabhook.model.card import Card, Request
 from crabhook.model.event import Event, Scope
 from crabhook.platforms.rows import Phase
 
-ALARMS_KEPT = 8  # of one card; whoever sends more says nothing new
+ALARMS_KEPT = 8  # of one card; a hook that sends more says nothing new
 NAMED = 60  # letters of an agent's word in a sentence of ours
 
 

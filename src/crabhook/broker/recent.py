@@ -7,8 +7,8 @@ was answered could not carry the operator's note to the model, the note goes
 with the call's result.
 
 An agent tells each of its hooks of the end of a turn, at once and in the same
-words.  The second to arrive is no sign that anything else has happened: it
-ends no card, and what was ordered about the first is said of it again.
+words.  The second message to arrive is no sign that anything else has happened:
+it ends no card, and it gets the order that the first message got.
 """
 
 from collections import OrderedDict

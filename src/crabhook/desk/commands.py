@@ -192,7 +192,7 @@ class AskEntry(Ask):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It is done, and the updates that tell of it have come."""
+    """The command is done, and the updates about it have come."""
 
     why: ClassVar[str] = ""
 
@@ -222,7 +222,7 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """It cannot be done; nothing changed."""
+    """The command cannot be done; nothing changed."""
 
     why: str
 

@@ -163,6 +163,6 @@ def _location(path: Path, region: Value = None) -> Value:
 
 
 def _uri(path: Path) -> str:
-    """Return a path as a reference: whole ones as file:, others relative, as they were given."""
+    """Return a path as a reference: an absolute path as file:, a relative path as it was given."""
     text = quote(path.as_posix(), errors="surrogateescape", encoding="utf-8")
     return f"file://{text}" if path.is_absolute() else text

@@ -88,7 +88,8 @@ class Stance(StrEnum):
 class Origin:
     """Who asks, as the client says it: shown to the operator, trusted for nothing.
 
-    But `machine` is the one whose own token was shown; empty where none told.
+    But `machine` is proven: it is the machine whose own token was shown; empty where no such token
+    was shown.
     """
 
     host: str = ""
@@ -190,8 +191,8 @@ class Card:
     `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
     `choices`: what can be decided, about all of its requests at once.
     `limits`: what a decision will not bring about at this agent, a sentence each.
-    `alarms`: what was said of the call that cannot be true of it, or what ran in
-    its place; a sentence each, with agents' words in it.
+    `alarms`: what a hook told about the call that cannot be true, or what ran in place of the call;
+    a sentence each, with agents' words in it.
     `risk`: what its call may do; of one that was allowed changed, as it was changed.
     `revision`: raised by every change of the card.  `grown`: the revision in which something
     came that a decision needs to have seen, a leg or an alarm.
@@ -225,7 +226,7 @@ class Card:
 
     @property
     def decision(self) -> Decision | None:
-        """What was decided, whoever did; None where nobody has."""
+        """The decision, whether a person, a rule or an order made it; None while there is none."""
         return None if self.decided is None else self.decided.decision
 
     def given(self, decision: Decision) -> "Card":

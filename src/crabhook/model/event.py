@@ -118,7 +118,7 @@ class Event:
     def session_key(self) -> tuple[str, str, str]:
         """The platform, the session's id, and its machine: its name among those of all agents.
 
-        Who holds another machine's token speaks of no session of this one, whatever id it says.
+        A client with another machine's token names no session of this machine, whatever it sends.
         """
         return self.platform, self.session, self.machine
 

@@ -42,7 +42,7 @@ class Order:
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What is the same of an order and of the one whose place it takes."""
+        """What an order has in common with the order that it replaces."""
         return self.kind, self.name, self.session, self.project, self.agent
 
     @property

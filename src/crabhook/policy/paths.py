@@ -37,7 +37,7 @@ class Place:
 
     @property
     def both(self) -> tuple[str, ...]:
-        """Its two names, or the one."""
+        """The two names of the path, or its only name."""
         return (self.named,) if self.named == self.real else (self.named, self.real)
 
 

@@ -173,7 +173,7 @@ def _unreadable(
     on_error: OnError,
     platform: Platform | str | None,
 ) -> Reply:
-    """Answer for an input nobody can read, as for its event where at least that one's name can."""
+    """Answer an input that cannot be read, as for its event where that event's name can be read."""
     from crabhook.hook.fallback import event_name  # noqa: PLC0415 - only who fails needs it
 
     what = f"a hook cannot read its input: {error}"

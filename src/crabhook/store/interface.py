@@ -81,7 +81,7 @@ class ForeignError(StoreError):
 
 
 class TicketError(StoreError):
-    """A request id came with another secret than the one it first came with."""
+    """A request id came with another secret than when it came first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ class Iterations:
             os.close(opened)
 
     def _make_room(self) -> None:
-        """Forget the sessions not heard of longest, so that one more has a place."""
+        """Forget the sessions that have been silent longest, so that another session has room."""
         known = sorted(self._folder.glob(f"*{_SUFFIX}"), key=lambda one: one.lstat().st_mtime_ns)
         for file in known[: max(0, len(known) - self._kept + 1)]:
             file.unlink()

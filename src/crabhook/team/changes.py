@@ -137,7 +137,7 @@ def without_machine(team: Team, name: str, at: int) -> Team:
 
 
 def with_attempt(team: Team, what: str, at: int) -> Team:
-    """Note an attempt to come into the team that was refused; the last ones are kept."""
+    """Note a refused attempt to join the team; only the last attempts are kept."""
     return replace(team, attempts=(*team.attempts, Attempt(at, what))[-ATTEMPTS_KEPT:])
 
 

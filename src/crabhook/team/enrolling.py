@@ -109,7 +109,7 @@ class JoinPort(EnrolServiceServicer):
         return pb.BeginJoinResponse(nonce=self._nonce)
 
     def _taken(self, request: pb.BeginJoinRequest) -> tuple[grpc.StatusCode, str] | None:
-        """Return why the invitation is not this one's; else note that it is, with no pause between.
+        """Return why this client may not use the invitation; else mark it used, in the same step.
 
         A wrong secret tells nobody whether the invitation was used.
         """
@@ -208,7 +208,7 @@ _FOR = {
 async def open_invitation(
     inviting: Inviting, authority: bytes, place: Place, now: float
 ) -> AsyncIterator[tuple[Invitation, JoinPort]]:
-    """Listen for whoever is invited while the context lasts; `authority` is the team's, PEM.
+    """Listen for the person or machine invited while the context lasts; `authority` is in PEM.
 
     The listener's key lasts as long, and lies nowhere.  Raises InvitingError.
     """

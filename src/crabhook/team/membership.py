@@ -70,8 +70,8 @@ KINDS = ("call", "question", "plan", "form", "stop")
 class Facts:
     """What a card is about, as far as a scope asks; empty where it is not known.
 
-    `machine` is the one whose own token was shown, and `project` what the agent's folder
-    was found to be in, which the agent itself says.
+    `machine` is the machine whose own token was shown.  `project` is the project that the agent's
+    folder lies in; the agent itself says which folder that is.
     """
 
     project: str = ""
@@ -196,7 +196,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why something may not be done, in words for whoever asked."""
+    """Why something may not be done, in words for the person who asked."""
 
     why: str
 

@@ -1,7 +1,8 @@
 """The team's folder: its file, signed by its authority, and what the server needs for TLS.
 
-The file is one line that names the format and holds the signature, then JSON.  Whoever can
-write the file cannot change it: the authority's key lies encrypted under the passphrase.
+The file is one line that names the format and holds the signature, then JSON.  A program
+that can write the file still cannot change the team: the key of the authority, which signs, lies
+encrypted under the passphrase.
 """
 
 import asyncio

@@ -22,7 +22,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.ui.text.safe import safe, safe_lines
 
 BACKLOG = 10_000  # lines kept for a reader who has stopped reading
-LAST_LINES = 1.0  # seconds that whoever reads has for them at the end
+LAST_LINES = 1.0  # seconds that a reader has at the end to take the last lines
 
 
 class LogWriter(logging.Handler):
@@ -72,7 +72,7 @@ def _write(target: int, text: bytes) -> None:
     while rest:
         try:
             rest = rest[os.write(target, rest) :]
-        except BlockingIOError:  # whoever shares it with us has made it so
+        except BlockingIOError:  # another process that shares the file set it not to block
             select.select([], [target], [])
 
 
@@ -143,9 +143,9 @@ class JsonLines(logging.Formatter):
 def logging_to(file: Path | None, *, form: str, level: str) -> Iterator[None]:
     """Write the log to a file, or to standard error, while the context lasts.
 
-    Whoever does not read it loses lines, which is then said; agents never wait
-    for it.  What ends the server is logged with the rest, where no person
-    reads it on the terminal.
+    A reader that does not keep up loses lines, and the log then says how many; agents never wait
+    for the log.  The error that ends the server is logged as well, where no person reads it on the
+    terminal.
     """
     with ExitStack() as opened:
         target = opened.enter_context(file.open("ab", buffering=0)) if file else sys.stderr

@@ -1,6 +1,6 @@
 """Other programs' hooks that may change a call after the operator has decided on it.
 
-A card says so in red, since of two hooks that rewrite a call the one that ends later
+A card says so in red: when two hooks rewrite a call, the rewriting of the hook that ends later
 counts.  The agents' settings, and the hooks that their plugins bring, are read as
 `crabhook doctor` reads them (its check `hook.alone`), in the thread in which the rules of
 a project are looked at, and again when a file has changed.  Nothing is known before

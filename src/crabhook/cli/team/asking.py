@@ -47,7 +47,7 @@ def unread_by_others() -> None:
 def yours(team: str) -> str:
     """Return the prompt for the passphrase that a person chose when they founded or joined a team.
 
-    Whoever founds one has that passphrase for the team and for their own desk.
+    The founder of a team has the same passphrase for the team and for their own desk.
     """
     return f"Your passphrase for the team {safe(team)}: "
 

@@ -75,7 +75,7 @@ def place_of(folder: "DeskFolder") -> str:
     server = folder.facts().server
     host = server.rpartition(":")[0].strip("[]")
     if (here := _own_place(folder)) and host in _HERE:
-        return here  # whoever has the port that it had before
+        return here  # another program may have its old port
     try:
         look_for(server)
     except AttachError:

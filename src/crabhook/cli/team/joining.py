@@ -25,7 +25,7 @@ _WAITING = "Waiting for the person there to say so ..."
 
 
 def shown(words: str) -> None:
-    """Tell the person here what the one on the other end is asked."""
+    """Show the person here the six words that the inviting person is asked about."""
     for line in ("Does the other end show the same six words?", "", f"  {words}", "", _WAITING):
         say(line)
     sys.stdout.flush()

@@ -44,7 +44,7 @@ def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
 
 
 async def _signed(key: Path, text: bytes) -> bytes:
-    """Have ssh-keygen sign, by the ssh-agent or the key's file; whoever holds the key is asked."""
+    """Have ssh-keygen sign, by the ssh-agent or the key's file; a key may ask its holder first."""
     sys.stderr.write(f"Touch or confirm the key {safe(str(key))} ...\n")
     try:
         signing = await asyncio.create_subprocess_exec(

@@ -192,7 +192,7 @@ class Matcher:
 
 
 class BrokenMatcherError(Exception):
-    """It is no regular expression; says why."""
+    """A matcher is no regular expression; the message says why."""
 
 
 def read_matcher(text: str | None, protocol: Protocol) -> Matcher | None:

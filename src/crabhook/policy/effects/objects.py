@@ -149,7 +149,7 @@ class Scene:
 
 
 def place_words(where: Where) -> str:
-    """Return, in brackets, where a file is; what is not known is said of the file itself."""
+    """Return, in brackets, where a file is; empty where that is not known."""
     return {
         Where.INSIDE: " (inside the project)",
         Where.TEMPORARY: " (temporary)",

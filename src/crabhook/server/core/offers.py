@@ -206,7 +206,7 @@ class _Past:
         return self._today(event).context
 
     def _is_beside_the_point(self, event: Event, *, denied: bool) -> bool:
-        """Whether no rule would change what becomes of a call now, or its project has broken ones.
+        """Whether no rule could change what becomes of a call, or its project has broken rules.
 
         A denial or a question of the rules in force comes before any allow.
         """

@@ -57,7 +57,7 @@ class PendingCall:
         """Return the reply, when there is one.
 
         Raises RefusedError if the place was lost to a newer connection.  When
-        the one who waits is cancelled the request is withdrawn.
+        the task that waits is cancelled, the request is withdrawn.
         """
         try:
             return await self.reply

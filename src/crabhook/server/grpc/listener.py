@@ -97,7 +97,7 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
         self._ending = asyncio.Event()
 
     def end(self) -> None:
-        """Tell those who watch that it is over, and let them go: the port is about to close."""
+        """Tell the clients that watch the health that the port closes now, and end their calls."""
         self._ending.set()
 
     async def Check(  # noqa: N802 - the wire's name

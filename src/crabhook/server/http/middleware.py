@@ -90,7 +90,7 @@ class Guard:
             )
 
     def our_name(self, headers: MultiMapping[str], here: TcpAddress, *, tls: bool) -> None:
-        """Turn away whoever calls us by another name than ours; `here` is the connection's end."""
+        """Refuse a request whose Host is none of our names; `here` is our end of the connection."""
         hosts = headers.getall("Host", [])
         found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
         if found is None or not self._is_ours(found, here, tls=tls):
@@ -135,7 +135,7 @@ Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What answers there, by which method, and whether only to those who show the token."""
+    """The handler of a path, its method, and whether the caller has to show the token."""
 
     method: str
     answer: Answer

@@ -260,7 +260,7 @@ def _unknown(name: str, target: Target, known: Mapping[str, Word]) -> LineError:
 
 
 def _check_target(word: Word, target: Target, rest: str) -> None:
-    """Refuse a word that is said of other requests than it may be about."""
+    """Refuse a word for requests that the word cannot be used for."""
     if target.kind is Naming.OLDEST:
         # `allow 7` would decide the oldest card with "7" as the note; `always 7` has its own number
         takes_number = word.takes.startswith(("K", "[K]")) or not word.about_a_card

@@ -1,11 +1,9 @@
 """What the screen is told, and what is done then: keys, pasted text, news of the desk, time.
 
-The laws of this file: a key that does something to a card acts on the
-selected one alone, and only once that has been in view, unchanged, for the
-arming delay (`Arming`); so it is with a page that asks for a yes, or for a
-choice.  What was never on the screen is not allowed: such a key goes on to it.
-A held key decides once, and keys that come as pasted text does decide nothing.
-What arrives never moves the selection, the box, the editor or the form.
+The laws of this file: a key that does something to a card acts on the selected card alone, once
+that card has been in view, unchanged, for the arming delay (`Arming`). So it is with pages that ask
+for a yes or a choice. A key that would allow what was never on the screen shows it first. A held
+key decides once, pasted keys decide nothing. News moves no selection, box, editor or form.
 """
 
 from collections.abc import Callable, Hashable, Sequence

@@ -87,7 +87,7 @@ class Filter:
         return Filter(lambda context: this(context) and that(context))
 
     def __invert__(self) -> "Filter":
-        """Return the condition that this one is not met."""
+        """Return the condition that holds where this condition does not."""
         met = self.met
         return Filter(lambda context: not met(context))
 

@@ -103,7 +103,7 @@ class Gate:
         return guard not in _LETS_HAPPEN or asks or self._was_read()
 
     def _why_not_yet(self, what: str) -> str:
-        """Say why a key was not obeyed: what it is about is new, or the key may still be held."""
+        """Say why a key was not obeyed: its card or page is new, or the key is still held down."""
         if self._screen.armed():
             return f"{self._key} was pressed for {what} a moment ago already: press once more"
         return f"{what} has only just come into view: read it, then press {self._key} again"

@@ -27,9 +27,9 @@ LABELS: Mapping[str, str] = _EVENT["labels"]
 
 
 def happening_rows(event: Event, longest: int, *, others: bool = True) -> Iterator[Row]:
-    """Yield the event's own fields; of any one text past `longest` characters not the middle.
+    """Yield the event's own fields; a text longer than `longest` characters loses its middle.
 
-    `others`: as JSON also those that no screen has a label for.
+    `others`: also the fields that no screen has a label for, as JSON.
     """
     rest = {key: value for key, value in event.fields.items() if not _elsewhere(event, key, value)}
     fields = read_fields(event.fields)

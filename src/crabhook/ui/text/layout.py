@@ -150,7 +150,7 @@ class Panel:
         return self.edge([(look, f" {words} ")] if words else [], right, corners)
 
     def edge(self, said: Line, right: Line, corners: str = "╰╯") -> Line:
-        """Return an edge with words at its two ends; the left ones give way."""
+        """Return an edge with words at its two ends; the left words are cut where room is short."""
         look = "border" if self.active else "rule"
         corners = corners if self.sides else "──"
         end: Line = [("", " "), *right, ("", " ")] if right else []

@@ -1,4 +1,4 @@
-"""What is ordered for a while: standing orders, being away, and what is said to a live session."""
+"""Orders that last a while: standing orders, being away, and notes and stops for a live session."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -102,7 +102,7 @@ def key_rows(groups: Iterable[Group], sheet: Sheet) -> Iterator[Line]:
 
 
 def _fits(key: Key, words: Sequence[str], title: str = "") -> bool:
-    """Whether all the words are in what is said of a key."""
+    """Whether all the words are in the description of a key."""
     told = f"{key.shown} {key.name} {key.does} {title}".lower()
     return all(word in told for word in words)
 

@@ -1,4 +1,4 @@
-"""How the sessions and the history are drawn: a row each, and all of the one that is stood on."""
+"""How the sessions and the history are drawn: a row for each, and the selected row in full."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -18,7 +18,7 @@ Row = TypeVar("Row")
 
 
 class Listing(ABC, Generic[Row]):
-    """Rows to choose from, and the one that is stood on."""
+    """Rows to choose from, and which of them is selected."""
 
     def __init__(self) -> None:
         self._key: Hashable = None
@@ -35,7 +35,7 @@ class Listing(ABC, Generic[Row]):
         """Return what names a row."""
 
     def place(self) -> int:
-        """Return where the row stood on is now; where it has gone, the one in its place."""
+        """Return the place of the selected row; of a row that has gone, the place that it had."""
         rows = self.rows()
         here = (at for at, row in enumerate(rows) if self.key(row) == self._key)
         self._place = next(here, max(min(self._place, len(rows) - 1), 0))
@@ -74,7 +74,7 @@ class Listing(ABC, Generic[Row]):
 
 
 class Sessions(Listing[SessionView]):
-    """The live sessions, the one that was heard of first at the beginning."""
+    """The live sessions, in the order in which they were first heard of."""
 
     def __init__(self, desk: Replica) -> None:
         super().__init__()
