@@ -6,7 +6,7 @@ from enum import Enum, StrEnum
 from functools import cached_property
 from hashlib import sha256
 
-from crabhook.model.jsontext import Value, canonical, start_of, text_at
+from crabhook.model.jsontext import Value, canonical, is_short, start_of, text_at
 
 
 class Scope(StrEnum):
@@ -146,6 +146,10 @@ class Event:
 
         It is the event itself where that is all: most calls are short.
         """
+        given = self.tool.input if self.tool else {}
+        short = isinstance(given, dict) and is_short(given)
+        if short and is_short(self.fields, but="tool_input"):  # as most are: soon told
+            return self
         fields = {key: one for key, one in self.fields.items() if key != "tool_input"}
         told = start_of(fields)
         given = self.tool.input if self.tool else None

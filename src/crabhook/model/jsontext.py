@@ -149,7 +149,25 @@ def put(value: Value, path: Path, new: Value) -> Value:
     return new
 
 
-def start_of(value: Value, letters: int = 2_000) -> Value:
+START = 2_000  # letters
+
+
+def is_short(fields: Mapping[str, Value], *, but: str = "") -> bool:
+    """Whether an object is its own start, as far as that is soon told; one field is left out.
+
+    It is not told of an object that holds others.
+    """
+    left = START - 1
+    for key, item in fields.items():
+        if key == but:
+            continue
+        if isinstance(item, dict | list):
+            return False
+        left -= len(key) + (len(item) if isinstance(item, str) else 1)
+    return left > 0
+
+
+def start_of(value: Value, letters: int = START) -> Value:
     """Return the start of a value: its texts and names have about so many letters in all.
 
     What comes after them is left out, and so is what lies deeper than a few levels, and an item of

@@ -164,6 +164,22 @@ def test_an_id_belongs_to_the_secret_it_first_came_with(
     assert store.journal.recover(NOON).waiting[0].wait_until == NOON + 900
 
 
+@pytest.mark.parametrize("looked_up", [("mine", "theirs"), ("theirs", "mine"), ("theirs",), ()])
+def test_an_id_that_was_looked_up_before_it_was_written_is_the_first_ones_all_the_same(
+    store: Writer, looked_up: tuple[str, ...]
+) -> None:
+    for secret in looked_up:
+        assert not store.journal.is_anothers("r1", secret)
+    with pytest.raises(TicketError):
+        store.write([settled([answer("r1", secret="mine")]), waits(waiting("r1", secret="theirs"))])
+    assert store.journal.recover(NOON).answers == ()
+    store.write([settled([answer("r1", secret="mine")])])
+    with pytest.raises(TicketError):
+        store.write([settled([answer("r1", secret="theirs")])])
+    assert store.journal.is_anothers("r1", "theirs")
+    assert [one.secret for one in store.journal.recover(NOON).answers] == ["mine"]
+
+
 def test_a_secret_is_compared_whole(store: Writer) -> None:
     store.write([waits(waiting("r1", secret="abc"))])
     assert not store.journal.is_anothers("r1", "abc")

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from crabhook.bounded import Bounded
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Recovered, carried
 from crabhook.store.interface import ALL, Agent, Batch, CorruptError, Proposal, Query, StoreError
@@ -46,6 +47,7 @@ from crabhook.store.sqlite.files import (
 )
 from crabhook.store.sqlite.tables import FORGET, apply, check, is_anothers, recovered
 
+CHECKED = 256  # ids of which it is known that they are not another's
 WAL_CLEARED = 4_000_000  # bytes of log at which an anchor clears it
 
 _INSERT = f"INSERT INTO record VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
@@ -66,6 +68,7 @@ class SqliteJournal:
         self.path = folder / DATABASE
         self._head_file = HeadFile(folder / HEAD)
         self._kept: Head | None = None  # the head kept apart, as far as it is known
+        self._checked: Bounded[str, str] = Bounded(CHECKED)  # ids asked for, with their secrets
         private(folder)
         with ExitStack() as opened:
             lock = WriterLock(folder / LOCK)
@@ -87,7 +90,7 @@ class SqliteJournal:
         with speaking_of(self.path):
             put(self.path.with_name(KEY), key)
         with transaction(self._connection, self.path):
-            apply(self._connection, carried(recovered))
+            apply(self._connection, carried(recovered), self._checked)
 
     def head(self) -> Head:
         """Return the number, hash and time of the record that the next one follows."""
@@ -106,7 +109,7 @@ class SqliteJournal:
         with transaction(self._connection, self.path):
             self._connection.executemany(_INSERT, [record.row() for record in batch.records])
             for change in batch.changes:
-                apply(self._connection, change)
+                apply(self._connection, change, self._checked)
             if batch.cut:  # whose checkpoint is among the records
                 begins = (batch.cut.begins,)
                 self._connection.execute(_BEGINS, begins)
@@ -115,9 +118,12 @@ class SqliteJournal:
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id is known by another secret."""
         try:
-            return is_anothers(self._connection, request_id, secret)
+            another = is_anothers(self._connection, request_id, secret)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise named(error, self.path) from error
+        if not another:  # which need not be asked again when it is written, and mostly that is next
+            self._checked[request_id] = secret
+        return another
 
     def recover(self, now: float) -> Recovered:
         """Return what waited, was just answered, or is owed; no answers too old to be asked for."""

@@ -100,12 +100,20 @@ def is_anothers(connection: sqlite3.Connection, request_id: str, secret: str) ->
     return any(not same_secret(known, secret) for (known,) in owners)
 
 
-def apply(connection: sqlite3.Connection, change: Change) -> None:
-    """Write what a change says of requests and answers.  Raises TicketError."""
+def _check_tickets(connection: sqlite3.Connection, change: Change, checked: dict[str, str]) -> None:
     tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
     for one in tickets:
-        if is_anothers(connection, one.request_id, one.secret):
+        known = checked.pop(one.request_id, None) == one.secret
+        if not known and is_anothers(connection, one.request_id, one.secret):
             raise TicketError(f"the request id {one.request_id} belongs to another secret")
+
+
+def apply(connection: sqlite3.Connection, change: Change, checked: dict[str, str]) -> None:
+    """Write what a change says of requests and answers.  Raises TicketError.
+
+    `checked` are ids that are not another's, and with which secret; what is written is taken out.
+    """
+    _check_tickets(connection, change, checked)
     for waiting in change.waiting:
         connection.execute(_WAIT, waiting_row(waiting))
     for request_id in change.ended:

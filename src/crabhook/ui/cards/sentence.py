@@ -145,14 +145,15 @@ _LOOKED_AT = 400  # letters of a program's name, or of an address, that are look
 
 def target(event: Event) -> str:
     """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
-    texts = {key: text_at(event.given, key) for key in _TARGET}
-    key = next((key for key, text in texts.items() if text.strip()), "")
+    given = event.given
+    key = next((key for key in _TARGET if text_at(given, key).strip()), "")
+    text = text_at(given, key)
     if key == "command":
-        return texts[key].split(maxsplit=1)[0][:_LOOKED_AT]
+        return text.split(maxsplit=1)[0][:_LOOKED_AT]
     if key != "url":
-        return texts.get(key, "")
+        return text if key else ""
     with suppress(ValueError):
-        return urlsplit(texts[key][:_LOOKED_AT]).hostname or ""
+        return urlsplit(text[:_LOOKED_AT]).hostname or ""
     return ""
 
 
