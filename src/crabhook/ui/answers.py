@@ -14,6 +14,7 @@ from crabhook.desk.commands import AllowWithRule, Decide, Outcome, TakenOffer
 from crabhook.desk.replica import Replica, Then
 from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.ui.cards.sentence import by_another, too_late
 from crabhook.ui.cards.summary import asked_again, brief
 
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.
@@ -66,9 +67,14 @@ class Answers:
         take_back: float,
         say: Callable[[str], object],
         danger_times: float = 1.0,
+        *,
+        names: bool = True,
     ) -> None:
-        """Hold answers for `take_back` seconds, those to a danger so many times as long."""
-        self._desk, self._say = desk, say
+        """Hold answers for `take_back` seconds, those to a danger so many times as long.
+
+        `names`: of an answer that came too late it is said who decided the card before.
+        """
+        self._desk, self._say, self._names = desk, say, names
         self._take_back, self._danger_times = take_back, danger_times
         self._held: dict[int, HeldAnswer] = {}
         self._turn = 0
@@ -167,7 +173,9 @@ class Answers:
         if card.state is not State.WAITING:
             del self._held[card.number]
             why = f" ({brief(card.why)})" if card.why else ""
-            return f"#{card.number} {card.outcome}{why}: your answer changed nothing"
+            by = by_another(card, self._desk) if self._names else ""
+            ended = " ".join(filter(None, (f"#{card.number} {card.outcome}{why}", by)))
+            return f"{ended}: your answer changed nothing"
         if asked_again(held.card, card):
             del self._held[card.number]
             return f"your answer was not sent: #{card.number} was asked again, there is more to see"
@@ -184,7 +192,7 @@ class Answers:
 
     def _send(self, held: HeldAnswer) -> None:
         number, decision, rule = held.card.number, held.decision, held.rule
-        then = held.then or self._settled
+        then = held.then or partial(self._settled, number)
         if rule is not None and held.then is None:
             where = self._desk.offers(number).where
             then = partial(self._ruled, f"#{number} ALLOWED, and the rule WRITTEN in {where}")
@@ -196,5 +204,6 @@ class Answers:
     def _ruled(self, said: str, outcome: Outcome) -> None:
         self._say(outcome.why or said)
 
-    def _settled(self, outcome: Outcome) -> None:
-        self._say(outcome.why)
+    def _settled(self, number: int, outcome: Outcome) -> None:
+        card = self._desk.card(number) if self._names else None
+        self._say(too_late(outcome, card, self._desk))

@@ -9,6 +9,7 @@ from crabhook.model.card import UNTOLD, Card, Level, Risk, State
 from crabhook.ui.cards.sentence import (
     MARKS,
     NOTHING_RISKY,
+    RESTORED,
     by_level,
     decided_before,
     has_risk,
@@ -96,6 +97,7 @@ def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     if len(rows) > _REASON_ROWS:
         rows = [*rows[: _REASON_ROWS - 1], " ".join(rows[_REASON_ROWS - 1 :])]
     lines: list[Line] = [[(style, row)] for row in rows] if because else []
+    lines += [[("noted", RESTORED)]] if card.restored else []
     lines += [[("noted", sheet.spell(limit))] for limit in card.limits]
     return [clip_line(line, sheet.columns) for line in lines]
 

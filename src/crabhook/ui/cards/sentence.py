@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
+from crabhook.desk.commands import Outcome, TooLate
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import HERE
 from crabhook.model.card import NO_RISK, UNTOLD, Card, Level, Risk, State
@@ -22,7 +23,7 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import text_at
 from crabhook.model.question import read_questions
-from crabhook.model.wording import plural
+from crabhook.model.wording import plural, who
 from crabhook.tables import tables
 from crabhook.ui.cards.summary import brief, is_plan, is_question, summary, tool_label
 from crabhook.ui.text.clock import ago
@@ -38,6 +39,7 @@ MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: 
 """How a level of risk looks, and its mark."""
 _MCP = "mcp__"  # before a server's name and its tool's
 NOTHING_RISKY = "nothing risky found"
+RESTORED = "it has waited since before the server's restart"
 
 
 class Sentence(NamedTuple):
@@ -184,6 +186,17 @@ def by_another(card: Card, desk: Replica, spell: _Spell = safe, *, when: bool = 
     where = "the server's terminal" if by.desk == HERE else brief(by.desk, spell)
     said = f"by {brief(by.name, spell) or 'an operator'}" + (f" at {where}" if where else "")
     return f"{said}, {ago(desk.now() - card.ended_at)} ago" if when else said
+
+
+def too_late(outcome: Outcome, card: Card | None, desk: Replica) -> str:
+    """Return why a command was not done; of a card that had ended also who decided it, and when.
+
+    The words are not yet safe.
+    """
+    if not isinstance(outcome, TooLate) or card is None or outcome.by is None:
+        return outcome.why
+    told = by_another(card, desk, str) or f"by {who(outcome.by)}"
+    return f"{outcome.why} ({told})"
 
 
 def such_calls(allowed: int, denied: int, when: str) -> str:

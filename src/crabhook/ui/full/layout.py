@@ -34,6 +34,7 @@ from crabhook.ui.text.width import Mask, clip, own_ascii, safe_ascii
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
 BESIDE = 140  # columns from which the queue stands beside the card
 _CARD_ROWS = 12  # rows that a card keeps, with the two edges of its panel, however many wait
+_TITLE = 6  # the rank of the status line's least part
 _SIDES = 60  # columns from which a panel has sides
 _PAGES = {
     Mode.MENU: "Choose",
@@ -145,8 +146,9 @@ class Painter:
     def _finish(self, lines: list[Line], columns: int, rows: int) -> list[Line]:
         """Return exactly so many lines, none too wide."""
         cut = [clip_line(line, columns) for line in _filled(lines, rows)]
-        if self._screen.desk.lost():  # all but the status line is of before
-            cut[1:] = [[("dim", text) for _, text in line] for line in cut[1:]]
+        if self._screen.desk.lost():  # all but the status line is of before, and the word of that
+            for row, line in enumerate(cut[1:], 1):
+                cut[row] = [(look if look == "notice" else "dim", text) for look, text in line]
         if self._ascii:
             cut = [[(style, own_ascii(text)) for style, text in line] for line in cut]
         return cut
@@ -162,7 +164,6 @@ class Painter:
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
         state, of_day = self._spell(screen.desk.house().state), clock.of_day(clock.now)[:5]
         parts: list[tuple[int, Line]] = [  # each with its rank: the highest goes first
-            (0, [("warning", f" ! {clip(self._spell(wrong), columns // 3)} ·" if wrong else "")]),
             (0, [("", " "), *orders_line(screen.desk.orders(), clock, self._spell)]),
             (2, [("title", "crabhook"), ("", "   " if columns >= _SIDES else " ")]),
             (0, [("count" if waiting else "", f"{waiting} waiting")]),
@@ -172,14 +173,19 @@ class Painter:
             (4, [("dim", f" · {desks} desks" if desks > 1 else "")]),
             (0, [("danger", f" · {risky} ▲▲" if risky else "")]),
             (1, [("", f" · oldest {oldest}" if oldest else "")]),
-            (6, [("dim", f" · {self._spell(screen.title)}" if screen.title else "")]),
+            (_TITLE, [("dim", f" · {self._spell(screen.title)}" if screen.title else "")]),
         ]
         ends_with: list[tuple[int, Line]] = [
             (5, [("dim", f"  {state}  " if state else "")]),
             (1, [("", f" {of_day} ")]),
         ]
+        if wrong:  # it gives way to how the rules and the record stand, where that leaves a word
+            taken = sum(line_cells(line) for rank, line in (*parts, *ends_with) if rank < _TITLE)
+            room = columns - taken - len(" !  ·")
+            room = min(room if room >= columns // 5 else columns, columns // 3)
+            parts.insert(0, (0, [("warning", f" ! {clip(self._spell(wrong), room)} ·")]))
         left = right = Line()
-        for most in range(6, -1, -1):
+        for most in range(_TITLE, -1, -1):
             left, right = (
                 [span for rank, line in some if rank <= most for span in line]
                 for some in (parts, ends_with)

@@ -18,6 +18,7 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.answers import HELD_BACK, Answers, Seen
+from crabhook.ui.cards.sentence import too_late
 from crabhook.ui.cards.summary import brief, outcome
 from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
 from crabhook.ui.commands.orders import keep_going_order
@@ -51,7 +52,7 @@ class Deciding:
         self._person = person
         self._second_yes = SecondYes(desk, person)
         self._take_back = take_back
-        self._answers = Answers(desk, take_back, self.complain)
+        self._answers = Answers(desk, take_back, self.complain, names=person is not None)
         self._timer: asyncio.TimerHandle | None = None
         self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
         self._remembering = Remembering(desk, say)
@@ -149,7 +150,9 @@ class Deciding:
                 then()
                 return
             as_a_line = write and isinstance(outcome, do.Refused)
-            error = LineError(outcome.why, write) if as_a_line else outcome.why
+            ended = self._desk.card(card.number) if card and self._person else None
+            why = too_late(outcome, ended, self._desk)
+            error = LineError(why, write) if as_a_line else why
             self._complain_about(card, error, alone=alone)
 
         self._desk.submit(command, settled)

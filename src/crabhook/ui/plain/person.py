@@ -22,6 +22,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, pretty, text_at
 from crabhook.model.order import CAP
 from crabhook.ui.cards.sentence import (
+    RESTORED,
     Sentence,
     by_another,
     decided_before,
@@ -226,6 +227,7 @@ class ForAPerson(Format):
         if has_risk(card):
             yield Row(f"  risk: {risk_words(card.risk, covered)}")
         if card.state is State.WAITING:
+            yield from [Row(f"  {RESTORED}")] if card.restored else ()
             yield from (Row("  limit: ", limit) for limit in card.limits)
             if names := self._names(card.number):
                 yield Row(f"  {_are_looking(names)}")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from crabhook.desk.commands import Claim
-from crabhook.desk.updates import LinkChanged
+from dataclasses import replace
+
+from crabhook.desk.commands import Claim, Decide, TooLate
+from crabhook.desk.updates import HouseChanged, LinkChanged
 from crabhook.model.actor import Operator
-from crabhook.model.decision import Verdict
+from crabhook.model.decision import Decision, Verdict
 from crabhook.server.core.attendance import CLAIMED_FOR
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.ui.cards.context import reason_lines
+from crabhook.ui.cards.sentence import too_late
+from crabhook.ui.text.layout import Sheet
+from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
+
+PAPER = Sheet(80, safe)
 
 
 def test_while_the_server_is_not_heard_all_is_grey_and_no_key_decides() -> None:
@@ -18,7 +26,8 @@ def test_while_the_server_is_not_heard_all_is_grey_and_no_key_decides() -> None:
     sits.desk._tell(LinkChanged("nothing was heard of it"))
     frame = sits.draw()
     assert "not connected" in sits.text()
-    assert {style for line in frame.lines[1:] for style, _ in line} == {"dim"}
+    assert {style for line in frame.lines[1:] for style, _ in line} == {"dim", "notice"}
+    assert "`crabhook up` starts it" in " ".join(sits.text().split())
     assert not frame.shows_card
     sits.press("a", "d", "enter", "x")
     assert not sits.decided()
@@ -48,3 +57,49 @@ def test_who_has_lost_the_server_can_leave() -> None:
     sits.desk._tell(LinkChanged("nothing was heard of it"))
     sits.press("q")
     assert sits.screen.done
+
+
+def test_who_decided_before_is_named_to_who_came_too_late() -> None:
+    sits = Sitting(take_back_ms=2000, columns=120)
+    number = sits.ask()
+    bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
+    sits.wait()
+    sits.press("a")
+    bob.submit(Decide(number, sits.card.revision, Decision(Verdict.DENY, reason="no")))
+    sits.draw()
+    assert "#1 DENIED by Bob at laptop, 0 s ago: your answer changed nothing" in sits.text()
+
+
+def test_an_answer_on_its_way_names_who_was_first() -> None:
+    sits = Sitting()
+    number = sits.ask()
+    bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
+    bob.submit(Decide(number, sits.card.revision, Decision(Verdict.DENY, reason="no")))
+    card = sits.desk.card(number)
+    assert card is not None
+    assert card.decided is not None
+    said = too_late(TooLate("#1 has ended", card.decided.by), card, sits.screen.desk)
+    assert said == "#1 has ended (by Bob at laptop, 0 s ago)"
+
+
+def test_a_card_that_was_taken_up_after_a_restart_says_so() -> None:
+    sits = Sitting()
+    sits.ask()
+    (line,) = [
+        one
+        for one in reason_lines(replace(sits.card, restored=True), PAPER)
+        if one[0][0] == "noted"
+    ]
+    assert line == [("noted", "it has waited since before the server's restart")]
+    assert "restart" not in sits.text()
+
+
+def test_a_long_trouble_leaves_room_for_how_rules_and_record_stand() -> None:
+    sits = Sitting(columns=120)
+    sits.desk._tell(HouseChanged("rules 41 ok · record ok"))
+    sits.desk.wrong.append(
+        "the socket was taken away: hooks of new sessions find no server any more"
+    )
+    status = sits.rows_of_text()[0]
+    assert "the socket was taken" in status
+    assert "rules 41 ok · record ok" in status

@@ -24,6 +24,11 @@ from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Line, clip_line, line_cells
 from crabhook.ui.text.width import Speller, cells, clip, fit, wrapped
 
+_LOST = (
+    "the server is not heard: what you see is of before, and nothing can be decided. It comes back "
+    "by itself; on the server's machine `crabhook status` says how it is, `crabhook up` starts it. "
+    "q leaves"
+)
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
 KEPT_BEHIND = 20  # lines of what agents do, behind which what was decided keeps its row
 _SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
@@ -58,7 +63,7 @@ class Foot:
             top.append(typed)
         if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
             top = _doubt(spell(screen.focus.doubt.sure), columns - 2, feed + 1)
-        elif notice := screen.notice.text:
+        elif notice := _LOST if screen.desk.lost() else screen.notice.text:
             rows = wrapped(notice, columns - 2, spell, words=True)
             top += [[("notice", f" {row}")] for row in rows]
         top = top[: feed + (2 if cursor is not None else 1)] or [edge]
