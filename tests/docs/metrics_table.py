@@ -15,6 +15,7 @@ from crabhook.server.metrics.collector import (
     TIMINGS,
 )
 from crabhook.server.metrics.tally import HERE, OTHER, By, End, TurnedAway
+from crabhook.store.interface import Role as Part
 from crabhook.team.membership import Role
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
@@ -32,6 +33,7 @@ WORDS: Mapping[str, Sequence[str]] = {
     "kind": tuple(ORDERS.values()),
     "fate": ("received", "lost"),
     "role": (*Role, HERE),
+    "part": tuple(Part),
     "why": tuple(TurnedAway),
     "when": (AT_ONCE, AHEAD),
 }

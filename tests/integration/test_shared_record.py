@@ -54,13 +54,15 @@ def served(
     return service
 
 
-def asks(service: Service, command: str, number: int = 1) -> subprocess.Popen[str]:
-    """A hook of an agent that wants to run this."""
+def asks(
+    service: Service, command: str, number: int = 1, server: str = ""
+) -> subprocess.Popen[str]:
+    """A hook of an agent that wants to run this; it asks the service, or a `server` of others."""
     told = {"hook_event_name": "PermissionRequest", "session_id": "s1", "cwd": "/tmp"}
     told |= {"tool_name": "Bash", "tool_input": {"command": command}}  # type: ignore[dict-item]
     told |= {"tool_use_id": f"t{number}", "permission_mode": "default", "transcript_path": "/x"}
     hook = subprocess.Popen(
-        [CRABHOOK, "--server", service.address],
+        [CRABHOOK, "--server", server or service.address],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

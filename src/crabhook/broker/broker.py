@@ -219,6 +219,7 @@ _HANDLERS: Mapping[type, Callable[[BrokerState, Any], list[Effect]]] = {
     messages.Reconsidered: reconsidered,
     messages.Noted: _noted,
     messages.Restored: restoring.restored,
+    messages.Mirrored: restoring.mirrored,
 }
 
 

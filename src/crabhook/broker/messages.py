@@ -189,6 +189,18 @@ class Restored:
     now: float
 
 
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """What another server shows: legs that wait there, and cards as they ended there.
+
+    Nothing is done about them here, and nobody waits for their replies.
+    """
+
+    waiting: tuple[RestoredRequest, ...]
+    ended: tuple[Card, ...]
+    now: float
+
+
 Fact: TypeAlias = (
     Arrived
     | Answered
@@ -201,6 +213,7 @@ Fact: TypeAlias = (
     | Reconsidered
     | Noted
     | Restored
+    | Mirrored
 )
 
 

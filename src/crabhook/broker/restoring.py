@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from crabhook.broker.messages import (
     Effect,
+    Mirrored,
     Restored,
     RestoredDecision,
     RestoredRequest,
@@ -46,6 +47,19 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     if fact.waiting:
         effects.append(state.wake(due))
         state.expected_back = (due, [one.request.id for one in fact.waiting])
+    return effects
+
+
+def mirrored(state: BrokerState, fact: Mirrored) -> list[Effect]:
+    """Show what waits at another server, and what ended there."""
+    effects: list[Effect] = []
+    for one in fact.waiting:
+        state.sessions.hear(one.request.event, fact.now)
+        card, leg = state.cards.card(one.number), one.request.leg("")
+        legs = (*card.requests, leg) if card else (leg,)
+        fresh = card or replace(_fresh(state, one, leg), restored=False)
+        effects.append(state.put(replace(fresh, requests=legs)))
+    effects += [state.put(card) for card in fact.ended]
     return effects
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,7 +38,8 @@ from crabhook.server.address import (
     own_addresses,
     parse_address,
 )
-from crabhook.server.unix_socket import peer_of, read_status
+from crabhook.server.unix_socket import Status, peer_of, read_status
+from crabhook.store.interface import Role
 from crabhook.tables import names
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT
@@ -98,7 +100,8 @@ def running_at(path: Path) -> int | None:
 def _told(path: Path) -> Mapping[str, object]:
     """Return what `crabhook status --json` prints: the pid is who listens, whatever a file says."""
     pid = running_at(path)
-    known = {"waiting": 0, "desks": 0, "listening": [], "role": "alone"}
+    known = asdict(Status(0, 0, 0, ()))
+    del known["pid"]
     told = read_status(path) if pid is not None else {}
     return {"running": pid is not None, "pid": pid, **{k: told.get(k, v) for k, v in known.items()}}
 
@@ -275,6 +278,17 @@ def _lives(pid: int) -> bool:
     return told.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
+def _part(told: Mapping[str, object]) -> str:
+    """Return in words what part a server has among those that share its record; empty if alone."""
+    leader, epoch = told["leader"] or "nobody that is known", told["epoch"]
+    if told["role"] == Role.STANDBY:
+        return f"stands by, {told['lag']} s behind: {leader} leads (epoch {epoch})"
+    if told["role"] == Role.LEADER:
+        pace = f"a commit takes {told['commit_ms']} ms, of {told['batch']} groups"
+        return f"leads those that share its record (epoch {epoch}): {pace}"
+    return ""
+
+
 def _status(arguments: argparse.Namespace) -> int:
     path = socket_of(arguments.server).path
     told = _told(path)
@@ -285,6 +299,8 @@ def _status(arguments: argparse.Namespace) -> int:
     else:
         desks, waiting, listening = told["desks"], told["waiting"], told["listening"]
         say(f"crabhook runs (process {told['pid']}), {waiting} waiting")
+        if said := _part(told):
+            say(said)
         say(f"desks: {desks}" if desks else "desks: none; nobody is at a desk")
         for one in listening if isinstance(listening, list) else ():
             say(f"listening on {one}")

@@ -16,7 +16,7 @@ import pwd
 import socket
 import stat
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -221,7 +221,9 @@ Told: TypeAlias = Mapping[str, object]
 class Status:
     """How a server is: where it listens, how many cards wait, how many desks are attached.
 
-    `role`: whether it serves by itself, or leads or follows others.
+    `role`: alone, leader or standby.  Where servers share a record: `leader` leads, in `epoch`;
+    `lag` is how many seconds a standby is behind, `commit_ms` and `batch` how long a leader's
+    commit takes, and how many groups of records it has.
     """
 
     pid: int
@@ -229,6 +231,11 @@ class Status:
     desks: int
     listening: tuple[str, ...]
     role: str = "alone"
+    leader: str = ""
+    epoch: int = 0
+    lag: int = 0
+    commit_ms: float = 0.0
+    batch: float = 0.0
 
 
 def status_file(socket: Path) -> Path:
@@ -245,18 +252,16 @@ def read_status(socket: Path) -> Told:
     return {}
 
 
-async def keep_status(
-    socket: Path, listening: Sequence[object], status: Callable[[], tuple[int, int]]
-) -> None:
+async def keep_status(socket: Path, status: Callable[[], Status]) -> None:
     """Write how the server is whenever that, or the file, has changed; at the end, remove the file.
 
-    `status` returns how many cards wait, and how many desks are attached.
+    `status` returns how it is now.
     """
     path, told = status_file(socket), Status(0, 0, 0, ())
-    where, written = tuple(map(str, listening)), None
+    written = None
     try:
         while True:
-            now = Status(os.getpid(), *status(), where)
+            now = status()
             if now != told or identity(path) != written:
                 with suppress(OSError):  # agents are served all the same
                     content = f"{json.dumps(asdict(now))}\n".encode()

@@ -57,6 +57,41 @@ class Leader:
     epoch: int = 0
 
 
+@dataclass(slots=True)
+class Pace:
+    """How a record is written, or followed, here; what grows and falls is told as a mean of late.
+
+    `commit`: seconds of one commit, of so many batches together (`batch`).  `lag`: seconds since
+    one that follows the record last knew all of it.  `skew`: seconds by which this machine's clock
+    is ahead of the database's.  `epoch` is the leader's.
+    """
+
+    commit: float = 0.0
+    batch: float = 0.0
+    lag: float = 0.0
+    skew: float = 0.0
+    epoch: int = 0
+
+    def hear(self, seconds: float, batches: int) -> None:
+        """Take a commit in."""
+        self.commit += (seconds - self.commit) / 8 if self.commit else seconds
+        self.batch += (batches - self.batch) / 8 if self.batch else batches
+
+
+SKEWED = 5.0  # seconds that two clocks may differ
+
+
+def skewed(pace: Pace) -> str:
+    """Say that this machine's clock and the database's differ too much; empty where they do not."""
+    if abs(pace.skew) <= SKEWED:
+        return ""
+    way = "ahead of" if pace.skew > 0 else "behind"
+    return (
+        f"this machine's clock is {abs(pace.skew):.0f} s {way} the database's: the record's times "
+        "go by it, and what waits where the leader changes"
+    )
+
+
 class TakenError(StoreError):
     """Another crabhook writes this record already; `leader` is which."""
 
@@ -135,6 +170,9 @@ class Journal(Protocol):
 
     A fault that leaves open what is on record is a DeposedError.
     """
+
+    pace: Pace
+    """How fast it is written, for whoever watches the server; not measured on one machine."""
 
     @property
     def key(self) -> bytes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.server import unix_socket
-from crabhook.server.unix_socket import keep_status, read_status, status_file
+from crabhook.server.unix_socket import Status, keep_status, read_status, status_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ async def test_what_another_program_does_to_the_file_is_undone(
 ) -> None:
     monkeypatch.setattr(unix_socket, "LOOK_EVERY", 0.01)
     socket = tmp_path / "s"
-    keeping = asyncio.ensure_future(keep_status(socket, ["unix:s"], lambda: (2, 1)))
+    keeping = asyncio.ensure_future(keep_status(socket, lambda: Status(os.getpid(), 2, 1, ())))
 
     async def told() -> None:
         async with asyncio.timeout(60):

@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import os
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
+from socket import gethostname
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crabhook import config
@@ -18,6 +20,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import open_behind
+from crabhook.server.unix_socket import Status
 from crabhook.store.interface import Leader
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT
@@ -75,6 +78,7 @@ def advertised(settings: Settings, places: Sequence[Address], admitted: Admitted
     hooks = [one for one in places if isinstance(one, TcpAddress)]
     desks = [parse_address(settings.operators or OWN_DESKS)] if admitted.team else []
     return Leader(
+        f"{gethostname()}, process {os.getpid()}",
         hooks=settings.advertise or _reached(hooks),
         desks=settings.advertise_operators or _reached(desks),
     )
@@ -145,6 +149,17 @@ async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[No
         looking.cancel()
 
 
+@asynccontextmanager
+async def beside(*works: Coroutine[object, object, object]) -> AsyncIterator[None]:
+    """Do all this while the context lasts."""
+    tasks = [asyncio.ensure_future(one) for one in works]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
 def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
     """Return what TLS is to show; where it is needed and not said, the team's own certificate.
 
@@ -184,9 +199,21 @@ class Doors:
         """Have the runner of now say that something was done to the server itself."""
         self.runner.warn(text, alarm=alarm)
 
-    def counts(self) -> tuple[int, int]:
-        """Return how many cards wait now, and how many desks are attached."""
-        return self.runner.counts()
+    def status(self, bound: Sequence[object]) -> Status:
+        """Return how the server is now, which listens at `bound`."""
+        runner, where = self.runner, tuple(map(str, bound))
+        pace = runner.pace()
+        return Status(
+            os.getpid(),
+            *runner.counts(),
+            where,
+            role=runner.role.value,
+            leader=runner.leader.name,
+            epoch=pace.epoch,
+            lag=int(pace.lag),
+            commit_ms=round(pace.commit * 1000, 1),
+            batch=round(pace.batch, 1),
+        )
 
     def port(
         self, places: Sequence[socket.socket] | Sequence[Address]

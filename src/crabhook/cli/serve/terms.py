@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 from crabhook import config
 from crabhook.cli.arguments import rule_files
-from crabhook.cli.serve.admission import Admitted, Doors, bounds_of, watched
+from crabhook.cli.serve.admission import Admitted, Doors, beside, bounds_of, watched
 from crabhook.cli.serve.desks import open_desk
 from crabhook.cli.serve.logs import log_file, told
 from crabhook.cli.serve.other_hooks import OtherHooks
+from crabhook.cli.serve.standby import Follower
 from crabhook.config import Settings
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
@@ -41,6 +42,7 @@ from crabhook.store.interface import (
     Role,
     TakenError,
     UnreachableError,
+    skewed,
 )
 from crabhook.store.opening import lead, open_writer
 from crabhook.store.record import Retention
@@ -137,21 +139,18 @@ class Server:
         self._watch = watch = SocketWatch(paths)
         doors.runner.faults.append(lambda: watch.trouble)
         self._where = ", ".join(map(str, bound))
-        beside = [
-            asyncio.ensure_future(watch.keep(doors.warn)),
-            asyncio.ensure_future(self._manager.keep_told(lambda: self._status(doors.runner))),
-            *(asyncio.ensure_future(keep_status(one, bound, doors.counts)) for one in paths),
+        house = [
+            watch.keep(doors.warn),
+            self._manager.keep_told(lambda: self._status(doors.runner)),
+            *(keep_status(one, partial(doors.status, bound)) for one in paths),
         ]
-        try:
+        async with beside(*house):
             while True:
                 if doors.runner.role is Role.STANDBY and not await self._follow(doors):
                     return
-                if not await self._lead(doors, beside):
+                if not await self._lead(doors):
                     return
                 await self._step_down(doors)
-        finally:
-            for task in beside:
-                task.cancel()
 
     async def _taken_up(self) -> Runner | None:
         """Return a runner that knows what waited and was decided; None where another leads now."""
@@ -178,7 +177,7 @@ class Server:
         self._law = law = Law(files, self._others.at)
         self._documents = documents
         law.look()
-        if settings.headless and law.trouble:
+        if settings.headless and law.trouble and self._recorder:
             raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
         rules = OfferedFrom(files, law, place)
         judge = self._metrics.timed(law.judge) if self._metrics else law.judge
@@ -196,6 +195,11 @@ class Server:
         if settings.shared:
             runner.role = Role.LEADER if self._recorder else Role.STANDBY
             runner.leader = self._me if self._recorder else self._leader
+        if self._recorder is not None and (journal := self._recorder.journal):
+            runner.pace = lambda: journal.pace
+            if said := skewed(journal.pace):
+                _LOG.warning("%s", said)
+                runner.faults.append(lambda: said)
         return runner
 
     # As a standby.
@@ -205,7 +209,10 @@ class Server:
         where = self._where
         _LOG.info("standing by", extra=told(where=where))
         self._manager.ready(self._status(doors.runner))
-        async with watched(self._admitted.team, doors.runner):
+        follower = Follower(doors.runner, self._settings.store or "")
+        doors.runner.pace = lambda: follower.pace
+        shown = [follower.keep(), doors.runner.keep_record()]
+        async with watched(self._admitted.team, doors.runner), beside(*shown):
             while True:
                 leads = asyncio.ensure_future(self._elected(doors))
                 self._leaving.hear(leads.cancel)
@@ -241,7 +248,7 @@ class Server:
 
     # As a leader, or alone.
 
-    async def _lead(self, doors: Doors, beside: Sequence[asyncio.Future[None]]) -> bool:
+    async def _lead(self, doors: Doors) -> bool:
         """Serve; return whether this server is to stand by now, because another leads."""
         runner, where, leaving = doors.runner, self._where, self._leaving
 
@@ -258,32 +265,21 @@ class Server:
                 desk.cancel()
             _LOG.info("listening", extra=told(where=where))
             self._manager.ready(self._status(runner))
-            keeping = [asyncio.ensure_future(one) for one in (runner.keep_record(), law.watch())]
-            try:
-                await asyncio.wait([desk])
-                if runner.deposed is not None and not leaving.begun:
-                    return True
-            finally:
-                for task in keeping:
-                    task.cancel()
-                if runner.deposed is None or leaving.begun:
-                    self._end(runner, beside, release)
+            async with beside(runner.keep_record(), law.watch()):
+                try:
+                    await asyncio.wait([desk])
+                    if runner.deposed is not None and not leaving.begun:
+                        return True
+                finally:
+                    if runner.deposed is None or leaving.begun:
+                        leaving.begin()
+                        waiting = len(runner.broker.waiting())
+                        _LOG.info("ending", extra=told(waiting=waiting))
+                        self._manager.stopping("letting go what waits")
+                        release()
         if not desk.cancelled() and (error := desk.exception()):
             raise error
         return False
-
-    def _end(
-        self,
-        runner: Runner,
-        beside: Sequence[asyncio.Future[None]],
-        release: Callable[[], None],
-    ) -> None:
-        self._leaving.begin()
-        _LOG.info("ending", extra=told(waiting=len(runner.broker.waiting())))
-        self._manager.stopping("letting go what waits")
-        for task in beside:
-            task.cancel()
-        release()
 
     def _status(self, runner: Runner) -> str:
         if runner.role is Role.STANDBY:

@@ -38,7 +38,7 @@ LOOKED_AT = 20_000  # records that one page reads at most
 KEPT = 1_000  # ends, where no record is kept
 
 _STATES = {Kind.WITHDRAWN: State.WITHDRAWN, Kind.EXPIRED: State.EXPIRED}
-_ENDS = (Kind.DECIDED.value, *(kind.value for kind in _STATES))
+ENDS = (Kind.DECIDED.value, *(kind.value for kind in _STATES))
 _BESIDE = (Kind.ASKED.value, Kind.DELIVERED.value, Kind.RAN_OTHER.value)
 
 TellPage = Callable[[HistoryRead], object]
@@ -83,7 +83,7 @@ def _wrong(done: "asyncio.Future[Any]") -> str:
 
 def read_page(place: Place, files: RuleFiles, before: int) -> HistoryRead:
     """Return the page of what ended before an entry.  Raises StoreError."""
-    found, kinds = _Found(), (*_ENDS, *_BESIDE)
+    found, kinds = _Found(), (*ENDS, *_BESIDE)
     with open_history(place) as history:
         first = next(history.find(), None)
         last = next(history.find(Query(last=1)), None)
@@ -95,7 +95,7 @@ def read_page(place: Place, files: RuleFiles, before: int) -> HistoryRead:
         for record in history.find(
             Query(kinds=kinds, after=below, before=above + NEAR, backwards=True)
         ):
-            if record.kind not in _ENDS:
+            if record.kind not in ENDS:
                 found.beside(record)
             elif record.seq < above:
                 if len(found.ends) == PAGE:
@@ -112,7 +112,7 @@ def read_entry(place: Place, files: RuleFiles, number: int) -> Past | None:
     """Return one entry, whole.  Raises StoreError."""
     found = _Found(whole=True)
     with open_history(place) as history:
-        found.ends += history.find(Query(kinds=_ENDS, after=number - 1, before=number + 1))
+        found.ends += history.find(Query(kinds=ENDS, after=number - 1, before=number + 1))
         for record in history.find(_around(number, found.cards)):
             found.beside(record)
     return next(iter(found.entries(files)), None)
@@ -196,6 +196,15 @@ class _Found:
         )
         why = "" if decided or end else str(told.get("why", ""))
         return Past(record.seq, at, card, float(waited), str(fate.get("why", "")), why)
+
+
+def ended(card: Card, record: Record, now: float) -> Card:
+    """Return a card that waited as a record says that it ended; ValueError where that is unread."""
+    told, state = record.told(), _STATES.get(Kind(record.kind), State.DECIDED)
+    if state is not State.DECIDED:
+        return replace(card, state=state, end=end_in(told), ended_at=now)
+    decided = Decided(_decision(record.verdict, told), actor_in(told))
+    return replace(card, state=state, decided=decided, ended_at=now)
 
 
 def _wall(record: Record) -> float:

@@ -43,7 +43,7 @@ from crabhook.server.core.steering import KeptOrders
 from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
-from crabhook.store.interface import DeposedError, Role, TicketError
+from crabhook.store.interface import DeposedError, Pace, Role, TicketError
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
@@ -91,6 +91,7 @@ class Runner(Core):
         self.closed = self.handed_over = False
         self.deposed: DeposedError | None = None
         self.on_deposed: Callable[[], object] = lambda: None
+        self.pace: Callable[[], Pace] = Pace
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
         self.assess: Assess = untold
 

@@ -31,6 +31,7 @@ from prometheus_client.registry import Collector
 from crabhook import __version__
 from crabhook.broker.messages import Refusal
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Card
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Ruling
@@ -38,6 +39,7 @@ from crabhook.server.core.law import Judge
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
 from crabhook.server.metrics.tally import End, Tally, TurnedAway, labels_of
+from crabhook.store.interface import Role
 from crabhook.tables import tables
 
 Value: TypeAlias = tuple[Sequence[str], float]
@@ -88,15 +90,20 @@ def _each(words: Mapping[Any, str], counted: Mapping[Any, float]) -> Iterable[Va
     return [((word,), counted.get(one, 0)) for one, word in words.items()]
 
 
+def _cards(runner: Runner) -> Iterable[Card]:
+    """Return what waits here; what a standby shows waits at the leader."""
+    return () if runner.role is Role.STANDBY else runner.broker.waiting()
+
+
 def _waiting(runner: Runner) -> Iterable[Value]:
-    legs = [leg for card in runner.broker.waiting() for leg in card.requests]
+    legs = [leg for card in _cards(runner) for leg in card.requests]
     many = Counter(labels_of(leg.event)[0] for leg in legs)
     return _each({name: name for name in (*PLATFORMS, *many)}, many)
 
 
 def _oldest(runner: Runner) -> float:
     now = runner.now()
-    return max((now - card.asked_at for card in runner.broker.waiting()), default=0.0)
+    return max((now - card.asked_at for card in _cards(runner)), default=0.0)
 
 
 _COUNTED: Mapping[str, Callable[[Tally], Iterable[Value] | float]] = {
@@ -122,6 +129,12 @@ _SEEN: Mapping[str, Callable[[Runner], Iterable[Value] | float]] = {
     "orders": lambda runner: _each(ORDERS, Counter(order.kind for order in runner.broker.orders())),
     "serving": lambda runner: Health(runner).serving,
     "record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
+    "part": lambda runner: _each({one: one.value for one in Role}, {runner.role: 1}),
+    "epoch": lambda runner: runner.pace().epoch,
+    "lag_seconds": lambda runner: runner.pace().lag,
+    "commit_seconds": lambda runner: runner.pace().commit,
+    "commit_batch": lambda runner: runner.pace().batch,
+    "clock_skew_seconds": lambda runner: runner.pace().skew,
     "build_info": lambda _: [((__version__,), 1)],
 }
 
@@ -169,6 +182,7 @@ class Metrics(Collector):
 
     def watch(self, runner: Runner) -> None:
         """Count what the runner does; before `Runner.restore`, and before any port opens."""
+        self.tally.turn()
         self._runner = runner
         runner.witness = self.tally
 

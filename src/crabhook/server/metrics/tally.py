@@ -55,6 +55,7 @@ class End(StrEnum):
     AWAY = "away"
     OPERATOR_LEFT = "operator-left"
     NEVER_CAME_BACK = "never-came-back"
+    LED_ELSEWHERE = "led-elsewhere"  # it goes on at the server that leads now
     UNDECIDED = "undecided"  # no opinion for another reason, such as that there was none before
 
 
@@ -160,6 +161,11 @@ class Tally(Witness):
     def waiting(self) -> int:
         """How many requests wait, by this count."""
         return len(self._waiting)
+
+    def turn(self) -> None:
+        """Count what waits as gone on elsewhere: another runner begins with what is on record."""
+        for one in tuple(self._waiting):
+            self._end(one, End.LED_ELSEWHERE)
 
     # What a witness hears.
 

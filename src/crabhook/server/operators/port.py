@@ -273,8 +273,7 @@ class OperatorPort:
             leader = self._served.leader.desks
             where = f", at {leader}" if leader else ""
             words = f"this server stands by and another one leads{where}: nothing was done"
-            hint = ((LEADER, leader),) if leader else ()
-            await context.abort(_Code.FAILED_PRECONDITION, words, hint)
+            await context.abort(_Code.FAILED_PRECONDITION, words, ((LEADER, leader),))
         card = self._served.broker.card(getattr(command, "card", 0))
         caller, sent = Caller.of(context), Sent(rpc, told[0])
         seat = await self.seats.admit(context, *self._needs(command), sent)

@@ -14,12 +14,14 @@ from concurrent.futures import Future as Elsewhere
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from socket import gethostname
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from crabhook.store.interface import (
     Batch,
     DeposedError,
     Leader,
+    Pace,
     StoreError,
     TakenError,
     UnreachableError,
@@ -51,7 +53,8 @@ _NOT_FROZEN = (
 )
 _HEAD = "SELECT seq, hash, at, epoch FROM head"
 _LEAD = """
-UPDATE head SET epoch = epoch + 1, leader = $1, leader_at = $2, desks_at = $3 RETURNING epoch
+UPDATE head SET epoch = epoch + 1, leader = $1, leader_at = $2, desks_at = $3
+RETURNING epoch, pg_notify('crabhook', '')
 """
 _PATIENCE = "SELECT set_config('lock_timeout', $1, false)"
 _WHO = "SELECT to_jsonb(head) FROM crabhook.head"
@@ -73,8 +76,8 @@ class Queued:
 class Committer:
     """Commits what is queued, in order, by the one connection that may; made in the line's thread.
 
-    `trouble` says why what is queued has to wait.  `lost`: this process no longer writes the
-    record, and what was queued is not written.
+    `pace` is how fast, `trouble` says why what is queued has to wait.  `lost`: this process no
+    longer writes the record, and what was queued is not written.
     """
 
     def __init__(self, line: Line) -> None:
@@ -87,6 +90,7 @@ class Committer:
         self.epoch = 0
         self.trouble = ""
         self.lost: DeposedError | None = None
+        self.pace = Pace()
 
     async def begin(self, patience: float = 0.0) -> "Connection":
         """Become the writer, of an up-to-date schema.
@@ -106,13 +110,12 @@ class Committer:
         self._connection = connection
         return connection
 
-    async def lead(self, hooks: str = "", desks: str = "") -> None:
-        """Begin a new epoch, so that no earlier writer can commit any more.
-
-        `hooks` and `desks` are where clients reach this server, HOST:PORT.
-        """
-        me = f"{gethostname()}, process {os.getpid()}"
-        self.epoch = int(await self.connected().fetchval(_LEAD, me, hooks, desks))
+    async def lead(self, me: Leader) -> None:
+        """Begin a new epoch, so that no earlier writer can commit any more; `me` is told to all."""
+        name = me.name or f"{gethostname()}, process {os.getpid()}"
+        led = await self.connected().fetchval(_LEAD, name, me.hooks, me.desks)
+        self.epoch = self.pace.epoch = int(led)
+        self.pace.skew = await skew_of(self.connected())
         self._committing = asyncio.create_task(self._keep_committing())
 
     def let_go(self) -> None:
@@ -165,10 +168,13 @@ class Committer:
             if not self._queue and await self._slept():
                 continue
             group = [self._queue.popleft() for _ in range(min(len(self._queue), TOGETHER))]
+            begun = monotonic()
             try:
                 async with self._using:
                     with self._slow_said():
                         await self._commit(group)
+                if group:
+                    self.pace.hear(monotonic() - begun, len(group))
             except DeposedError as error:
                 self.lost = error
             except Exception as fault:  # noqa: BLE001 - whatever it was: it is not known what is on record
@@ -297,6 +303,13 @@ async def leader_of(connection: "Connection") -> Leader:
     head = json.loads(await connection.fetchval(_WHO))
     name, hooks, desks = (head.get(one) or "" for one in ("leader", "leader_at", "desks_at"))
     return Leader(name, hooks, desks, head["epoch"])
+
+
+async def skew_of(connection: "Connection") -> float:
+    """Return by how many seconds this machine's clock is ahead of the database's."""
+    before = time()
+    there = float(await connection.fetchval("SELECT extract(epoch FROM clock_timestamp())"))
+    return (before + time()) / 2 - there
 
 
 def named(leader: Leader, url: str) -> str:

@@ -117,6 +117,7 @@ class PgJournal:
     ) -> None:
         self._line, self._beside = Line(url), beside
         self._committer = Committer(self._line)
+        self.pace = self._committer.pace
         self._owners = _Owners()
         self._head_file: HeadFile | None = None
         self._kept = self._tail = GENESIS
@@ -133,7 +134,7 @@ class PgJournal:
         try:
             with speaking_of(self._line.url):
                 await self._read(connection)
-                await self._committer.lead(me.hooks, me.desks)
+                await self._committer.lead(me)
         except BaseException:
             self._committer.let_go()
             raise
@@ -166,11 +167,6 @@ class PgJournal:
     def trouble(self) -> str:
         """Why what is committed has to wait, in a line; empty while it does not."""
         return self._committer.trouble
-
-    @property
-    def epoch(self) -> int:
-        """In which epoch this server writes: how often the record's writer has changed."""
-        return self._committer.epoch
 
     def heed(self) -> None:
         """Raise a DeposedError once this process no longer writes the record."""

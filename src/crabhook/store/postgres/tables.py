@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).with_name("steps")
 STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2, 3, 4)]
 KEY_BYTES = 32
+BELL = "crabhook"
+"""What PostgreSQL calls the channel on which each commit is told of to those that listen."""
 _VERSION = """
 SELECT (SELECT count(*) FROM pg_tables WHERE schemaname = 'crabhook'),
   to_regclass('crabhook.step') IS NOT NULL
@@ -256,7 +258,7 @@ class Step:
                 self._part(text, [marked(one) for one in ids])
         names = chain(("fence",), (f"part{number}" for number in count(1)))
         parts = [f"{name} AS ({text})" for name, text in zip(names, self._sql, strict=False)]
-        return f"WITH {', '.join(parts)} SELECT 1 FROM fence"  # noqa: S608 - marks
+        return f"WITH {', '.join(parts)} SELECT 1, pg_notify('{BELL}', '') FROM fence"  # noqa: S608 - marks
 
     def _part(self, text: str, *values: object) -> None:
         marks = [

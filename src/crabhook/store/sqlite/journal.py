@@ -15,7 +15,16 @@ from typing import Any
 from crabhook.bounded import Bounded
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Recovered, carried
-from crabhook.store.interface import ALL, Agent, Batch, CorruptError, Proposal, Query, StoreError
+from crabhook.store.interface import (
+    ALL,
+    Agent,
+    Batch,
+    CorruptError,
+    Pace,
+    Proposal,
+    Query,
+    StoreError,
+)
 from crabhook.store.record import (
     COLUMNS,
     GENESIS,
@@ -79,6 +88,7 @@ class SqliteJournal:
             self._opened = opened.pop_all()
 
     shared = False
+    pace = Pace()
     trouble = ""
 
     def heed(self) -> None:

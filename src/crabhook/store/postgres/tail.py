@@ -1,0 +1,147 @@
+"""A shared record as another server writes it, followed by one that stands by.
+
+A commit rings a bell (NOTIFY), and the head is read each second whether it rang or not: a bell that
+a pooler or a lost connection took costs a second, and no more.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from crabhook.store.change import Waiting
+from crabhook.store.interface import Leader, StoreError
+from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
+from crabhook.store.postgres.tables import BELL, STEPS, marked, unmarked, version_of
+from crabhook.store.record import COLUMNS, Kind, Record
+from crabhook.store.sql import WAITING, waiting_in
+
+if TYPE_CHECKING:
+    from crabhook.store.postgres.line import Connection
+
+ENDS = (Kind.DECIDED.value, Kind.WITHDRAWN.value, Kind.EXPIRED.value)
+PROBE_WITHIN = 2.0  # seconds for a bell that this one rang itself
+
+_HEAD = "SELECT seq, leader, leader_at, desks_at, epoch FROM head"
+_IDS = "SELECT request_id, card FROM waiting"
+_COLUMNS = ", ".join(f'"{column}"' for column in WAITING)
+_NEW = f"SELECT {_COLUMNS} FROM waiting WHERE request_id = ANY($1) ORDER BY card, asked, request_id"  # noqa: S608 - constants
+_ENDED = f"""
+SELECT {", ".join(COLUMNS)} FROM record
+WHERE seq > $1 AND card = ANY($2) AND kind = ANY($3) ORDER BY seq
+"""  # noqa: S608 - constants
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What changed since the look before: who leads, and up to which record that was read.
+
+    `new` and `gone` are what waits by now, and no longer (ids, with their cards), `ended` the ends
+    of such cards on record.
+    """
+
+    leader: Leader
+    seq: int
+    new: Sequence[Waiting] = ()
+    gone: Mapping[str, int] = field(default_factory=dict)
+    ended: Sequence[Record] = ()
+
+
+class Tail:
+    """The record at `url`, read again and again by one thread at a time.
+
+    `deaf` says in words why the bell is not heard, where that is so.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._line = Line(url)
+        self._connection: Connection | None = None
+        self._rung: asyncio.Event | None = None
+        self._known: dict[str, int] = {}  # what waits, with its card
+        self._seq: int | None = None
+        self.deaf = ""
+
+    def __repr__(self) -> str:
+        return f"<Tail of {shown(self._line.url)} at {self._seq}>"
+
+    def look(self, within: float) -> Seen | None:
+        """Wait for the bell so many seconds at most; return what has changed, None for nothing.
+
+        The first look does not wait, and returns all that waits.  Raises StoreError.
+        """
+        return self._line.wait(self._look(within))
+
+    def close(self) -> None:
+        """Look no more."""
+        if self._connection is not None:
+            with suppress(StoreError):
+                self._line.wait(self._connection.close(timeout=1), ANSWER_WITHIN)
+        self._line.close()
+
+    async def _look(self, within: float) -> Seen | None:
+        if self._connection is None:
+            self._connection = await self._begun()
+        elif self._rung is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within):
+                    await self._rung.wait()
+            self._rung.clear()
+        try:
+            with speaking_of(self._line.url):
+                return await self._changes(self._connection)
+        except StoreError:
+            self._connection.terminate()
+            self._connection = None
+            raise
+
+    async def _begun(self) -> "Connection":
+        connection = await connect(self._line.url)
+        try:
+            with speaking_of(self._line.url):
+                self.deaf = await self._listen(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    async def _listen(self, connection: "Connection") -> str:
+        """Hear the bell from now on; return in words why that is not so."""
+        self._rung, probe = asyncio.Event(), token_hex(8)
+        heard, rung = asyncio.Event(), self._rung
+
+        def ring(_: object, __: int, ___: str, said: object) -> None:
+            rung.set()
+            if said == probe:
+                heard.set()
+
+        await connection.add_listener(BELL, ring)
+        await connection.execute("SELECT pg_notify($1, $2)", BELL, probe)
+        try:
+            async with asyncio.timeout(PROBE_WITHIN):
+                await heard.wait()
+        except TimeoutError:
+            return (
+                f"{shown(self._line.url)} passes no notifications on, as a pooler does: what "
+                "changes is seen each second; give the address of PostgreSQL itself"
+            )
+        return ""
+
+    async def _changes(self, connection: "Connection") -> Seen | None:
+        if await version_of(connection) != len(STEPS):  # until this server leads, and brings it up
+            return None
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            seq, *leads = await connection.fetchrow(_HEAD)
+            leader = Leader(*leads)
+            if self._seq == seq:
+                return Seen(leader, seq)
+            there = {unmarked(one): card for one, card in await connection.fetch(_IDS)}
+            gone = {one: card for one, card in self._known.items() if one not in there}
+            fresh = [marked(one) for one in there if one not in self._known]
+            new = await connection.fetch(_NEW, fresh)
+            cards = list(set(gone.values()))
+            ended = await connection.fetch(_ENDED, self._seq or 0, cards, ENDS) if cards else ()
+        waiting = [waiting_in(tuple(map(unmarked, row))) for row in new]
+        self._known, self._seq = there, seq
+        return Seen(leader, seq, waiting, gone, [Record(*map(unmarked, row)) for row in ended])

@@ -1,0 +1,151 @@
+"""A desk at a standby sees the leader's cards, decides none of them, and decides once it leads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.desk.commands import Decide, Done, Outcome, Refused
+from crabhook.desk.replica import Replica
+from crabhook.model.card import State
+from crabhook.model.decision import Decision, Verdict
+from crabhook.server.address import TcpAddress
+from tests.integration.test_shared_record import (
+    ALLOW,
+    asks,
+    cluster,
+    crabhook,
+    free_port,
+    said,
+    served,
+    stands_by,
+    url,
+)
+from tests.support.service import Service
+from tests.support.team import Founded, founded
+from tests.support.team_port import TeamPort
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.support.cluster import Cluster
+
+__all__ = ["cluster", "url"]
+pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
+WAITS = 30.0  # seconds, for what is there at once where nothing else runs
+
+
+class Two:
+    """Two servers of one team, which share a record; the second stands by."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self.ports = url, [free_port(), free_port()]
+        self.servers: list[Service] = []
+        self.team: TeamPort
+
+    def start(self) -> None:
+        """Start both, of which the first leads; ann may decide at each."""
+        for port in self.ports:
+            options = ("--no-desk", "--alone", "60", "--operators", f"127.0.0.1:{port}")
+            self.servers.append(served(self._url, *options, waits=False))
+        first, second = (one.folder / ".local/state/crabhook/team" for one in self.servers)
+        team: Founded = founded(first, time.time())
+        self.team = TeamPort(TcpAddress("127.0.0.1", self.ports[0]), team)
+        self.team.let_in("ann")
+        shutil.copytree(first, second)
+        self.servers[0].__enter__()
+        self.servers[0].listens()
+        self.servers[1].__enter__()
+        stands_by(self.servers[1])
+
+    def end(self) -> None:
+        """End both."""
+        for one in self.servers:
+            one.__exit__()
+
+
+@pytest.fixture
+def two(url: str) -> Iterator[Two]:
+    made = Two(url)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.end()
+
+
+async def test_a_desk_at_a_standby_sees_all_decides_nothing_and_goes_on_when_it_leads(
+    two: Two, cluster: Cluster
+) -> None:
+    leader, standby = two.servers
+    both = f"{leader.address},{standby.address}"
+    first = asks(leader, "make")
+    second = asks(leader, "make install", 2, server=both)
+    async with two.team.desk("ann", two.ports[1]) as desk:
+        looks_on = Replica(desk, desk.now)
+        looks_on.follow()
+        await until(lambda: len(looks_on.waiting()) == 2)
+        assert desk.hello.part == "standby"
+        assert desk.hello.leader == f"127.0.0.1:{two.ports[0]}"
+        assert any("stands by" in one for one in looks_on.troubles())
+        number = next(one.number for one in looks_on.waiting() if "install" not in str(one.event))
+        outcome = await decided(looks_on, number)
+        assert isinstance(outcome, Refused)
+        assert f"127.0.0.1:{two.ports[0]}" in outcome.why
+        async with two.team.desk("ann", two.ports[0]) as there:
+            decides = Replica(there, there.now)
+            decides.follow()
+            await until(lambda: len(decides.waiting()) == 2)
+            assert isinstance(await decided(decides, number), Done)
+            assert await asyncio.to_thread(said, first) == ALLOW
+        await until(lambda: looks_on.card(number).state is State.DECIDED)  # type: ignore[union-attr]
+        told = looks_on.card(number)
+        assert told is not None
+        assert told.decided is not None
+        assert getattr(told.decided.by, "name", "") == "ann"
+        leader.process.kill()
+        await asyncio.to_thread(standby.listens)
+        await until(lambda: desk.attached.is_set() and desk.hello.part == "leader")
+        await until(lambda: len(looks_on.waiting()) == 1)
+        (waits,) = looks_on.waiting()
+        assert isinstance(await decided(looks_on, waits.number), Done)
+        assert await asyncio.to_thread(said, second) == ALLOW
+        assert "as they were written" in standby.audit("verify")
+
+
+def test_what_each_server_is_stands_in_its_status(two: Two) -> None:
+    led, stands = (
+        json.loads(crabhook(one, "status", "--json", *at(one)).stdout) for one in two.servers
+    )
+    assert (led["role"], stands["role"]) == ("leader", "standby")
+    assert led["epoch"] == stands["epoch"] == 1
+    assert led["commit_ms"] > 0
+    assert 0 <= stands["lag"] < WAITS
+    assert stands["leader"]
+    words = crabhook(two.servers[1], "status", *at(two.servers[1])).stdout
+    assert "stands by" in words
+
+
+def at(service: Service) -> tuple[str, ...]:
+    """How a command finds this server."""
+    return "--server", service.address
+
+
+async def decided(seat: Replica, number: int) -> Outcome:
+    """Allow a card as it is seen; return what became of that."""
+    card = seat.card(number)
+    assert card is not None
+    told: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+    seat.submit(Decide(number, card.revision, Decision(Verdict.ALLOW)), told.set_result)
+    return await asyncio.wait_for(told, WAITS)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(WAITS):
+        while not true():  # noqa: ASYNC110 - no one tells
+            await asyncio.sleep(0.05)
