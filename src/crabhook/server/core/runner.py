@@ -1,7 +1,4 @@
-"""The runner: a core in an asyncio loop, with its clock, its record and the hooks that wait.
-
-This is the only place with a clock.  It is called from its loop alone, so it needs no lock.
-"""
+"""The runner: a core in an asyncio loop, whose clock is the only one, its record, who waits."""
 
 import asyncio
 import logging
