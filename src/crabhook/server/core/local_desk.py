@@ -108,11 +108,12 @@ class LocalDesk:
 
     # Commands come in.
 
-    def submit(self, command: Command, may_not: MayNot = lambda: "") -> None:
-        """Have a command carried out at its turn; `Settled` tells what became of it.
+    def submit(self, command: Command) -> None:
+        """Have a command carried out at its turn; `Settled` tells what became of it."""
+        self.submit_if(lambda: "", command)
 
-        `may_not` is asked then, for what was allowed when it came may not be any more.
-        """
+    def submit_if(self, may_not: MayNot, command: Command) -> None:
+        """Submit a command; `may_not` is asked when its turn comes: rights may end meanwhile."""
         self._core.do(partial(self._take, command, may_not))
 
     def _take(self, command: Command, may_not: MayNot) -> None:

@@ -322,7 +322,7 @@ class OperatorPort:
 
         stop = desk.hear(hear)
         try:
-            desk.submit(command, may_not)
+            desk.submit_if(may_not, command)
             async with asyncio.timeout(WITHIN):
                 settled: tuple[Outcome, News | None, int] = await done
         finally:
