@@ -103,6 +103,11 @@ def done(ticket: str, command: str, use_id: str = "t1", **how: Any) -> Request:
     return calling(ticket, {"command": command}, use_id, **{"event": "PostToolUse", **how})
 
 
+def of_machine(machine: str, request: Request) -> Request:
+    """The same request, of a hook that shows that machine's own token."""
+    return replace(request, event=replace(request.event, machine=machine))
+
+
 class Playbook:
     """One broker, its clock, and what was said so far."""
 

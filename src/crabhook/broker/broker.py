@@ -51,6 +51,7 @@ from crabhook.model.session import KeptNote, SessionKey, SessionView
 from crabhook.platforms.interface import Platform
 
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
+_LET_PASS = frozenset({OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING})
 
 
 def commanded(state: BrokerState, fact: Commanded) -> list[Effect]:
@@ -60,7 +61,7 @@ def commanded(state: BrokerState, fact: Commanded) -> list[Effect]:
 
 def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effect]:
     """Take a standing order; one of being away lets all go that waits, since nobody decides it."""
-    order = command.order
+    order = _of_one_machine(state, command.order)
     if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
         raise DecisionError(f"no event called {order.name!r:.60} can be held")
     given = state.orders.give(order, by)
@@ -70,6 +71,19 @@ def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effec
     if order.kind is OrderKind.AWAY:
         effects += state.let_go(Ended.AWAY)
     return effects
+
+
+def _of_one_machine(state: BrokerState, order: Order) -> Order:
+    """Return an order about a session as one about the session that has that id now.
+
+    So that no hook of another machine, which knows the id, is let pass by it or ends it.
+    """
+    if not order.session or order.machine is not None:
+        return order
+    machines = {key[2] for key, _ in state.sessions.agents_of(order.session)}
+    if len(machines) > 1 and order.kind in _LET_PASS:
+        raise DecisionError(f"{len(machines)} machines have a session {order.session!r:.60}")
+    return replace(order, machine=machines.pop()) if len(machines) == 1 else order
 
 
 def _end_orders(state: BrokerState, command: EndOrders, _by: Actor) -> list[Effect]:
@@ -94,25 +108,37 @@ def _take_back_note(state: BrokerState, command: TakeBackNote, by: Actor) -> lis
 
 
 def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[Effect]:
-    key = _known_agent(state, command.session, command.agent)
-    platform = state.platforms[key[0]]
-    if not platform.stops:
-        raise DecisionError(f"{platform.title} cannot be told to stop")
-    why = command.why.strip() or "stopped from the desk"
-    order = Order(OrderKind.HALT, session=command.session, agent=command.agent, words=why)
-    return halt(state, key, order, by)
+    """Stop the session; where several machines say that it is theirs, all of them."""
+    found = _known_agents(state, command.session, command.agent)
+    for key in found:
+        if not (platform := state.platforms[key[0]]).stops:
+            raise DecisionError(f"{platform.title} cannot be told to stop")
+    why, agent = command.why.strip() or "stopped from the desk", command.agent
+    effects: list[Effect] = []
+    for key in found:
+        _, session, machine = key
+        order = Order(OrderKind.HALT, session=session, agent=agent, words=why, machine=machine)
+        effects += halt(state, key, order, by)
+    return effects
 
 
 def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
-    """Return the session that is meant; raise DecisionError where there is none."""
-    found = list(state.sessions.agents_of(session))
+    """Return the session that is meant; raise DecisionError where there is none, or another too."""
+    found = _known_agents(state, session, agent)
     if len(found) != 1:
-        how_many = f"{len(found)} agents have a" if found else "there is no live"
-        raise DecisionError(f"{how_many} session {session!r:.60}")
-    key, agents = found[0]
-    if agent and agent not in agents:
+        raise DecisionError(f"{len(found)} agents have a session {session!r:.60}")
+    return found[0]
+
+
+def _known_agents(state: BrokerState, session: str, agent: str) -> Sequence[SessionKey]:
+    """Return the sessions of that id that have that subagent; raise DecisionError for none."""
+    found = list(state.sessions.agents_of(session))
+    if not found:
+        raise DecisionError(f"there is no live session {session!r:.60}")
+    having = [key for key, agents in found if not agent or agent in agents]
+    if not having:
         raise DecisionError(f"that session has no live subagent {agent!r:.60}")
-    return key
+    return having
 
 
 def _extend(state: BrokerState, command: Extend, _by: Actor) -> list[Effect]:

@@ -72,8 +72,9 @@ def _halt(state: BrokerState, card: Card, decided: Decided) -> list[Effect]:
     why = decided.decision.halt
     if not why or not card.event.session or isinstance(decided.by, StandingOrder):
         return []  # an order that halts stands already, and may be about one subagent
-    order = Order(OrderKind.HALT, session=card.event.session, words=why)
-    return halt(state, card.event.session_key, order, decided.by)
+    key = card.event.session_key
+    order = Order(OrderKind.HALT, session=key[1], words=why, machine=key[2])
+    return halt(state, key, order, decided.by)
 
 
 def halt(state: BrokerState, key: SessionKey, order: Order, by: Actor) -> list[Effect]:

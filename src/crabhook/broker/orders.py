@@ -280,7 +280,7 @@ class Orders:
 
     def forget(self, event: Event) -> None:
         """End the orders about a session that has ended."""
-        self.revoke(lambda order: bool(order.session) and order.session == event.session)
+        self.revoke(lambda order: bool(order.session) and order.is_of(event))
 
     def forget_agent(self, event: Event) -> None:
         """End the halt of a subagent that has ended."""

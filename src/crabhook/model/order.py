@@ -21,7 +21,8 @@ class Order:
     subagent of the session that is halted; `until` is on the
     broker's clock, None for no end by time; `times` how often it still
     applies, None for always; `words` what a kept-going agent is told, or why a
-    session was halted.
+    session was halted.  `machine` is that of the session, whose hooks showed its token: another
+    machine's session of the same id is another; None for any, where it is not known.
     """
 
     kind: OrderKind
@@ -32,23 +33,25 @@ class Order:
     times: int | None = None
     words: str = ""
     agent: str = ""
+    machine: str | None = None
 
     def __str__(self) -> str:
         parts = [self.kind.value, self.name, self.session and f"session={self.session}"]
+        parts += [f"machine={self.machine}" if self.machine else ""]
         parts += [self.agent and f"agent={self.agent}"]
         parts += [self.project and f"project={self.project}"]
         parts += [f"times={self.times}" if self.times is not None else "", self.words]
         return " ".join(part for part in parts if part)
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def about(self) -> tuple[str | None, ...]:
         """What an order has in common with the order that it replaces."""
-        return self.kind, self.name, self.session, self.project, self.agent
+        return self.kind, self.name, self.session, self.project, self.agent, self.machine
 
     @property
     def event(self) -> Event:
         """An event for the feed, since nothing an agent did is behind an order's news."""
-        return Event(platform="", name="Desk", session=self.session)
+        return Event("", "Desk", session=self.session, machine=self.machine or "")
 
     def over(self, now: float) -> bool:
         """Whether the order's time has come to its end."""
@@ -58,11 +61,15 @@ class Order:
         """Whether the order is about the event's session and project."""
         folder = event.cwd.rstrip("/")
         here = self.project in ("", folder, folder.rpartition("/")[2])
-        return here and self.session in ("", event.session)
+        return here and (not self.session or self.is_of(event))
+
+    def is_of(self, event: Event) -> bool:
+        """Whether the order is about the event's session."""
+        return self.session == event.session and self.machine in (None, event.machine)
 
     def halts(self, event: Event) -> bool:
         """Whether a halt is about the event's agent: of its session, or of that one subagent."""
-        return self.session == event.session and self.agent in ("", event.agent_id)
+        return self.is_of(event) and self.agent in ("", event.agent_id)
 
 
 @dataclass(frozen=True, slots=True)

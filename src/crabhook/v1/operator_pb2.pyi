@@ -1903,6 +1903,7 @@ class Order(_message.Message):
     TIMES_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
     AGENT_FIELD_NUMBER: _builtins.int
+    MACHINE_FIELD_NUMBER: _builtins.int
     kind: Global___OrderKind.ValueType
     """What it is about."""
     name: _builtins.bytes
@@ -1919,6 +1920,8 @@ class Order(_message.Message):
     """What an agent is told."""
     agent: _builtins.bytes
     """The one subagent that it is about."""
+    machine: _builtins.bytes
+    """The machine of the session, where it is known."""
     def __init__(
         self,
         *,
@@ -1930,15 +1933,20 @@ class Order(_message.Message):
         times: _builtins.int | None = ...,
         words: _builtins.bytes = ...,
         agent: _builtins.bytes = ...,
+        machine: _builtins.bytes | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_times", b"_times", "_until", b"_until", "times", b"times", "until", b"until"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_machine", b"_machine", "_times", b"_times", "_until", b"_until", "machine", b"machine", "times", b"times", "until", b"until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_times", b"_times", "_until", b"_until", "agent", b"agent", "kind", b"kind", "name", b"name", "project", b"project", "session", b"session", "times", b"times", "until", b"until", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_machine", b"_machine", "_times", b"_times", "_until", b"_until", "agent", b"agent", "kind", b"kind", "machine", b"machine", "name", b"name", "project", b"project", "session", b"session", "times", b"times", "until", b"until", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__machine: _TypeAlias = _typing.Literal["machine"]  # noqa: Y015
+    _WhichOneofArgType__machine: _TypeAlias = _typing.Literal["_machine", b"_machine"]  # noqa: Y015
     _WhichOneofReturnType__times: _TypeAlias = _typing.Literal["times"]  # noqa: Y015
     _WhichOneofArgType__times: _TypeAlias = _typing.Literal["_times", b"_times"]  # noqa: Y015
     _WhichOneofReturnType__until: _TypeAlias = _typing.Literal["until"]  # noqa: Y015
     _WhichOneofArgType__until: _TypeAlias = _typing.Literal["_until", b"_until"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__machine) -> _WhichOneofReturnType__machine | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__times) -> _WhichOneofReturnType__times | None: ...
     @_typing.overload
@@ -1962,6 +1970,7 @@ class Standing(_message.Message):
     AGENT_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
     BY_FIELD_NUMBER: _builtins.int
+    MACHINE_FIELD_NUMBER: _builtins.int
     kind: Global___OrderKind.ValueType
     """What it is about."""
     name: _builtins.bytes
@@ -1980,6 +1989,8 @@ class Standing(_message.Message):
     """The one subagent that it is about."""
     id: _builtins.int
     """The server's number for it."""
+    machine: _builtins.bytes
+    """The machine of the session, where it is known."""
     @_builtins.property
     def by(self) -> Global___Actor:
         """Who gave it."""
@@ -1997,15 +2008,20 @@ class Standing(_message.Message):
         agent: _builtins.bytes = ...,
         id: _builtins.int = ...,
         by: Global___Actor | None = ...,
+        machine: _builtins.bytes | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_times", b"_times", "_until", b"_until", "by", b"by", "times", b"times", "until", b"until"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_machine", b"_machine", "_times", b"_times", "_until", b"_until", "by", b"by", "machine", b"machine", "times", b"times", "until", b"until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_times", b"_times", "_until", b"_until", "agent", b"agent", "by", b"by", "id", b"id", "kind", b"kind", "name", b"name", "project", b"project", "session", b"session", "times", b"times", "until", b"until", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_machine", b"_machine", "_times", b"_times", "_until", b"_until", "agent", b"agent", "by", b"by", "id", b"id", "kind", b"kind", "machine", b"machine", "name", b"name", "project", b"project", "session", b"session", "times", b"times", "until", b"until", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__machine: _TypeAlias = _typing.Literal["machine"]  # noqa: Y015
+    _WhichOneofArgType__machine: _TypeAlias = _typing.Literal["_machine", b"_machine"]  # noqa: Y015
     _WhichOneofReturnType__times: _TypeAlias = _typing.Literal["times"]  # noqa: Y015
     _WhichOneofArgType__times: _TypeAlias = _typing.Literal["_times", b"_times"]  # noqa: Y015
     _WhichOneofReturnType__until: _TypeAlias = _typing.Literal["until"]  # noqa: Y015
     _WhichOneofArgType__until: _TypeAlias = _typing.Literal["_until", b"_until"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__machine) -> _WhichOneofReturnType__machine | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__times) -> _WhichOneofReturnType__times | None: ...
     @_typing.overload

@@ -1,12 +1,9 @@
 """A call decided a moment ago: nobody is asked twice, and a note still arrives."""
 
-from dataclasses import replace
-
 import pytest
 
 from crabhook.broker.recent import ASKED_AGAIN_WITHIN, KEPT, NOTE_KEPT, RecentDecisions
 from crabhook.model.actor import OWNER
-from crabhook.model.card import Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from tests.support.playbook import (
@@ -20,6 +17,7 @@ from tests.support.playbook import (
     bash,
     calling,
     done,
+    of_machine,
     prompt,
 )
 
@@ -52,10 +50,6 @@ def test_a_prompt_after_an_allow_is_allowed_once(book: Playbook) -> None:
         "b hears PermissionRequest allow", f"feed: PermissionRequest ALLOWED: {AGAIN}"
     )
     book.asks(prompt("c", "ls")).sees("#2 waiting: c")
-
-
-def of_machine(machine: str, request: Request) -> Request:
-    return replace(request, event=replace(request.event, machine=machine))
 
 
 @pytest.mark.parametrize("decision", [ALLOW, DENY, NOTED])

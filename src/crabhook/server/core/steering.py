@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from crabhook.model.actor import UNKNOWN, OrderKind
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact, parse_object
-from crabhook.model.order import Standing
+from crabhook.model.order import Order, Standing
 from crabhook.model.session import KeptNote, Note
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_in, actor_told
@@ -45,8 +45,9 @@ def kept(
 
 
 def _stop_key(order: Standing) -> str:
-    if order.agent or order.session.startswith("{"):
-        return compact({"session": order.session, "agent": order.agent})
+    whose = {} if order.machine is None else {"machine": order.machine}
+    if whose or order.agent or order.session.startswith("{"):
+        return compact({"session": order.session, "agent": order.agent, **whose})
     return order.session
 
 
@@ -68,9 +69,9 @@ def taken_up(
             notes += _notes(key["note"], row.why, now, wall)
             continue
         session, agent = str(key.get("session", row.session)), str(key.get("agent", ""))
-        halts.append(
-            Standing(OrderKind.HALT, session=session, agent=agent, words=row.why, id=0, by=UNKNOWN)
-        )
+        machine = str(key["machine"]) if "machine" in key else None
+        about = Order(OrderKind.HALT, "", session, words=row.why, agent=agent, machine=machine)
+        halts.append(Standing.of(about, 0, UNKNOWN))
     return tuple(halts), tuple(sorted(notes, key=lambda one: one.note.id))
 
 
@@ -143,6 +144,7 @@ class KeptOrders:
 def _order_told(order: Standing, ahead: float) -> dict[str, Value]:
     told: dict[str, Value] = {name: getattr(order, name) for name in _ABOUT}
     until = None if order.until is None else order.until + ahead
+    told |= {} if order.machine is None else {"machine": order.machine}
     return {"kind": order.kind.name.lower(), **told, "until": until, "actor": actor_told(order.by)}
 
 
@@ -179,6 +181,7 @@ def _order_in(told: dict[str, Value], at: Value, now: float, wall: float) -> Sta
             *(kind, name, session, project, until),
             times=None if times is None else int(times),  # type: ignore[arg-type]
             words=words,
+            machine=str(told["machine"]) if "machine" in told else None,
             id=0,
             by=actor_in(told),
         )

@@ -141,7 +141,8 @@ def about_of(
     if card is not None:
         return facts_of(card)
     if session := getattr(command, "session", ""):
-        return next((facts_of(one) for one in live() if one.session == session), None)
+        found = {facts_of(one) for one in live() if one.session == session}
+        return found.pop() if len(found) == 1 else Facts() if found else None
     return None
 
 
@@ -255,7 +256,8 @@ class Sight:
 
     def _concerns(self, order: Standing) -> bool:
         if order.session:
-            views = (one for one in self._known.live() if one.session == order.session)
+            live = (one for one in self._known.live() if one.session == order.session)
+            views = (one for one in live if order.machine in (None, one.machine))
             return any(map(self.sees, views))
         return not order.project or self._seat.scope.takes_in(Facts(order.project))
 

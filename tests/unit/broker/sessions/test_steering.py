@@ -10,8 +10,19 @@ from crabhook.desk.commands import Steer, StopSession, TakeBackNote
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Stance
 from crabhook.model.errors import DecisionError
+from crabhook.model.order import Order, OrderKind
 from crabhook.policy.rule import RuleVerdict, Ruling
-from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, done
+from tests.support.playbook import (
+    ALLOW,
+    DENY,
+    Playbook,
+    asking,
+    bash,
+    calling,
+    done,
+    of_machine,
+    prompt,
+)
 
 COMPANION = Stance.COMPANION
 SAID = "Note from the operator: use the blue one"
@@ -201,3 +212,62 @@ def test_only_what_is_known_can_be_stopped(book: Playbook) -> None:
     with pytest.raises(DecisionError, match="no live session"):
         stop(book)
     assert not book.broker.orders()
+
+
+# Another machine, whose token an attacker has, and which knows the session's id.
+
+OWN, OTHER = "build1", "build2"
+
+
+@pytest.fixture
+def there(book: Playbook) -> Playbook:
+    """A session of one machine, with a subagent."""
+    book.asks(of_machine(OWN, asking("h", "SessionStart")))
+    return book.asks(of_machine(OWN, asking("i", "SubagentStart", agent="sub")))
+
+
+def test_what_lets_a_session_pass_lets_no_other_machine_pass(there: Playbook) -> None:
+    there.orders(Order(OrderKind.ALLOW_ALL, session="s", until=there.now + 60))
+    there.orders(Order(OrderKind.KEEP_GOING, name="Stop", session="s", times=2, words="go on"))
+    there.asks(of_machine(OTHER, asking("b", "Stop"))).sees("b hears nothing", "feed: Stop")
+    there.asks(of_machine(OTHER, bash("a", "ls"))).sees("#1 waiting: a")
+    there.asks(bash("c", "ls")).sees("#2 waiting: c")
+    there.asks(of_machine(OWN, bash("d", "ls")))
+    assert "d hears PreToolUse allow" in repr(there)
+    assert [one.times for one in there.broker.orders()] == [None, 2]
+
+
+@pytest.mark.parametrize("machine", [OTHER, ""])
+def test_no_other_machine_ends_what_holds_or_stops_a_session(machine: str, there: Playbook) -> None:
+    there.orders(Order(OrderKind.HOLD_ALL, session="s"))
+    stop(there)
+    stop(there, agent="sub")
+    stands = there.broker.orders()
+    assert {one.machine for one in stands} == {OWN}
+    for ticket, event in (("a", "UserPromptSubmit"), ("b", "SessionEnd"), ("c", "SubagentStop")):
+        there.asks(of_machine(machine, asking(ticket, event, agent="sub" * (ticket == "c"))))
+    assert there.broker.orders() == stands
+    there.asks(of_machine(OWN, bash("d", "ls")))
+    assert "d hears PreToolUse deny" in repr(there)
+    there.asks(of_machine(OWN, asking("e", "UserPromptSubmit")))
+    assert [one.agent for one in there.broker.halts()] == ["sub"]
+
+
+def test_a_note_goes_to_the_machine_that_it_was_for(there: Playbook) -> None:
+    steer(there)
+    there.asks(of_machine(OTHER, asking("a", "SessionEnd")))
+    there.asks(of_machine(OTHER, done("b", "ls"))).sees("b hears nothing", "feed: PostToolUse")
+    with pytest.raises(DecisionError, match="2 agents have a session"):
+        steer(there)
+    there.asks(of_machine(OWN, done("c", "ls")))
+    assert SAID in repr(there)
+
+
+def test_a_stop_is_of_every_session_that_says_it_has_the_id(there: Playbook) -> None:
+    """So that no other machine can keep a session from being stopped."""
+    there.asks(of_machine(OTHER, bash("a", "ls"))).asks(of_machine(OWN, prompt("b", "ls")))
+    with pytest.raises(DecisionError, match="2 machines have a session"):
+        there.orders(Order(OrderKind.ALLOW_ALL, session="s", until=there.now + 60))
+    stop(there)
+    assert not there.broker.waiting()
+    assert {one.machine for one in there.broker.halts()} == {OWN, OTHER}

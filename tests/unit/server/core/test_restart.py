@@ -348,3 +348,6 @@ def test_a_session_of_any_name_that_was_stopped_is_the_one_that_is_stopped_again
 ) -> None:
     halt = Standing(OrderKind.HALT, session=session, words="why", id=0, by=UNKNOWN)
     assert taken_up(kept([halt], [], 0.0, 0.0), 0.0, 0.0) == ((halt,), ())
+    for machine in ("build1", ""):
+        of_one = replace(halt, machine=machine)
+        assert taken_up(kept([of_one], [], 0.0, 0.0), 0.0, 0.0) == ((of_one,), ())

@@ -48,8 +48,8 @@ async def test_the_next_server_goes_by_the_orders_that_stand(tmp_path: Path) -> 
     desk = seat(first.runner)
     for order in (
         Order(OrderKind.AWAY, until=now + 600),
-        Order(OrderKind.HOLD, name="Stop", session="s1"),
-        Order(OrderKind.ALLOW_ALL, session="s2", until=now + 60),
+        Order(OrderKind.HOLD, name="Stop", session="s1", machine=""),
+        Order(OrderKind.ALLOW_ALL, session="s2", until=now + 60, machine="build1"),
         Order(OrderKind.KEEP_GOING, name="Stop", session="s3", times=3, words="go on"),
     ):
         desk.order(order)
@@ -59,7 +59,8 @@ async def test_the_next_server_goes_by_the_orders_that_stand(tmp_path: Path) -> 
     second = Server(tmp_path)
     await second.runner.restore()
     assert second.orders() == stood
-    away = second.runner.broker.orders()[0]
+    away, *others = second.runner.broker.orders()
+    assert [one.machine for one in others] == ["", "build1", None]
     assert away.until == pytest.approx(now + 600, abs=1)
     seat(second.runner).revoke(frozenset([away.id]))
     second.kill()
