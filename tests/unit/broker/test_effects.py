@@ -1,6 +1,7 @@
 """Everything the broker can ask for is frozen, so that nobody changes it on the way."""
 
 from dataclasses import FrozenInstanceError
+from itertools import chain
 from typing import Any, get_args
 
 import pytest
@@ -23,7 +24,9 @@ def test_equal_effects_are_equal() -> None:
 
 def test_every_refusal_has_its_status_on_the_wire() -> None:
     assert set(_STATUS) == set(Refusal)
-    full = (Refusal.FULL, Refusal.SESSION_FULL)  # the same to a client: no room
-    others = [status for refusal, status in _STATUS.items() if refusal not in full]
-    assert _STATUS[full[0]] is _STATUS[full[1]] not in others
+    # The same to a client: there is no room, and another server answers.
+    alike = (Refusal.FULL, Refusal.SESSION_FULL), (Refusal.HANDED_OVER, Refusal.STANDBY)
+    others = [status for refusal, status in _STATUS.items() if refusal not in chain(*alike)]
     assert len(set(others)) == len(others)
+    for one, same in alike:
+        assert _STATUS[one] is _STATUS[same] not in others
