@@ -21,7 +21,7 @@ from tests.support.port import SOON, Opened, ask, connected, new_call, opened, p
 from tests.support.seat import seat
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-TALKS = 240
+TALKS = [84, pytest.param(240, marks=pytest.mark.thorough)]
 AT_ONCE = 12
 A_WORD = 0.3  # seconds in which the port says what it has to say to one that then says no more
 
@@ -29,11 +29,11 @@ _VARY_FRAMES = frames.of(len(PREFACE), client_frames.SPARE)
 _VARY_CALLS = messages.of(MUTATION)
 
 
-def talks(chance: Random) -> list[bytes]:
+def talks(chance: Random, count: int) -> list[bytes]:
     """Whole exchanges of a client's, varied as frames or inside their messages, and no exchanges."""
     kept = [data[3:] for data in (*client_frames.seeds(), *corpus.inputs_of("client_frames"))]
     made = []
-    for number in range(TALKS):
+    for number in range(count):
         asked = request()
         if number % 3 == 0:
             row = messages.joined([(messages.ASK, asked.SerializeToString())])
@@ -83,9 +83,10 @@ def answered(talk: bytes, heard: bytes) -> bytes:
 
 
 @pytest.mark.slow
-async def test_any_bytes_at_the_port_are_outlived_and_allow_nothing() -> None:
+@pytest.mark.parametrize("count", TALKS)
+async def test_any_bytes_at_the_port_are_outlived_and_allow_nothing(count: int) -> None:
     chance = Random(20261122)
-    made = talks(chance)
+    made = talks(chance, count)
     async with opened() as port:
         path = path_of(port)
         for at in range(0, len(made), AT_ONCE):
@@ -94,7 +95,7 @@ async def test_any_bytes_at_the_port_are_outlived_and_allow_nothing() -> None:
             for talk, back in zip(some, heard, strict=True):
                 assert b"allow" not in answered(talk, back), talk
         await port.until(lambda: not port.runner.broker.waiting())
-        assert len(port.news) > TALKS // 4  # many of them were heard as requests
+        assert len(port.news) > count // 4  # many of them were heard as requests
         await _still_serves(port)
 
 

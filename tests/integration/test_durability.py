@@ -17,7 +17,7 @@ from tests.support.lives import Trial
 HOOKS = 200
 DEATHS = 10
 WAVE = 40  # hooks that a life begins with, until there are enough: most wait through several
-SIZES = [(50, 2), pytest.param(HOOKS, DEATHS, marks=pytest.mark.thorough)]
+SIZES = [(30, 2), pytest.param(HOOKS, DEATHS, marks=pytest.mark.thorough)]
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -36,20 +36,23 @@ def test_a_server_killed_at_any_moment_loses_nothing(hooks: int, deaths: int) ->
             assert len(ledger.of(Kind.TAKEN_UP)) >= deaths
 
 
-def test_hooks_killed_at_any_moment_leave_a_record_that_says_so() -> None:
-    with Trial(hooks=HOOKS) as trial:
+@pytest.mark.parametrize("hooks", [60, pytest.param(HOOKS, marks=pytest.mark.thorough)])
+def test_hooks_killed_at_any_moment_leave_a_record_that_says_so(hooks: int) -> None:
+    with Trial(hooks=hooks) as trial:
         trial.server.start()
-        deciding = trial.operator().in_the_background(8)
-        for _ in range(HOOKS // WAVE):
-            trial.fleet.launch(WAVE)
-            for _ in range(WAVE // 4):
+        operator, wave = trial.operator(), hooks // 5
+        deciding = operator.in_the_background(60)
+        for _ in range(5):
+            trial.fleet.launch(wave)
+            for _ in range(wave // 4):
                 time.sleep(trial.chance.uniform(0, 0.1))
                 trial.fleet.shoot(1)
+        operator.stop()
         deciding.join()
         trial.last_life()
         ledger = trial.aftermath()
         killed = trial.fleet.ends.killed
-        assert len(killed) > HOOKS / 10
+        assert len(killed) > (hooks / 10 if hooks == HOOKS else 0)  # chance may spare many of a few
         withdrawn = {one.tool_use_id for one in ledger.of(Kind.WITHDRAWN)}
         asked = {one.tool_use_id for one in ledger.of(Kind.ASKED)}
         undelivered = {

@@ -14,6 +14,7 @@ from tests.support.lives import Trial
 from tests.support.smalldisk import SmallDisk
 
 HOOKS = 100
+SIZES = [30, pytest.param(HOOKS, marks=pytest.mark.thorough)]
 ROOM = 16_000  # kilobytes: enough for all of it, until it is filled
 NOT_RECORDED = "NOT RECORDED"
 AGAIN = "the record is written again"
@@ -27,17 +28,18 @@ def gaps(ledger: Ledger) -> list[dict[str, object]]:
     return [told(one) for one in ledger.of(Kind.GAP)]
 
 
-def test_what_is_decided_on_a_full_disk_is_written_when_there_is_room() -> None:
-    with SmallDisk(ROOM) as disk, Trial(hooks=HOOKS, inside=disk.inside, state=disk.place) as trial:
+@pytest.mark.parametrize("hooks", SIZES)
+def test_what_is_decided_on_a_full_disk_is_written_when_there_is_room(hooks: int) -> None:
+    with SmallDisk(ROOM) as disk, Trial(hooks=hooks, inside=disk.inside, state=disk.place) as trial:
         trial.server.start()
-        trial.fleet.launch(HOOKS // 2)
-        trial.server.hears(" PreToolUse ", times=HOOKS // 4)
+        trial.fleet.launch(hooks // 2)
+        trial.server.hears(" PreToolUse ", times=hooks // 4)
         operator = trial.operator()
         deciding = operator.in_the_background(60)
         time.sleep(trial.chance.uniform(0.1, 0.5))
         disk.fill()
         before = trial.server.said(DENIED)
-        trial.fleet.launch(HOOKS // 2)
+        trial.fleet.launch(hooks // 2)
         trial.server.hears(DENIED, times=before + 1)
         operator.stop()
         deciding.join()
@@ -47,15 +49,16 @@ def test_what_is_decided_on_a_full_disk_is_written_when_there_is_room() -> None:
         trial.server.hears(AGAIN)
         ledger = trial.aftermath(disk)
         (gap,) = gaps(ledger)
-        assert (gap["lost"], len(trial.fleet.ends.answered)) == (0, HOOKS)
+        assert (gap["lost"], len(trial.fleet.ends.answered)) == (0, hooks)
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 
-def test_a_server_that_begins_on_a_full_disk_has_the_cards_that_waited() -> None:
-    with SmallDisk(ROOM) as disk, Trial(hooks=HOOKS, inside=disk.inside, state=disk.place) as trial:
+@pytest.mark.parametrize("hooks", SIZES)
+def test_a_server_that_begins_on_a_full_disk_has_the_cards_that_waited(hooks: int) -> None:
+    with SmallDisk(ROOM) as disk, Trial(hooks=hooks, inside=disk.inside, state=disk.place) as trial:
         trial.server.start()
-        trial.fleet.launch(HOOKS)
-        trial.server.hears(" PreToolUse ", times=HOOKS)
+        trial.fleet.launch(hooks)
+        trial.server.hears(" PreToolUse ", times=hooks)
         disk.fill()
         trial.server.kill()
         trial.server.start()
@@ -63,14 +66,15 @@ def test_a_server_that_begins_on_a_full_disk_has_the_cards_that_waited() -> None
         disk.free()
         trial.server.hears(AGAIN)
         ledger = trial.aftermath(disk)
-        assert len(trial.fleet.ends.answered) == HOOKS
+        assert len(trial.fleet.ends.answered) == hooks
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 
-def test_what_is_decided_while_the_record_is_locked_is_written_afterwards() -> None:
-    with Trial(hooks=HOOKS) as trial:
+@pytest.mark.parametrize("hooks", SIZES)
+def test_what_is_decided_while_the_record_is_locked_is_written_afterwards(hooks: int) -> None:
+    with Trial(hooks=hooks) as trial:
         trial.server.start()
-        trial.fleet.launch(HOOKS // 2)
+        trial.fleet.launch(hooks // 2)
         operator = trial.operator()
         deciding = operator.in_the_background(60)
         time.sleep(trial.chance.uniform(0.1, 0.5))
@@ -78,7 +82,7 @@ def test_what_is_decided_while_the_record_is_locked_is_written_afterwards() -> N
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             before = trial.server.said(DENIED)
-            trial.fleet.launch(HOOKS // 2)
+            trial.fleet.launch(hooks // 2)
             trial.server.hears(DENIED, times=before + 1)
             trial.server.hears(NOT_RECORDED)
             other.execute("ROLLBACK")
@@ -88,7 +92,7 @@ def test_what_is_decided_while_the_record_is_locked_is_written_afterwards() -> N
         trial.server.hears(AGAIN)
         ledger = trial.aftermath()
         assert [gap["lost"] for gap in gaps(ledger)] == [0]
-        assert len(trial.fleet.ends.answered) == HOOKS
+        assert len(trial.fleet.ends.answered) == hooks
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 

@@ -193,6 +193,7 @@ def test_mismatch_10_the_operator_can_block_what_is_no_call(
     assert said == {"decision": "block", "reason": "run the tests first"}
 
 
+@pytest.mark.thorough  # it waits longer than the reference does
 def test_mismatch_10_nothing_passes_while_the_operator_thinks(desk: BridgedDesk) -> None:
     desk.hold("Stop")
     forwarder = desk.forward(event("Stop"))

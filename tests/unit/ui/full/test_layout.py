@@ -191,7 +191,7 @@ def test_every_row_of_a_long_request_can_be_scrolled_to() -> None:
 @pytest.mark.slow
 def test_what_is_drawn_costs_the_same_among_many_cards_as_among_few() -> None:
     sitting = Sitting()
-    for number in range(3000):
+    for number in range(1000):
         sitting.ask(session_id=f"s{number}")
     spelt: list[str] = []
     spell = sitting.painter._spell
