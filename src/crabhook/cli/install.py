@@ -100,7 +100,8 @@ def _install(arguments: argparse.Namespace) -> None:
         report(change, what, shared=managed)
         compiled = program.compile_hook()
         say(agent.settings.stances[installation.stance])
-        say(f"They ask the server at {installation.server}, whatever their environment says.")
+        at = " or ".join(listed(installation.server or ""))
+        say(f"They ask the server at {at}, whatever their environment says.")
         say(_FAIL_CLOSED if installation.fail_closed else agent.settings.unreachable)
         say(*(next_steps(agent, installation) if arguments.join is None else [_joined(agent)]))
         if not compiled:
@@ -314,12 +315,10 @@ def _address(text: str) -> str:
     """Return the address, or the list of them, with the paths of sockets made absolute."""
     if not text.strip(", "):
         raise argparse.ArgumentTypeError("an address is unix:PATH or HOST:PORT")
-    return ",".join(map(_absolute, listed(text)))
-
-
-def _absolute(address: str) -> str:
-    relative = address.startswith("unix:") and address[5:6] != "/"
-    return f"unix:{_path(address[5:])}" if relative else address
+    return ",".join(
+        f"unix:{_path(one[5:])}" if one.startswith("unix:") and one[5:6] != "/" else one
+        for one in listed(text)
+    )
 
 
 def _path(text: str) -> str:

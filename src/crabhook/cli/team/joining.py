@@ -70,7 +70,7 @@ def _join_desk(arguments: argparse.Namespace) -> None:
     joined = join(invitation, Joining(Joins.DESK, *keys.requests(), name), shown)
     kept = keep(config.config_folder(), keys, joined, name, seal)
     say(f"You are {joined.name}, {joined.role} in the team {joined.team}.")
-    say(f"Its server is {joined.server}.")
+    say(f"Its server is {' or '.join(listed(joined.server))}.")
     say(f"This device's keys are in {kept.path}.")
 
 

@@ -140,7 +140,8 @@ def revoke(home: Path, *words: str) -> None:
 def test_a_person_joins_by_one_line_and_is_revoked_by_another(here: Path, tmp_path: Path) -> None:
     there = tmp_path / "there"
     invite = [CRABHOOK, "operators", "invite", "bob", "--role", "decider", "--kind", "call"]
-    with Typist([*invite, *ways()], environment(here)) as ann:
+    servers = ["--server", "a.example:7444,b.example:7444"]
+    with Typist([*invite, *ways(), *servers], environment(here)) as ann:
         join = [CRABHOOK, "desk", "join", invited(ann), "--name", "laptop"]
         with Typist(join, environment(there)) as bob:
             bob.answer(NEW, f"{OTHER}\n")
@@ -151,7 +152,7 @@ def test_a_person_joins_by_one_line_and_is_revoked_by_another(here: Path, tmp_pa
         (words,) = re.findall(r"\n  ((?:[a-z]+ ){5}[a-z]+)\n", said)
         assert words in ann.shown
         assert "You are bob, decider" in said
-        assert "127.0.0.1:7444" in said
+        assert "Its server is a.example:7444 or b.example:7444." in said
         assert "bob has joined as decider, limited to kinds call" in ann.finish()[1]
     team = team_in(folder(here))
     roles = [(one.name, one.role) for one in team.members]
@@ -184,18 +185,20 @@ def test_a_machines_hooks_are_installed_by_one_line_with_a_token_of_their_own(
     here: Path, tmp_path: Path
 ) -> None:
     there = tmp_path / "there"
-    with Typist([CRABHOOK, "machines", "invite", "build1", *ways()], environment(here)) as ann:
+    invite = [CRABHOOK, "machines", "invite", "build1", "--server", "a.example:7443,127.0.0.1:7443"]
+    with Typist([*invite, *ways()], environment(here)) as ann:
         install = [CRABHOOK, "install", "claude", "--join", invited(ann)]
         with Typist(install, environment(there)) as agent:
             ann.answer("[y/N] ", "y\n")
             code, said, _ = agent.finish()
         assert code == 0
-        assert "They ask the server at 127.0.0.1:7443" in said
+        assert "They ask the server at a.example:7443 or 127.0.0.1:7443" in said
         assert "Next: see that hooks reach the team's server" in said
         assert ann.finish()[0] == 0
     (token,) = (there / "config" / "crabhook" / "servers").glob("*/token")
     assert token.stat().st_mode & 0o777 == 0o600
     settings = (there / ".claude" / "settings.json").read_text()
+    assert '"a.example:7443,127.0.0.1:7443"' in settings
     assert str(token) in settings
     assert str(token.with_name("authority.pem")) in settings
     reader = TeamReader(folder(here))
