@@ -155,15 +155,20 @@ START = 2_000  # letters
 def is_short(fields: Mapping[str, Value], *, but: str = "") -> bool:
     """Whether an object is its own start, as far as that is soon told; one field is left out.
 
-    It is not told of an object that holds others.
+    It is not told of an object in which others lie deeper than one level.
     """
     left = START - 1
     for key, item in fields.items():
         if key == but:
             continue
-        if isinstance(item, dict | list):
-            return False
         left -= len(key) + (len(item) if isinstance(item, str) else 1)
+        if isinstance(item, dict):
+            for name, inner in item.items():
+                if isinstance(inner, dict | list):
+                    return False
+                left -= len(name) + (len(inner) if isinstance(inner, str) else 1)
+        elif isinstance(item, list):
+            return False
     return left > 0
 
 

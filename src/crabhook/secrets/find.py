@@ -39,11 +39,20 @@ _SHAPES = re.compile(
     + "|".join(f"({whose}({secret}))" for _, whose, secret in _FORMATS)
     + ")(?![A-Za-z0-9])"
 )
+# The same without groups, with which it takes a tenth of the time; most texts hold no such secret.
+_ANY_SHAPE = re.compile(
+    "(?<![A-Za-z0-9])(?:"
+    + "|".join(f"{whose}{secret}" for _, whose, secret in _FORMATS)
+    + ")(?![A-Za-z0-9])"
+)
 
 
 def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[Span]:
     """Return the secrets of known shape between two places of `text`."""
-    for found in _SHAPES.finditer(text, start, len(text) if stop is None else stop):
+    end = len(text) if stop is None else stop
+    if _ANY_SHAPE.search(text, start, end) is None:
+        return
+    for found in _SHAPES.finditer(text, start, end):
         group = found.lastindex or 0
         shown = found.start(group + 1) - found.start()
         yield Span(*found.span(), _FORMATS[group // 2][0], shown)

@@ -1,11 +1,15 @@
 """Places in a text."""
 
+import re
 from itertools import pairwise
+from random import Random
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabhook.secrets.context import Span, lowered, places, united
+from crabhook.secrets.find import _FORMATS, _SHAPES, known_in
 
 _SPANS = st.lists(
     st.tuples(st.integers(0, 30), st.integers(1, 9), st.sampled_from("abc")).map(
@@ -36,3 +40,24 @@ def test_united_spans_cover_the_same_and_never_overlap(spans: list[Span]) -> Non
 
 def test_united_spans_are_named_after_the_one_that_was_listed_first() -> None:
     assert list(united([Span(5, 9, "first"), Span(0, 6, "second")])) == [Span(0, 9, "first")]
+
+
+@pytest.mark.parametrize("form", range(len(_FORMATS)))
+def test_what_has_a_vendors_shape_is_found_whichever_of_its_two_patterns_is_asked(
+    form: int,
+) -> None:
+    """The pattern without groups only spares the other one; it must leave none of its finds out."""
+    kind, whose, secret = _FORMATS[form]
+    random = Random(form)
+    texts = st.from_regex(re.compile(whose + secret, re.ASCII), fullmatch=True)
+
+    @settings(max_examples=20, deadline=None, database=None)
+    @given(texts)
+    def holds(text: str) -> None:
+        for around in (text, f"x {text} y", f"TOKEN={text}\n", f"{text}{text}", f"a{text}"):
+            start = random.randrange(3)
+            alone = [found.span() for found in _SHAPES.finditer(around, start)]
+            assert [one[:2] for one in known_in(around, start)] == alone
+        assert list(known_in(text)), kind
+
+    holds()
