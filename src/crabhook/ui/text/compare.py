@@ -23,12 +23,17 @@ def compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Side, str
 
     Its time may grow with the square of the number of lines, so the caller bounds them.
     """
-    for step, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new).get_opcodes():
+    first, last = _alike_around(old, new)
+    yield from ((Side.KEPT, line) for line in old[:first])
+    before, after = old[first : len(old) - last], new[first : len(new) - last]
+    steps = SequenceMatcher(None, before, after).get_opcodes()
+    for step, old_from, old_to, new_from, new_to in steps:
         if step == "equal":
-            yield from ((Side.KEPT, line) for line in old[old_from:old_to])
+            yield from ((Side.KEPT, line) for line in before[old_from:old_to])
         else:
-            yield from ((Side.REMOVED, line) for line in old[old_from:old_to])
-            yield from ((Side.ADDED, line) for line in new[new_from:new_to])
+            yield from ((Side.REMOVED, line) for line in before[old_from:old_to])
+            yield from ((Side.ADDED, line) for line in after[new_from:new_to])
+    yield from ((Side.KEPT, line) for line in old[len(old) - last :])
 
 
 def counted(old: str, new: str) -> tuple[int, int]:
@@ -39,15 +44,19 @@ def counted(old: str, new: str) -> tuple[int, int]:
     before, after = _lines(old), _lines(new)
     if not (before and after):
         return len(after), len(before)
-    same = _alike_at_first(before, after)
-    before, after = before[same:], after[same:]
-    same = _alike_at_first(before[::-1], after[::-1])
-    before, after = before[: len(before) - same], after[: len(after) - same]
+    first, last = _alike_around(before, after)
+    before, after = before[first : len(before) - last], after[first : len(after) - last]
     if len(before) + len(after) > _MOST_COUNTED:
         came, went = Counter(after), Counter(before)
         return (came - went).total(), (went - came).total()
     sides = Counter(side for side, _ in compared(before, after))
     return sides[Side.ADDED], sides[Side.REMOVED]
+
+
+def _alike_around(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return how many lines both begin with, and how many of the others both end with."""
+    first = _alike_at_first(old, new)
+    return first, _alike_at_first(old[first:][::-1], new[first:][::-1])
 
 
 def _alike_at_first(one: Sequence[str], other: Sequence[str]) -> int:
