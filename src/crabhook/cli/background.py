@@ -30,6 +30,7 @@ from crabhook.cli.commands import (
     reporting,
 )
 from crabhook.cli.terminal import say, say_json, takes_a_person
+from crabhook.hook.servers import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import (
     Address,
@@ -58,13 +59,12 @@ class BackgroundError(CrabhookError):
 def socket_of(server: str | None) -> UnixAddress:
     """Return where the server listens; raises BackgroundError for a place that is not safe."""
     named = server or os.environ.get(_SERVER)
-    address: Address = parse_address(named) if named else default_address()
-    if not isinstance(address, UnixAddress):
-        raise BackgroundError(
-            f"{address} is TCP: name the server's Unix socket, with --server unix:PATH"
-        )
-    _check(address.path.parent)
-    return address
+    known: list[Address] = [parse_address(one) for one in listed(named or str(default_address()))]
+    for address in known:
+        if isinstance(address, UnixAddress):
+            _check(address.path.parent)
+            return address
+    raise BackgroundError(f"{named} is TCP: name the server's Unix socket, with --server unix:PATH")
 
 
 def _check(folder: Path) -> None:

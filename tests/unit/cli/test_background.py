@@ -17,6 +17,7 @@ def test_no_server_is_looked_for_over_tcp() -> None:
 def test_a_socket_where_others_could_have_put_theirs_is_not_looked_at() -> None:
     with short_folder() as folder:
         assert socket_of(f"unix:{folder}/s").path == folder / "s"
+        assert socket_of(f"b.example:7443,unix:{folder}/s").path == folder / "s"
         for mode in (0o770, 0o707, 0o1777):
             folder.chmod(mode)
             with pytest.raises(BackgroundError, match="this user alone"):
