@@ -2,10 +2,18 @@
 
 from dataclasses import replace
 
-from crabhook.broker.messages import Restored, RestoredAnswer, RestoredDecision, RestoredRequest
+from crabhook.broker.messages import (
+    Mirrored,
+    Restored,
+    RestoredAnswer,
+    RestoredDecision,
+    RestoredRequest,
+    Show,
+    TimePassed,
+)
 from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.model.actor import OWNER, Ended
-from crabhook.model.card import Request
+from crabhook.model.card import Request, State
 from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, ASK, Playbook, bash, calling, done, prompt
@@ -177,3 +185,19 @@ def test_a_card_that_is_put_back_has_waited_as_long_as_it_has() -> None:
     book.broker.handle(Restored((RestoredRequest(3, leg, 42.0),), (), (), 40, book.now))
     (card,) = book.broker.waiting()
     assert book.now - card.asked_at == 42.0
+
+
+def test_what_another_server_shows_is_on_its_cards_and_no_clock_or_rule_ends_it_here() -> None:
+    book = Playbook()
+    first, second = bash("a", "ls", wait=book.now + 5), prompt("b", "ls", wait=book.now + 5)
+    shown = tuple(RestoredRequest(7, one) for one in (first, second))
+    assert [type(one) for one in book.broker.handle(Mirrored(shown, (), book.now))] == [Show] * 2
+    (card,) = book.broker.waiting()
+    assert (card.number, [leg.id for leg in card.requests]) == (7, ["a", "b"])
+    assert not card.restored
+    assert book.broker.handle(TimePassed(book.now + 600)) == []
+    ended = replace(card, state=State.DECIDED, decided=Decided(ALLOW, OWNER), ended_at=book.now)
+    (effect,) = book.broker.handle(Mirrored((), (ended,), book.now))
+    assert isinstance(effect, Show)
+    assert (effect.card.state, effect.card.revision) == (State.DECIDED, card.revision + 1)
+    assert not book.broker.waiting()

@@ -197,7 +197,8 @@ class PermissionPort(PermissionServiceServicer):
 
     async def _turn_away(self, refusal: Refusal, context: Context) -> NoReturn:
         """End a call without a reply; where another server leads, say which."""
-        leader = self._runner.leader.hooks if refusal in _ELSEWHERE else ""
+        standby = self._runner.role is Role.STANDBY  # who hands over does not know the next yet
+        leader = self._runner.leader.hooks if standby and refusal in _ELSEWHERE else ""
         hint = ((LEADER, leader),) if leader else ()
         await context.abort(_STATUS[refusal], str(refusal), hint)
         raise AssertionError  # pragma: no cover - `abort` has raised

@@ -13,6 +13,7 @@ from crabhook.broker.messages import (
     Arrived,
     Effect,
     Fact,
+    Mirrored,
     Refusal,
     Refuse,
     Resolve,
@@ -156,6 +157,22 @@ def test_what_waited_at_the_server_before_counts_as_taken_in_and_may_not_come_ba
     assert (book.tally.restored, book.tally.waiting) == (1, 1)
     book.waits(151)
     assert book.ended() == {End.NEVER_CAME_BACK: 1}
+
+
+def test_what_waits_where_another_server_leads_now_has_ended_here() -> None:
+    book = Book()
+    book.asks(bash("a", "ls")).asks(bash("b", "make", "t2")).answers(1, ALLOW)
+    book.tally.turn()
+    assert book.tally.waiting == 0
+    assert book.ended() == {End.DECIDED: 1, End.LED_ELSEWHERE: 1}
+    assert book.tally.taken_in.total() == 2
+
+
+def test_what_another_server_shows_is_not_counted_here() -> None:
+    book = Book()
+    waits = bash("a", "ls", wait=book.now + 600)
+    book._told("shown", Mirrored((RestoredRequest(3, waits),), (), book.now))
+    assert (book.tally.restored, book.tally.waiting, book.ended()) == (0, 0, {})
 
 
 def test_a_hook_that_comes_back_is_no_new_request() -> None:

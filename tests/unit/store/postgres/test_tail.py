@@ -1,0 +1,113 @@
+"""What a standby reads of a record that another server writes: at once by a bell, or a second late."""
+
+import re
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from crabhook.store.change import settled, waits
+from crabhook.store.interface import Leader, TakenError, UnreachableError, skewed
+from crabhook.store.opening import lead, open_writer
+from crabhook.store.postgres.tail import PROBE_WITHIN, Tail
+from crabhook.store.writer import Writer
+from tests.support.cluster import Cluster
+from tests.unit.store.making import answer, decision, entry, waiting
+from tests.unit.store.postgres.test_line import between, short
+
+__all__ = ["short"]
+pytestmark = pytest.mark.process
+
+WITHIN = 20.0  # seconds to wait for a bell that rings at once
+
+
+def test_a_tail_tells_what_waits_and_how_it_ended_as_soon_as_that_is_written(
+    place: str, store: Writer
+) -> None:
+    store.write([waits(waiting("r1"), entry())])
+    tail = Tail(place)
+    try:
+        first = tail.look(WITHIN)  # the first does not wait
+        assert first is not None
+        assert [one.request_id for one in first.new] == ["r1"]
+        assert first.leader.epoch == 1
+        assert tail.deaf == ""
+        tail.look(0.2)  # the bells of before
+        store.write([waits(waiting("r2", card=2), entry()), settled([answer("r1")], decision())])
+        begun = monotonic()
+        then = tail.look(WITHIN)
+        assert monotonic() - begun < WITHIN / 2
+        assert then is not None
+        assert [one.request_id for one in then.new] == ["r2"]
+        assert then.gone == {"r1": 1}
+        assert [(one.card, one.verdict) for one in then.ended] == [(1, "allow")]
+        assert then.seq == first.seq + 2
+    finally:
+        tail.close()
+
+
+def test_a_connection_that_passes_no_bells_on_is_said_and_the_record_is_followed_all_the_same(
+    cluster: Cluster, place: str, store: Writer, short: Path
+) -> None:
+    bell = re.compile(rb"A.{8}crabhook\0[^\0]*\0", re.DOTALL)
+    with between(cluster, short, lambda said: bell.sub(b"", said)) as url:
+        tail = Tail(url)
+        try:
+            begun = monotonic()
+            assert tail.look(0.2) is not None
+            assert monotonic() - begun >= PROBE_WITHIN
+            assert "passes no notifications on, as a pooler does" in tail.deaf
+            store.write([waits(waiting("r1"), entry())])
+            then = tail.look(0.2)
+            assert then is not None
+            assert [one.request_id for one in then.new] == ["r1"]
+        finally:
+            tail.close()
+
+
+def test_a_tail_that_lost_its_connection_says_so_and_goes_on_where_it_was(
+    cluster: Cluster, place: str, store: Writer
+) -> None:
+    tail = Tail(place)
+    try:
+        tail.look(WITHIN)
+        cluster.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' "
+            "AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')"
+        )
+        store.write([waits(waiting("r1"), entry())])
+        with pytest.raises(UnreachableError):
+            tail.look(0.1)
+        then = tail.look(WITHIN)
+        assert then is not None
+        assert [one.request_id for one in then.new] == ["r1"]
+    finally:
+        tail.close()
+
+
+def test_who_waits_for_the_lock_has_it_as_soon_as_it_is_free_and_hears_who_leads_until_then(
+    place: str,
+) -> None:
+    first = lead(place, Leader("one", "a:1", "a:2"), 0.0)
+    with pytest.raises(TakenError, match=r"another crabhook \(one\)") as told:
+        lead(place, Leader("two"), 0.1)
+    assert told.value.leader == Leader("one", "a:1", "a:2", 1)
+    first.close()
+    begun = monotonic()
+    second = lead(place, Leader("two"), WITHIN)
+    assert monotonic() - begun < WITHIN / 2
+    assert second.journal.pace.epoch == 2
+    second.close()
+
+
+def test_a_clock_that_differs_from_the_databases_is_said(place: str) -> None:
+    store = open_writer(place)
+    store.close()
+    pace = store.journal.pace
+    assert abs(pace.skew) < 5
+    assert skewed(pace) == ""
+    pace.skew = 61.2
+    assert "61 s ahead of the database's" in skewed(pace)
+    pace.skew = -7
+    assert "7 s behind the database's" in skewed(pace)
