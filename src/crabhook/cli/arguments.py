@@ -23,7 +23,7 @@ from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError, read_
 from crabhook.store.interface import Proposal
 from crabhook.store.opening import Place, is_shared, open_history, propose
 from crabhook.store.record import Document, iso
-from crabhook.team.folder import Folder
+from crabhook.team.folder import TEAM, Folder
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -112,13 +112,20 @@ class SharedDocuments:
         """Have a text take the place of the one that was read; raises SharedError."""
         self.put(name, text)
 
-    def put(self, name: str, text: str) -> Document:
-        """Have a text take the place of the one that was read; raises SharedError."""
+    def has(self, name: str) -> bool:
+        """Whether somebody has begun a document."""
+        return name in self._known
+
+    def put(self, name: str, text: str, *, signed: bool = False) -> Document:
+        """Have a text take the place of the one that was read; raises SharedError.
+
+        `signed`: the text has a signature of its own.
+        """
         before = self.get(name)
         asked = Proposal(
             secrets.token_hex(16), name, before.version, text, getpass.getuser(), gethostname()
         )
-        if self._sign:
+        if not signed and self._sign:
             asked = replace(asked, signature=self._sign(asked.signed))
         if why := propose(self.place, asked):
             raise SharedError(f"{why}; nothing was changed")
@@ -158,6 +165,13 @@ def shared_documents(place: Place | None) -> SharedDocuments:
             "are what counts"
         )
     return SharedDocuments(place)
+
+
+def team_on_record() -> SharedDocuments | None:
+    """Return the documents of the record that servers share, where there is a team among them."""
+    place = config.record_place()
+    there = SharedDocuments(place) if is_shared(place) else None
+    return there if there is not None and there.has(TEAM) else None
 
 
 def push_rules(place: Place | None, *, yes: bool) -> int:

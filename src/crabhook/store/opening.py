@@ -4,12 +4,16 @@ Such as `sqlite:///home/ann/.local/state/crabhook`, or `postgresql://crabhook@db
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from crabhook.store.interface import History, Leader, Proposal, StoreError
 from crabhook.store.record import Retention
 from crabhook.store.sqlite.journal import SqliteHistory, SqliteJournal
 from crabhook.store.writer import Writer
+
+if TYPE_CHECKING:
+    from crabhook.store.postgres.history import PgDocument
 
 Place = str | Path
 
@@ -63,6 +67,13 @@ def propose(place: Place, proposal: Proposal) -> str:
     from crabhook.store.postgres import history  # noqa: PLC0415 - likewise
 
     return history.propose(str(place), proposal)
+
+
+def open_document(url: str, name: str) -> "PgDocument":
+    """Open a document of the shared record at `url`, to be looked at again and again."""
+    from crabhook.store.postgres.history import PgDocument  # noqa: PLC0415 - likewise
+
+    return PgDocument(url, name)
 
 
 def is_shared(place: Place) -> bool:

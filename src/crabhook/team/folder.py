@@ -4,13 +4,16 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import open_own, read_own
+
+TEAM, AUTHORITY, AUTHORITY_KEY = "team", "authority", "authority-key"
+"""What the files of a team are called that all servers of it have, where they share a record."""
 
 _HALF = "founding-"  # how the folder of a founding that goes on begins, beside the team's own
 
@@ -53,6 +56,11 @@ class Folder(NamedTuple):
     def newest(self) -> Path:
         """The highest version of the file that a server has seen."""
         return self.path / "newest"
+
+    @property
+    def shared(self) -> Mapping[str, Path]:
+        """The files that all servers of the team have; the key among them lies encrypted."""
+        return {TEAM: self.team, AUTHORITY: self.authority, AUTHORITY_KEY: self.authority_key}
 
     @property
     def exists(self) -> bool:

@@ -14,7 +14,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -97,22 +97,49 @@ def authority_of(folder: Folder, passphrase: str) -> Authority:
         raise
 
 
-def change(folder: Folder, authority: Authority, with_change: Callable[[Team], Team]) -> Team:
-    """Write the team changed, one version on; one process at a time.  Raises TeamError."""
+def change(
+    folder: Folder,
+    authority: Authority,
+    with_change: Callable[[Team], Team],
+    put: Callable[[bytes], object] = lambda _: None,
+) -> Team:
+    """Write the team changed, one version on; one process at a time.  Raises TeamError.
+
+    `put` is given the file first, and where it raises nothing is changed: it puts the team where
+    several servers go by the same.
+    """
     with _locked(folder.path):
         before = read_team(private(folder.team, _LARGEST), authority.certificate)
         after = replace(with_change(before), version=before.version + 1)
+        content = written(after, authority)
+        put(content)
         with told(folder.team, "written"):
-            write_own(folder.team, written(after, authority))
+            write_own(folder.team, content)
     return after
 
 
+def take(folder: Folder, content: bytes) -> None:
+    """Put a newer version of the file in the place of the one here; an older one changes nothing.
+
+    Nor does any while somebody changes the team here, so ask again.  Raises TeamError for one that
+    this team's authority has not signed.
+    """
+    with suppress(BlockingIOError), _locked(folder.path, wait=False):
+        here = private(folder.team, _LARGEST)
+        if here == content:
+            return
+        authority = private(folder.authority)
+        if read_team(content, authority).version > read_team(here, authority).version:
+            with told(folder.team, "written"):
+                write_own(folder.team, content)
+
+
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
     with told(folder, "locked"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
     finally:
         os.close(handle)
@@ -192,11 +219,13 @@ class TeamReader:
 
     The authority is the one that was there at the server's start.  While the file cannot be
     used, or is older than what was seen, nobody may do anything: silence opens no gate.
+
+    `shared` is the record, where several servers share one: the file is then a copy of what it has.
     """
 
     def __init__(self, folder: Folder) -> None:
         """Raises TeamError where there is no team that can be used."""
-        self.folder = folder
+        self.folder, self.shared = folder, ""
         self.authority = private(folder.authority)
         self._newest = self._seen()
         self._digest, self._unnoted = "", ""

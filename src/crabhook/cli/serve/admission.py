@@ -21,7 +21,7 @@ from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import open_behind
 from crabhook.server.unix_socket import Status
-from crabhook.store.interface import Leader
+from crabhook.store.interface import Leader, Role
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import DESK_PORT
 
@@ -62,12 +62,15 @@ def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
     if not (needed or settings.operators) and settings.headless:
         return None
     try:
-        return team_here()
+        team = team_here()
     except CrabhookError as error:
         if needed or settings.operators:
             raise
         _LOG.error("no desk can attach: %s", error)
         return None
+    if team is not None and settings.shared:
+        team.shared = settings.store or ""
+    return team
 
 
 def advertised(settings: Settings, places: Sequence[Address], admitted: Admitted) -> Leader:
@@ -142,11 +145,16 @@ async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[No
     team.spoilt, team.refused = runner.warn, runner.warn
     team.changed = partial(runner.warn, alarm=False)
     runner.faults.append(lambda: team.trouble)
-    looking = asyncio.ensure_future(team.keep())
+    looking = [asyncio.ensure_future(team.keep())]
+    if team.shared and runner.role is Role.STANDBY:
+        from crabhook.server.core.documents import follow  # noqa: PLC0415 - few share a record
+
+        looking.append(asyncio.ensure_future(follow(team)))
     try:
         yield
     finally:
-        looking.cancel()
+        for one in looking:
+            one.cancel()
 
 
 @asynccontextmanager

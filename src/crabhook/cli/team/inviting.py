@@ -8,13 +8,14 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from getpass import getuser
 from threading import Thread
 
 from crabhook import config
+from crabhook.cli.arguments import SharedDocuments, SharedError, team_on_record
 from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
 from crabhook.cli.terminal import UnseenError, ask, say
 from crabhook.model.card import number_of
@@ -29,7 +30,7 @@ from crabhook.team.desk_keys import (
     keep_keys,
 )
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
-from crabhook.team.folder import Folder, founding, private
+from crabhook.team.folder import TEAM, Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joined, Joining, Joins
 from crabhook.team.membership import (
     Device,
@@ -41,7 +42,8 @@ from crabhook.team.membership import (
     Team,
     fingerprint_of,
 )
-from crabhook.team.team_file import authority_of, change, found, team_in
+from crabhook.team.team_file import authority_of, found, take, team_in
+from crabhook.team.team_file import change as changed
 from crabhook.ui.text.safe import safe
 
 NOTED = 10  # attempts, of one invitation
@@ -50,6 +52,27 @@ NOTED = 10  # attempts, of one invitation
 def team_folder() -> Folder:
     """Return where the team lies, on the server's machine."""
     return Folder(config.team_folder())
+
+
+def team_now(folder: Folder) -> Team:
+    """Return the team as it is now, on record where servers share one; raises CrabhookError."""
+    if there := _shared_by(folder):
+        take(folder, there.read(TEAM).encode())
+    return team_in(folder)
+
+
+def change(folder: Folder, authority: Authority, with_change: Callable[[Team], Team]) -> Team:
+    """Change the team, on record too where servers share one; raises CrabhookError."""
+    if (there := _shared_by(folder)) is None:
+        return changed(folder, authority, with_change)
+    take(folder, there.read(TEAM).encode())
+    put = partial(there.put, TEAM, signed=True)
+    return changed(folder, authority, with_change, lambda content: put(content.decode()))
+
+
+def _shared_by(folder: Folder) -> SharedDocuments | None:
+    """Return the documents of a team that servers share; None of one that is being founded."""
+    return team_on_record() if folder == team_folder() and folder.exists else None
 
 
 def let_in(
@@ -84,6 +107,8 @@ def found_here(
     `server` is where that admin's desk goes on this machine, and `names` are those that others
     know the machine by.  Raises CrabhookError.
     """
+    if not team_folder().exists and team_on_record():
+        raise SharedError("the record has a team already: `crabhook team pull` brings it here")
     now, known = time.time(), tuple(dict.fromkeys((*names, *LOOPBACK)))
     admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
     with founding(team_folder()) as new:
@@ -121,7 +146,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     scope = Scope(
         tuple(map(str, arguments.project)), tuple(arguments.machine), tuple(arguments.kind)
     )
-    team, role = team_in(folder), Role(arguments.role) if arguments.role else None
+    team, role = team_now(folder), Role(arguments.role) if arguments.role else None
     member = changes.invitable(team, arguments.name, role, scope)
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     place = _place(arguments, team)
@@ -145,7 +170,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
 def invite_machine(arguments: argparse.Namespace) -> None:
     """Print a line that lets a machine in, and wait until it has come."""
     folder = team_folder()
-    team = team_in(folder)
+    team = team_now(folder)
     changes.with_machine(team, Machine(arguments.name, ""))
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     place = _place(arguments, team)

@@ -11,19 +11,23 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
+from crabhook.cli.arguments import SharedError, team_on_record
 from crabhook.cli.commands import actions
 from crabhook.cli.team.asking import with_passphrase, yours
 from crabhook.cli.team.inviting import (
     LOOPBACK,
+    change,
     finished_here,
     found_here,
     invite_machine,
     invite_operator,
     team_folder,
+    team_now,
 )
 from crabhook.cli.terminal import say, say_json
-from crabhook.ownfile import read_own
+from crabhook.ownfile import read_own, write_own
 from crabhook.team import changes
+from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, PORT
 from crabhook.team.membership import (
     Role,
@@ -31,7 +35,7 @@ from crabhook.team.membership import (
     Team,
 )
 from crabhook.team.presence import PublicKey
-from crabhook.team.team_file import authority_of, change, serve_as, team_in
+from crabhook.team.team_file import authority_of, serve_as, team_in
 from crabhook.ui.text.safe import safe
 
 _HERE = f"127.0.0.1:{DESK_PORT}"
@@ -40,7 +44,7 @@ _HERE = f"127.0.0.1:{DESK_PORT}"
 def _init(arguments: argparse.Namespace) -> None:
     names = (*arguments.host, socket.gethostname())
     kept = finished_here(_HERE) or found_here(names, _HERE, arguments.operator, arguments.team)
-    team, facts = team_in(team_folder()), kept.facts()
+    team, facts = team_now(team_folder()), kept.facts()
     say(f"The team {team.name} is founded; you are {facts.operator}, its first admin.")
     say(f"This device's keys are in {kept.path}.")
     say(f"The server is known as {', '.join(team.names)}.  It counts from the server's next start.")
@@ -50,14 +54,46 @@ def _init(arguments: argparse.Namespace) -> None:
 def _names(arguments: argparse.Namespace) -> None:
     folder = team_folder()
     names = tuple(dict.fromkeys((*arguments.host, *LOOPBACK)))
-    authority = with_passphrase(yours(team_in(folder).name), partial(authority_of, folder))
+    authority = with_passphrase(yours(team_now(folder).name), partial(authority_of, folder))
     serve_as(folder, authority, names, time.time())
     change(folder, authority, lambda team: replace(team, names=names))
     say(f"The server has a new certificate, for {', '.join(names)}.  Start it anew to show it.")
 
 
+def _pull(arguments: argparse.Namespace) -> None:
+    """Make this machine another server's of the team on record, or bring its copy up to date."""
+    folder, there = team_folder(), team_on_record()
+    if there is None:
+        raise SharedError("no team is on record where servers share one: `crabhook team init` here")
+    if not folder.exists:
+        with founding(folder) as new:
+            for name, path in new.shared.items():
+                write_own(path, there.read(name).encode())
+            names = tuple(dict.fromkeys((*arguments.host, socket.gethostname(), *LOOPBACK)))
+            authority = with_passphrase(yours(team_in(new).name), partial(authority_of, new))
+            serve_as(new, authority, names, time.time())
+    team = team_now(folder)
+    say(f"The team {team.name} is here as on record, version {team.version}.")
+    say("It counts from the server's next start, if it was not here before.")
+
+
+def _push(_: argparse.Namespace) -> None:
+    """Put this machine's team on record, where it is newer than what is there."""
+    folder, there = team_folder(), team_on_record()
+    if there is None:
+        raise SharedError(
+            "no team is on record: the first server that writes it and has one gives it"
+        )
+    content = private(folder.team, 4 << 20).decode()
+    if content == there.read(TEAM):
+        say("The team on record is the one here: nothing is to be done.")
+        return
+    now = there.put(TEAM, content, signed=True)
+    say(f"The team on record is of version {now.version} there now, and in force on all servers.")
+
+
 def _list_operators(arguments: argparse.Namespace) -> None:
-    team, now = team_in(team_folder()), time.time()
+    team, now = team_now(team_folder()), time.time()
     from crabhook.cli.verbs.attached import attached_of  # noqa: PLC0415 - gRPC: for this alone
 
     desks = attached_of(team.id)
@@ -116,7 +152,7 @@ def _line_of(given: str) -> str:
 
 
 def _list_machines(arguments: argparse.Namespace) -> None:
-    team = team_in(team_folder())
+    team = team_now(team_folder())
     if arguments.json:
         shown = [asdict(one) for one in team.machines]
         say_json([{key: one[key] for key in ("name", "since", "revoked")} for one in shown])
@@ -128,7 +164,7 @@ def _list_machines(arguments: argparse.Namespace) -> None:
 
 def _changed(with_change: Callable[[Team], Team]) -> None:
     folder = team_folder()
-    team = team_in(folder)
+    team = team_now(folder)
     with_change(team)  # what cannot be done needs no passphrase to be told
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     change(folder, authority, with_change)
@@ -152,7 +188,7 @@ def _revoke_machine(arguments: argparse.Namespace) -> None:
 
 _VALUES = {"roles": [role.value for role in Role], "PORT": PORT, "folder": Path}
 
-team = actions("team", {"init": _init, "names": _names}, _VALUES)
+team = actions("team", {"init": _init, "names": _names, "push": _push, "pull": _pull}, _VALUES)
 operators = actions(
     "operators",
     {

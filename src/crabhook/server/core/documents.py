@@ -9,7 +9,7 @@ import asyncio
 import logging
 from asyncio import Future
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from socket import gethostname
@@ -30,10 +30,11 @@ from crabhook.server.core.law import Law
 from crabhook.store.actors import actor_told
 from crabhook.store.change import Change, written
 from crabhook.store.interface import DeposedError, Journal, Proposal, StoreError
-from crabhook.store.opening import Place, open_history
+from crabhook.store.opening import Place, open_document, open_history
 from crabhook.store.record import Document, iso
 from crabhook.store.recorder import Recorder
 from crabhook.store.verify import amiss
+from crabhook.team.folder import AUTHORITY, TEAM, TeamError
 
 if TYPE_CHECKING:
     from crabhook.team.team_file import TeamReader
@@ -66,6 +67,7 @@ class Documents:
         self.changed: Callable[[str], object] = lambda _: None
         self._names = frozenset[str]()
         self.unused: tuple[str, ...] = ()
+        self._team: TeamReader | None = None
 
     def __repr__(self) -> str:
         kept = ", ".join(f"{one.name} {one.version}" for one in self._known.values())
@@ -77,7 +79,7 @@ class Documents:
         Raises CrabhookError for a file that was to be taken, and is wrong.
         """
         unused = list[str]()
-        self._names = frozenset(own)
+        self._names |= own.keys()
         for name, path in own.items():
             known = self._known.get(name)
             if name in self._wrong:
@@ -94,6 +96,32 @@ class Documents:
         self.unused = tuple(unused)
         for said in unused:
             _LOG.warning("%s", said)
+
+    def begin_team(self, team: "TeamReader") -> None:
+        """Have the team of this machine be the one on record; the file here is a copy of it.
+
+        Raises CrabhookError where another team is on record.
+        """
+        for name, path in team.folder.shared.items():
+            if name not in self._known and name not in self._wrong:
+                self._put(name, read_text(path), f"the server on {gethostname()}, of {path}", None)
+        if self.read(AUTHORITY).encode() != team.authority:
+            raise TeamError(
+                f"the team in {self.where} is another than the one in {team.folder.path}: move "
+                "that folder away, and take the other by `crabhook team pull`"
+            )
+        self._names, self._team = self._names | {TEAM}, team
+        self._copy()
+
+    def _copy(self) -> None:
+        """Have the team's file here be as the one on record."""
+        from crabhook.team.team_file import take  # noqa: PLC0415 - it needs cryptography
+
+        if self._team is not None:
+            try:
+                take(self._team.folder, self.read(TEAM).encode())
+            except CrabhookError as error:
+                _LOG.error("the team in %s is not taken: %s", self.where, error)
 
     # For the rules.
 
@@ -136,7 +164,7 @@ class Documents:
     @asynccontextmanager
     async def kept(self, law: Law) -> AsyncIterator[None]:
         """Have proposals answered, and the rules that they change in force at once."""
-        self.changed = lambda _name: law.look_again(told=False)
+        self.changed = lambda name: self._copy() if name == TEAM else law.look_again(told=False)
         keeping = asyncio.ensure_future(self._keep())
         try:
             yield
@@ -153,6 +181,7 @@ class Documents:
                     await asyncio.to_thread(self._journal.answer, one.id, said)
             except StoreError as error:
                 _LOG.debug("what is proposed was not read: %s", error)
+            self._copy()  # again, where somebody was changing it here, and left it undone
 
     async def answered(self, one: Proposal) -> str:
         """Take a proposal; return why not, empty where it is on record."""
@@ -179,7 +208,7 @@ class Documents:
             )
         if len(one.text) > LARGEST:
             return f"{one.document} would be larger than {LARGEST} characters"
-        if not self.is_signed(one):
+        if one.document != TEAM and not self.is_signed(one):  # the team's file is signed itself
             return "it takes the passphrase of the team's authority"
         try:
             self.check(one.document, one.text)
@@ -201,9 +230,15 @@ async def shared(
         return None
     wrong = await asyncio.to_thread(_wrong_in, place)
     found = Documents(recorder, recorder.journal, wrong)
-    found.check = _usable
+    found.check = partial(_usable, found, team)
     if team is not None:
         found.is_signed = partial(_signed, team.authority)
+        found.begin_team(team)
+    elif found.edition(TEAM):
+        _LOG.warning(
+            "%s has a team, and this machine none: nobody can attach here (crabhook team pull)",
+            found.where,
+        )
     own = {RULES: files.user, TRUSTED: files.trusted}
     found.begin(own)
     return found
@@ -220,13 +255,38 @@ def _signed(authority: bytes, proposal: Proposal) -> bool:
     return signed_by(authority, proposal.signature, proposal.signed)
 
 
-def _usable(name: str, text: str) -> None:
-    if name == RULES:
+def _usable(there: Documents, team: "TeamReader | None", name: str, text: str) -> None:
+    if name == TEAM and team is not None:
+        from crabhook.team.team_file import read_team  # noqa: PLC0415 - it needs cryptography
+
+        newer, before = read_team(text.encode(), team.authority).version, 0
+        with suppress(CrabhookError):  # one that was changed by hand is of no version
+            before = read_team(there.read(TEAM).encode(), team.authority).version
+        if newer <= before:
+            raise TeamError(f"the team on record is of version {before} already")
+    elif name == RULES:
         from crabhook.policy.rulefile import read_rules  # noqa: PLC0415 - it brings the shell's readers
 
         read_rules(text, RULES)
     elif name == TRUSTED:
         read_trusted(text, TRUSTED)
+
+
+async def follow(team: "TeamReader") -> None:
+    """Keep the team's file on a standby's machine as the one on record, until cancelled."""
+    from crabhook.team.team_file import take  # noqa: PLC0415 - it needs cryptography
+
+    there = open_document(team.shared, TEAM)
+    try:
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            try:
+                if text := await asyncio.to_thread(there.text):
+                    take(team.folder, text.encode())
+            except CrabhookError as error:
+                _LOG.debug("the team on record was not read: %s", error)
+    finally:
+        there.close()
 
 
 def _is_another(path: Path, text: str) -> bool:

@@ -142,6 +142,31 @@ def _numbered(text: str) -> str:
     return first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))
 
 
+class PgDocument:
+    """A document of the record at `url`, as it is now, for who looks again and again."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self._line, self._name = Line(url), name
+        self._connection: Connection | None = None
+
+    def text(self) -> str:
+        """Return its text, empty where there is none.  Raises StoreError; to be asked again."""
+        return self._line.wait(self._text())
+
+    async def _text(self) -> str:
+        if self._connection is None or self._connection.is_closed():
+            self._connection = await connect(self._line.url)
+        with speaking_of(self._line.url):
+            text = "SELECT text FROM document WHERE name = $1"
+            return str(unmarked(await self._connection.fetchval(text, self._name) or ""))
+
+    def close(self) -> None:
+        """Let go."""
+        if self._connection is not None:
+            self._line.loop.call_soon_threadsafe(self._connection.terminate)
+        self._line.close()
+
+
 ANSWERED_WITHIN = 15.0  # seconds; a server that writes looks each second
 _LOOK_EVERY = 0.2  # seconds between two looks for the answer
 _PUT = """
