@@ -35,9 +35,8 @@ from crabhook.server.core.journal_mapper import JournalMapper, restored
 from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
-from crabhook.server.core.readings import OfferedFrom, Readings
+from crabhook.server.core.readings import OfferedFrom, Readings, Summaries
 from crabhook.server.core.steering import KeptOrders
-from crabhook.server.transcripts import Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
 from crabhook.store.interface import DeposedError, Pace, Role, TicketError
