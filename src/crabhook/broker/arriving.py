@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crabhook.broker import doubts
-from crabhook.broker.correlation import joins, named, over
+from crabhook.broker.cards import joins, named, over
 from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
     Arrived,

@@ -7,7 +7,7 @@ which call is meant.  A message of a hook ends a wait only where the agent itsel
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crabhook.broker.correlation import conflict, named
+from crabhook.broker.cards import conflict, named
 from crabhook.broker.followed import Fate, Followed
 from crabhook.broker.messages import Conflict, Effect, Outcome
 from crabhook.broker.pending import NO_CONNECTION

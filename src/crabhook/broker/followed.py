@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 
-from crabhook.broker.correlation import named, over, same_agent
+from crabhook.broker.cards import named, over, same_agent
 from crabhook.broker.recent import Memory
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall

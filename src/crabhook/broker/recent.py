@@ -18,7 +18,7 @@ from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
 
 from crabhook.bounded import Bounded
-from crabhook.broker.correlation import named, over, result_of, same_call
+from crabhook.broker.cards import named, over, result_of, same_call
 from crabhook.model.actor import Ended
 from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decided, Verdict, no_opinion

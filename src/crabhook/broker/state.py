@@ -9,8 +9,7 @@ from itertools import count
 from operator import and_
 
 from crabhook.bounded import Bounded
-from crabhook.broker.cards import CardIndex, Happening, after
-from crabhook.broker.correlation import named
+from crabhook.broker.cards import CardIndex, Happening, after, named
 from crabhook.broker.followed import FollowedCalls
 from crabhook.broker.messages import (
     Delivered,

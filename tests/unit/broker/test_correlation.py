@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.correlation import (
+from crabhook.broker.cards import (
     conflict,
     joins,
     named,

@@ -14,7 +14,7 @@ from itertools import chain
 
 from crabhook.bounded import Bounded
 from crabhook.broker import messages
-from crabhook.broker.correlation import named
+from crabhook.broker.cards import named
 from crabhook.broker.followed import Fate
 from crabhook.broker.messages import (
     Conflict,

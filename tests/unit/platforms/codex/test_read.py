@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.broker.correlation import joins, result_of, same_call
+from crabhook.broker.cards import joins, result_of, same_call
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.platforms.codex.events import EVENTS, read_event
