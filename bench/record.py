@@ -22,8 +22,7 @@ from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Entry, Kind, Retention
 from crabhook.store.sqlite.files import HeadFile
-from crabhook.store.stats import ENDS, stats
-from crabhook.store.verify import verify
+from crabhook.store.verify import ENDS, stats, verify
 from crabhook.store.writer import Writer
 
 _BEGIN = 1_760_000_000.0

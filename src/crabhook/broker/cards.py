@@ -6,8 +6,9 @@ so.
 
 Which events speak of the same call of a tool, and which tell that a wait is over, is said here too.
 The agent, the tool and its input have to agree, and the tool_use_id as well where both events carry
-one.  Claude Code's PermissionRequest does not (hook protocol, section 5).  An id alone is no proof:
-any program that can start a hook can send an id, and an allow for one input must never reach another.
+one. Claude Code's PermissionRequest does not (hook protocol, section 5). An id alone is no proof:
+any program that can start a hook can send an id, and an allow for one input must never reach
+another.
 """
 
 from collections.abc import Mapping, Sequence

@@ -25,8 +25,7 @@ from crabhook.store.change import happened
 from crabhook.store.interface import Agent, Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Cut, Head, Kind, Record
-from crabhook.store.stats import ENDS, Share, stats
-from crabhook.store.verify import Verified, verify
+from crabhook.store.verify import ENDS, Share, Verified, stats, verify
 from crabhook.store.writer import head_line, read_head
 from crabhook.ui.text.safe import safe
 

@@ -1,15 +1,20 @@
-"""Is the record what was written?  Every record's link is computed again, from its beginning.
+"""What `crabhook audit` asks of a record: is it what was written, and what does it say of the work.
 
-An end that was cut off is found as far as a head is known that is older than the deed.
-The database may be ahead of the head kept apart, which is kept after the records.
+Every link of the record is computed again, from its beginning.  An end that was cut off is found as
+far as a head is known that is older than the deed. The database may be ahead of the head kept apart,
+which is kept after the records.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from math import ceil
 from typing import Any
 
+from crabhook.model.actor import Nobody, Operator
+from crabhook.store.actors import actor_in
 from crabhook.store.interface import ALL, History, Query, StoreError
 from crabhook.store.record import GENESIS, Cut, Head, Kind, Record, cut_of, cuts_in, link
 
@@ -216,3 +221,81 @@ def _answers(history: History, found: Verified) -> None:
         what = f"the answer to request {request_id} was given by no decision on record"
         lost = "; entries were lost while the record was missing" if found.lost else ""
         found.fault(found.head.seq, f"{what}{lost}", noted=found.lost)
+
+
+BY_RULE, BY_OPERATOR, BY_NOBODY = "rules", "operator", "nobody"
+ENDS = (Kind.DECIDED.value, Kind.EXPIRED.value, Kind.WITHDRAWN.value)
+
+
+@dataclass(slots=True)
+class Share:
+    """Some decisions: how many, by whom, and how long those the operator made had waited."""
+
+    number: int = 0
+    by: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    waits: list[float] = field(default_factory=list)
+
+    def add(self, record: Record) -> None:
+        """Count a record of how a call ended."""
+        told = record.told()
+        who = _decider(record, told)
+        self.number += 1
+        self.by[who] += 1
+        self.verdicts[record.verdict or record.kind] += 1
+        waited = told.get("waited")
+        if who == BY_OPERATOR and isinstance(waited, int | float):
+            self.waits.append(float(waited))
+
+    def percentile(self, percent: float) -> float | None:
+        """Return the seconds that so many percent of the operator's decisions took at most."""
+        if not self.waits:
+            return None
+        ranked = sorted(self.waits)
+        return ranked[max(0, ceil(len(ranked) * percent / 100) - 1)]
+
+    def values(self) -> dict[str, object]:
+        """Return the figures for programs; seconds."""
+        return {
+            "decisions": self.number,
+            "by": dict(self.by),
+            "verdicts": dict(self.verdicts),
+            "operator_median": self.percentile(50),
+            "operator_p90": self.percentile(90),
+        }
+
+
+@dataclass(slots=True)
+class Stats:
+    """All decisions, and those about each tool, the most frequent first."""
+
+    all: Share = field(default_factory=Share)
+    tools: dict[str, Share] = field(default_factory=dict)
+
+    def values(self) -> dict[str, object]:
+        """Return the figures for programs."""
+        return {"all": self.all.values(), "tools": {k: v.values() for k, v in self.tools.items()}}
+
+
+def stats(records: Iterable[Record]) -> Stats:
+    """Count the records of how calls ended; others do not matter."""
+    found = Stats()
+    for record in records:
+        if record.kind in ENDS:
+            found.all.add(record)
+            found.tools.setdefault(record.tool, Share()).add(record)
+    ranked = sorted(found.tools.items(), key=lambda item: (-item[1].number, item[0]))
+    found.tools = dict(ranked)
+    return found
+
+
+def _decider(record: Record, told: dict[str, object]) -> str:
+    if record.kind != Kind.DECIDED:
+        return BY_NOBODY
+    match actor_in(told):
+        case Operator():
+            return BY_OPERATOR
+        case Nobody():
+            return BY_NOBODY
+        case _:
+            return BY_RULE

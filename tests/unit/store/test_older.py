@@ -16,7 +16,7 @@ from crabhook.store.change import happened
 from crabhook.store.entries import operator
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.stats import stats
+from crabhook.store.verify import stats
 from tests.support.older_record import copied
 from tests.unit.store.making import records, verified
 

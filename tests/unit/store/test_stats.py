@@ -5,7 +5,7 @@ import pytest
 from crabhook.store.change import happened
 from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Kind
-from crabhook.store.stats import Share, stats
+from crabhook.store.verify import Share, stats
 from crabhook.store.writer import Writer
 from tests.unit.store.making import decision, entry
 
