@@ -1,8 +1,8 @@
 """What `crabhook audit` asks of a record: is it what was written, and what does it say of the work.
 
-Every link of the record is computed again, from its beginning.  An end that was cut off is found as
-far as a head is known that is older than the deed. The database may be ahead of the head kept apart,
-which is kept after the records.
+Every link of the record is computed again, from its beginning. An end that was cut off is found as
+far as a head is known that is older than the deed. The database may be ahead of the head kept
+apart, which is kept after the records.
 """
 
 import re

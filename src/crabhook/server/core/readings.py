@@ -1,8 +1,8 @@
 """What a desk asks to be read: rules to offer, last words, what the rules say of a changed call.
 
-Each is read beside the loop, so that no hook waits for it, and told once it is there.  Last words and
-the summary at the end of a session come from agents' transcripts, read in threads: the agent names
-the file, and only on the machine that the hook ran on is it looked for.
+Each is read beside the loop, so that no hook waits for it, and told once it is there. Last words
+and the summary at the end of a session come from agents' transcripts, read in threads: the agent
+names the file, and only on the machine that the hook ran on is it looked for.
 """
 
 import asyncio
@@ -53,6 +53,10 @@ _NOT_ASKED = Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be aske
 
 CHANGES_KEPT = 64  # of cards, each as it was last to be changed
 ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
+
+
+TellWords: TypeAlias = Callable[[str, str], object]
+"""Is told the last words of a card's agent, and what its session's user asked for last."""
 
 
 class OfferedFrom(NamedTuple):
@@ -246,10 +250,6 @@ class ChangedCalls:
 
 
 WORDS_KEPT = 256  # cards whose words are remembered
-
-
-TellWords: TypeAlias = Callable[[str, str], object]
-"""Is told the last words of a card's agent, and what its session's user asked for last."""
 
 
 class LastWords:
