@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import socket
+import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -92,6 +95,7 @@ async def test_a_desk_at_a_standby_sees_all_decides_nothing_and_goes_on_when_it_
         await until(lambda: len(looks_on.waiting()) == 2)
         assert desk.hello.part == "standby"
         assert desk.hello.leader == f"127.0.0.1:{two.ports[0]}"
+        assert looks_on.house().state.startswith("standby · ")
         assert any("stands by" in one for one in looks_on.troubles())
         number = next(one.number for one in looks_on.waiting() if "install" not in str(one.event))
         outcome = await decided(looks_on, number)
@@ -102,6 +106,7 @@ async def test_a_desk_at_a_standby_sees_all_decides_nothing_and_goes_on_when_it_
             decides.follow()
             await until(lambda: len(decides.waiting()) == 2)
             assert isinstance(await decided(decides, number), Done)
+            assert decides.house().state.startswith("leader · ")
             assert await asyncio.to_thread(said, first) == ALLOW
         await until(lambda: looks_on.card(number).state is State.DECIDED)  # type: ignore[union-attr]
         told = looks_on.card(number)
@@ -116,6 +121,63 @@ async def test_a_desk_at_a_standby_sees_all_decides_nothing_and_goes_on_when_it_
         assert isinstance(await decided(looks_on, waits.number), Done)
         assert await asyncio.to_thread(said, second) == ALLOW
         assert "as they were written" in standby.audit("verify")
+
+
+class Withholding:
+    """A socket beside a server's, that passes all on until it withholds what the server says."""
+
+    def __init__(self, server: Service) -> None:
+        self._to, self.path = f"{server.folder}/s", f"{server.folder}/w"
+        self.withholds = False
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(self.path)
+        self._listener.listen()
+        self._lines: list[socket.socket] = []
+        threading.Thread(target=self._take, daemon=True).start()
+
+    def close(self) -> None:
+        """Break all that it carries."""
+        for line in (self._listener, *self._lines):
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+            line.close()
+
+    def _take(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, far = self._listener.accept()[0], socket.socket(socket.AF_UNIX)
+                far.connect(self._to)
+                self._lines += (near, far)
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+
+    def _carry(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while said := one.recv(65536):
+                if not (self.withholds and one.getpeername() == self._to):
+                    other.sendall(said)
+
+
+async def test_what_a_killed_leader_had_decided_and_not_delivered_the_next_one_delivers(
+    two: Two, cluster: Cluster
+) -> None:
+    leader, standby = two.servers
+    between = Withholding(leader)
+    hook = asks(leader, "make", server=f"unix:{between.path},{standby.address}")
+    async with two.team.desk("ann", two.ports[0]) as desk:
+        seat = Replica(desk, desk.now)
+        seat.follow()
+        await until(lambda: len(seat.waiting()) == 1)
+        between.withholds = True
+        assert isinstance(await decided(seat, seat.waiting()[0].number), Done)
+    assert hook.poll() is None
+    leader.process.kill()
+    await asyncio.to_thread(standby.listens)
+    between.close()
+    assert await asyncio.to_thread(said, hook) == ALLOW
+    (told,) = cluster.sql("SELECT count(*) FROM crabhook.record WHERE kind = 'decided'")
+    assert told[0] == 1
+    assert "taken-up" not in standby.audit("--all-kinds")  # nobody was asked again
 
 
 def test_what_each_server_is_stands_in_its_status(two: Two) -> None:

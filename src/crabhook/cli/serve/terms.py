@@ -195,6 +195,7 @@ class Server:
         if settings.shared:
             runner.role = Role.LEADER if self._recorder else Role.STANDBY
             runner.leader = self._me if self._recorder else self._leader
+            runner.parts.append(lambda: runner.role.value)
         if self._recorder is not None and (journal := self._recorder.journal):
             runner.pace = lambda: journal.pace
             if said := skewed(journal.pace):

@@ -84,9 +84,10 @@ def speaking_of(url: str) -> Iterator[None]:
     """Raise what the driver or the system raises inside as a StoreError about a database."""
     import asyncpg  # noqa: PLC0415 - who gets here has imported it by `connect`
 
+    drivers = asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError
     try:
         yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as error:
+    except (*drivers, OSError, TimeoutError) as error:
         raise named(error, url) from error
 
 
