@@ -6,7 +6,7 @@ from enum import Enum, StrEnum
 from functools import cached_property
 from hashlib import sha256
 
-from crabhook.model.jsontext import Value, canonical, is_short, start_of, text_at
+from crabhook.model.jsontext import Value, canonical, in_pieces, is_short, start_of, text_at
 
 
 class Scope(StrEnum):
@@ -78,6 +78,14 @@ class ToolCall:
         """Made once: an input may be megabytes, and is asked about at every step of its way."""
         text = canonical(self.bare)
         return sha256(text.encode()).digest(), len(text)
+
+    def measure(self) -> None:
+        """Make ready, in a thread, what is asked about: of a long input that takes a while."""
+        digest, size = sha256(), 0
+        for piece in in_pieces(self.bare, canonical):
+            digest.update(piece.encode())
+            size += len(piece)
+        self.__dict__["_measured"] = digest.digest(), size
 
     @property
     def fingerprint(self) -> bytes:

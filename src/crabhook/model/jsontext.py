@@ -8,7 +8,7 @@ something that would be written back as another value.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from crabhook.model.errors import PayloadError
@@ -98,6 +98,84 @@ def compact_with(value: Mapping[str, Value], key: str, text: str) -> str:
 def canonical(value: Value) -> str:
     """Return the same text for equal values, whatever the order of their keys."""
     return _canonical(value)
+
+
+PIECE = 1 << 18  # letters, about, that are written in one go
+_FEW = 16  # items of a list or an object that is looked into
+_TOGETHER, _PLAIN = 4096, {int, float, bool, type(None)}  # items of a list
+
+
+def in_pieces(
+    value: Value | Mapping[str, Value], write: Callable[[Value], str] = compact
+) -> Iterator[str]:
+    """Yield, piece after piece, the text that `write`, `compact` or `canonical`, makes of a value.
+
+    A thread that writes a long one so lets others run in between; the encoder alone lets nobody.
+    """
+    if isinstance(value, str) and len(value) > PIECE:
+        parts = (write(value[at : at + PIECE])[1:-1] for at in range(0, len(value), PIECE))
+        yield from ('"', *parts, '"')
+    elif isinstance(value, dict):
+        in_order = ((key, value[key]) for key in sorted(value))
+        yield "{"
+        yield from _parts(in_order if write is canonical else value.items(), write, named=True)
+        yield "}"
+    elif isinstance(value, list):
+        yield "["
+        for at in range(0, len(value), _TOGETHER):
+            items = value[at : at + _TOGETHER]
+            yield "," if at else ""
+            if _PLAIN.issuperset(map(type, items)):
+                yield write(items)[1:-1]
+            else:
+                yield from _parts((("", item) for item in items), write, named=False)
+        yield "]"
+    else:
+        yield write(value)  # type: ignore[arg-type]
+
+
+def _parts(
+    items: Iterable[tuple[str, Value]], write: Callable[[Value], str], *, named: bool
+) -> Iterator[str]:
+    """Yield the text of an object's items, or of a list's: those that are short together."""
+    first, size = True, 0
+    short: list[tuple[str, Value]] = []
+
+    def flushed() -> Iterator[str]:
+        if short:
+            text = write(dict(short) if named else [item for _, item in short])
+            yield ("" if first else ",") + text[1:-1]
+            short.clear()
+
+    for key, item in items:
+        weight = _weight(item)
+        if weight:
+            short.append((key, item))
+            size += weight + len(key)
+        if size > PIECE or not weight:
+            yield from flushed()
+            first, size = first and not weight and not size, 0
+        if not weight:
+            yield ("" if first else ",") + (f"{write(key)}:" if named else "")
+            yield from in_pieces(item, write)
+            first = False
+    yield from flushed()
+
+
+def _weight(item: Value) -> int:
+    """Return about how long a value's text is; 0 for one that is to be looked into."""
+    if isinstance(item, str):
+        return len(item) + 2 if len(item) <= PIECE else 0
+    if not isinstance(item, dict | list):
+        return 8
+    if len(item) > _FEW:
+        return 0
+    weight = 2
+    for inner in item.values() if isinstance(item, dict) else item:
+        if isinstance(inner, dict | list) or (isinstance(inner, str) and len(inner) > PIECE):
+            return 0
+        weight += len(inner) + 4 if isinstance(inner, str) else 8
+    return weight + sum(map(len, item)) if isinstance(item, dict) else weight
 
 
 def literal(text: str) -> str:

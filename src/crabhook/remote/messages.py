@@ -52,6 +52,7 @@ from crabhook.desk.updates import (
 )
 from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.card import State as Waits
+from crabhook.model.jsontext import in_pieces
 from crabhook.model.order import Standing
 from crabhook.model.session import SessionView
 from crabhook.remote.codec import WireError, json_of, own_input, to_message, to_value
@@ -231,7 +232,9 @@ class Inputs:
         known = self._long.get(leg.id)
         if known is not None and _is_of(known, leg):
             return known[1]
-        made = json_of(leg.event.fields)
+        pieces = in_pieces(leg.event.fields)
+        long = leg.size > PAYLOAD_LIMIT
+        made = "".join(pieces).encode("ascii") if long else json_of(leg.event.fields)
         if PAYLOAD_LIMIT < len(made) <= LONG_BYTES:
             self._long[leg.id] = leg.event, made
             while sum(len(one) for _, one in self._long.values()) > LONG_BYTES:

@@ -13,11 +13,13 @@ from crabhook.model.jsontext import (
     LONG,
     MAX_CONTAINERS,
     MAX_DEPTH,
+    PIECE,
     START,
     Value,
     canonical,
     compact,
     compact_with,
+    in_pieces,
     is_short,
     literal,
     parse_object,
@@ -217,3 +219,31 @@ def test_a_value_that_holds_itself_is_an_error_and_leaves_the_encoder_as_it_was(
     with pytest.raises((RecursionError, ValueError)):
         compact(endless)
     assert compact([1, {"a": 2}]) == '[1,{"a":2}]'
+
+
+@given(VALUES | OBJECTS, st.integers(1, 12))
+@example({"b": {"a": [1, "x" * 40, {"c": []}], "": {}}, "a": "\ud83d\ude00" * 9}, 1)
+def test_what_is_written_in_pieces_is_what_is_written_at_once(value: Value, piece: int) -> None:
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr("crabhook.model.jsontext.PIECE", piece)
+        small.setattr("crabhook.model.jsontext._FEW", piece % 3)
+        small.setattr("crabhook.model.jsontext._TOGETHER", 1 + piece % 4)
+        assert "".join(in_pieces(value)) == compact(value)
+        assert "".join(in_pieces(value, canonical)) == canonical(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"content": "é" * 3_000_000},
+        {"edits": [{"old": "a" * 50, "new": "b" * 50} for _ in range(50_000)]},
+        {"n": [1] * 2_000_000},
+        {"rows": {str(at): [at, [at]] for at in range(50_000)}},
+        {"texts": ["x" * 60_000] * 100},
+    ],
+    ids=lambda value: next(iter(value)),
+)
+def test_no_piece_of_a_long_text_takes_long(value: dict[str, Value]) -> None:
+    pieces = list(in_pieces(value))
+    assert "".join(pieces) == compact(value)
+    assert max(map(len, pieces)) <= 7 * PIECE  # six letters for one that is no ASCII

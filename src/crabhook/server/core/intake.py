@@ -42,6 +42,7 @@ def deadlines(now: float, wait: float, theirs: float = 0.0) -> Deadlines:
     return Deadlines(min(now + wait, gives_up_at), gives_up_at)
 
 
+VERY_LONG = 1 << 20  # bytes of an input, of which nobody else waits until it was measured
 LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
 _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
 _DECIDING = (RuleVerdict.ALLOW, RuleVerdict.DENY)
@@ -69,6 +70,8 @@ class Intake:
 
         if asked.origin.machine:
             asked = replace(asked, event=replace(asked.event, machine=asked.origin.machine))
+        if asked.size > VERY_LONG and asked.event.tool is not None:
+            await asyncio.to_thread(asked.event.tool.measure)
         held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
         long = asked.size > LONG or may_go_deep(asked.event)
         ruling, risk = None, UNTOLD
