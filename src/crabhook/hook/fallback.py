@@ -21,6 +21,7 @@ _LOOK = "look at the operator's terminal"
 _OPTIONS = "see crabhook --help, and how the hook is installed"
 _ADDRESS = "install the hook with the right --server"
 _LONGER = "give more time with --wait"
+_ALL = "name all servers of that record in --server, with commas; crabhook doctor says which leads"
 
 # What went wrong, and what a person can do about it.
 KINDS = {
@@ -122,6 +123,7 @@ def _line(wish: str, unanswered: Unanswered) -> str:
     if unanswered.status is not None:
         known = dict(enumerate(_STATUSES.items()))
         name, remedy = known.get(unanswered.status, (f"status {unanswered.status}", _LOOK))
+        remedy = _ALL if "stands by" in problem else remedy
         problem = f"{name}, {problem}"
     elif unanswered.kind == "unreachable":
         remedy = remedy_of(str(unanswered))

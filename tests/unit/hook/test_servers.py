@@ -285,3 +285,11 @@ def test_a_wish_to_deny_is_kept_where_no_server_of_the_list_answers() -> None:
     with nobody() as one, nobody() as other:
         hook = run_hook("--server", f"{one},{other}", "--when-unreachable=deny")
     assert b'"permissionDecision":"deny"' in hook.stdout
+
+
+@pytest.mark.process
+def test_a_hook_that_knows_a_standby_alone_is_told_to_name_all_servers() -> None:
+    with each(standby()) as (_, (address,)):
+        hook = run_hook("--server", address)
+    assert b"stands by" in hook.stderr
+    assert b"name all servers of that record in --server" in hook.stderr
