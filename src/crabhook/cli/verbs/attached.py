@@ -1,20 +1,34 @@
-"""A desk for the length of one verb: what it tells is awaited, and what became of a command."""
+"""A desk for the length of one verb: what it tells is awaited, printed as JSON, or sent to it.
+
+docs/reference/verbs.md has the schemas of cards, sessions and entries of the history; a test holds
+what is printed against them.  Times are ISO 8601 in UTC, made of the clock of the server and the
+date of this machine.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from time import monotonic, time
 
 from crabhook import config
 from crabhook.cli.team.attaching import connected, place_of
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import AttachedDesk, Desk, News, Snapshot
+from crabhook.desk.updates import AttachedDesk, Desk, News, Past, Snapshot
 from crabhook.hook.servers import listed
+from crabhook.model.actor import Actor, Operator
+from crabhook.model.card import Card, FeedEntry, Level, Risk, State
 from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event
+from crabhook.model.jsontext import Value
+from crabhook.model.session import AgentView, SessionView
+from crabhook.model.wording import who
+from crabhook.remote.messages import Inputs
 from crabhook.store.record import iso
 from crabhook.team.desk_keys import Credentials, desk_folders
 from crabhook.team.membership import fingerprint_of
+from crabhook.ui.cards.summary import project
 
 LISTENS_WITHIN = 2.0  # seconds
 TOLD_WITHIN = 10.0  # seconds a server has to tell all there is, or what became of a command
@@ -119,3 +133,147 @@ async def attached(desk: Desk, patience: float = 0.0) -> AsyncIterator[Attached]
         yield here
     finally:
         here.replica.leave()
+
+
+LEVELS = {Level.NONE: "none", Level.CAUTION: "caution", Level.DANGER: "danger"}
+
+
+def seen(card: Card) -> str:
+    """Return what names the inputs on a card: a decision with `--seen` is of these alone."""
+    return Inputs().seen(card).hex()
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """Tells values of a desk: `now` is the time on its clock, `looking` who looks at a card."""
+
+    now: Callable[[], float]
+    looking: Callable[[int], Iterable[Actor]]
+
+    def at(self, moment: float) -> str:
+        """Return a time on the desk's clock as a date."""
+        return iso(time() + moment - self.now())
+
+    def card(self, card: Card) -> dict[str, Value]:
+        """Tell a card: what is asked, by whom, how risky it is, and how long it waits."""
+        return {
+            "number": card.number,
+            "version": card.revision,
+            "seen": seen(card),
+            "state": card.state.value,
+            **_call(card.event),
+            "project": project(card.event, str),
+            "risk": _risk(card.risk),
+            "because": _because(card),
+            "asked_at": self.at(card.asked_at),
+            "wait_until": self.at(card.wait_until),
+            **self.claim(card.number),
+            **self.ended(card),
+        }
+
+    def claim(self, number: int) -> dict[str, Value]:
+        """Tell who looks at a card at another desk."""
+        return {"claimed_by": ", ".join(map(name_of, self.looking(number)))}
+
+    def ended(self, card: Card) -> dict[str, Value]:
+        """Tell how a card ended, by whom, from where and when; nothing of one that waits."""
+        if card.state is State.WAITING:
+            return {}
+        by = card.decided.by if card.decided else None
+        return {
+            "outcome": card.outcome.lower(),
+            "by": by.name if isinstance(by, Operator) else name_of(by),
+            "device": by.desk if isinstance(by, Operator) else "",
+            "address": by.address if isinstance(by, Operator) else "",
+            "at": self.at(card.ended_at),
+            "edited": _is_edited(card),
+            "delivered": card.delivered,
+        }
+
+    def past(self, entry: Past) -> dict[str, Value]:
+        """Tell an entry of the history: how it ended, who decided it, and whether it arrived."""
+        card = entry.card
+        return {
+            "id": entry.id,
+            "number": card.number,
+            **_call(card.event),
+            **self.ended(card),
+            "at": iso(entry.at),
+            "why": entry.why or entry.missing,
+        }
+
+    def session(self, view: SessionView) -> dict[str, Value]:
+        """Tell a live session: what it does, how long, and what of it waits."""
+        return {
+            "platform": view.platform,
+            "session": view.session,
+            "machine": view.machine,
+            "cwd": view.cwd,
+            "mode": view.mode,
+            "since": self.at(view.since),
+            "heard": self.at(view.heard),
+            "waiting": list(view.waiting),
+            "agents": [self._agent(one) for one in view.agents],
+        }
+
+    def _agent(self, one: AgentView) -> Value:
+        doing = one.doing
+        return {
+            "id": one.id,
+            "kind": one.kind,
+            "event": doing.event.name if doing else "",
+            "tool": doing.event.tool.name if doing and doing.event.tool else "",
+            "outcome": doing.outcome if doing else "",
+            "times": doing.times if doing else 0,
+        }
+
+    def line(self, entry: FeedEntry) -> dict[str, Value]:
+        """Tell a line of the feed: something that went by."""
+        event = entry.event
+        return {
+            "at": self.at(entry.at),
+            "event": event.name,
+            "tool": event.tool.name if event.tool else "",
+            "session": event.session,
+            "text": entry.text,
+            "alarm": entry.alarm,
+        }
+
+
+def _call(event: Event) -> dict[str, Value]:
+    tool = event.tool
+    return {
+        "platform": event.platform,
+        "event": event.name,
+        "tool": tool.name if tool else "",
+        "input": tool.input if tool else None,
+        "session": event.session,
+        "machine": event.machine,
+        "cwd": event.cwd,
+    }
+
+
+def _risk(risk: Risk) -> Value:
+    effects: list[Value] = [one.words for one in risk.effects]
+    return {"level": LEVELS[risk.level], "effects": effects, "unknown": list(risk.unknown)}
+
+
+def _because(card: Card) -> Value:
+    """Tell why a card is here; of an older server's, the words alone."""
+    why = card.brought
+    if why is None:
+        return {"kind": "", "words": card.because, "name": "", "note": ""}
+    return {"kind": why.kind.value, "words": why.words, "name": why.name, "note": why.note}
+
+
+def name_of(by: Actor | None) -> str:
+    """Return who decided, an operator by name; empty where nobody did."""
+    if isinstance(by, Operator):
+        where = f" at {by.desk}" if by.address else ""
+        return f"{by.name}{where}"
+    return who(by) if by is not None else ""
+
+
+def _is_edited(card: Card) -> bool:
+    tool, decision = card.event.tool, card.decision
+    return bool(tool and decision and decision.updated_input not in (None, tool.input))

@@ -14,7 +14,7 @@ from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
 from crabhook.cli.team.attaching import chosen_team, connected, place_of
 from crabhook.cli.team.signing import opening_keys
 from crabhook.cli.terminal import ask, say, say_json
-from crabhook.cli.verbs.attached import Attached, attached
+from crabhook.cli.verbs.attached import Attached, Teller, attached, seen
 from crabhook.cli.verbs.deciding import (
     CODES,
     OPENING,
@@ -26,7 +26,6 @@ from crabhook.cli.verbs.deciding import (
     described,
     unfit,
 )
-from crabhook.cli.verbs.telling import Teller, seen
 from crabhook.desk.commands import BARE_DENIAL, AskHistory, Done, Outcome, Steer, StopSession
 from crabhook.desk.updates import Claimed, HistoryRead, LinkChanged, Past, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry

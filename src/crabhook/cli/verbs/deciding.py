@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE
-from crabhook.cli.verbs.attached import Attached
-from crabhook.cli.verbs.telling import Teller, name_of, seen
+from crabhook.cli.verbs.attached import Attached, Teller, name_of, seen
 from crabhook.desk.commands import (
     AskObjections,
     Decide,

@@ -9,9 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, TOO_LATE
-from crabhook.cli.verbs.attached import Attached, attached
+from crabhook.cli.verbs.attached import Attached, Teller, attached, seen
 from crabhook.cli.verbs.deciding import Told, Wish, answers, decide, denied
-from crabhook.cli.verbs.telling import Teller, seen
 from crabhook.desk.commands import Claim, Decide
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decision, Verdict
