@@ -205,7 +205,7 @@ async def connected(
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     on_the_way: list[Any] = []
     if keys.sign is not None:
-        from crabhook.cli.team.signing import Signing  # noqa: PLC0415 - few have such a key
+        from crabhook.cli.team.asking import Signing  # noqa: PLC0415 - few have such a key
 
         on_the_way.append(Signing(keys, keys.sign, lambda: desk))
     channel = partial(

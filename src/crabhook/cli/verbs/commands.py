@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from crabhook import config
 from crabhook.bounded import Bounded
 from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
+from crabhook.cli.team.asking import opening_keys
 from crabhook.cli.team.attaching import chosen_team, connected, place_of
-from crabhook.cli.team.signing import opening_keys
 from crabhook.cli.terminal import ask, say, say_json
 from crabhook.cli.verbs.attached import Attached, Teller, attached, seen
 from crabhook.cli.verbs.deciding import (

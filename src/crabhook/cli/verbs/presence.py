@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeAlias
 
 from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
-from crabhook.cli.team.signing import opening_keys
+from crabhook.cli.team.asking import opening_keys
 from crabhook.cli.terminal import say
 from crabhook.cli.verbs.attached import Attached
 from crabhook.cli.verbs.commands import at_desk_of, folder_of
