@@ -7,10 +7,10 @@ from functools import partial
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.terminal import say, say_json
 from crabhook.lint.configuration import protocols
-from crabhook.lint.finding import Severity
 from crabhook.lint.linting import lint
 from crabhook.lint.report import Report, as_json, as_sarif, lines
 from crabhook.lint.rules import PROFILES, Profile
+from crabhook.lint.script import Severity
 from crabhook.ui.text.safe import safe
 
 _LEVELS = {str(severity): severity for severity in reversed(Severity)}

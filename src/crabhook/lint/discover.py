@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from crabhook.lint.finding import CannotReadError
+from crabhook.lint.script import CannotReadError
 from crabhook.ownfile import open_own
 from crabhook.tables import names
 

@@ -30,7 +30,6 @@ from crabhook.lint.discover import (
     looks_like_a_hook,
     read_file,
 )
-from crabhook.lint.finding import CannotParseError, CannotReadError, Finding, Place, Remark, Rule
 from crabhook.lint.python.read import read_python
 from crabhook.lint.report import Report, Unread
 from crabhook.lint.rules import (
@@ -41,7 +40,15 @@ from crabhook.lint.rules import (
     Profile,
 )
 from crabhook.lint.rules.subjects import Hook, Run, Setup
-from crabhook.lint.script import Script
+from crabhook.lint.script import (
+    CannotParseError,
+    CannotReadError,
+    Finding,
+    Place,
+    Remark,
+    Rule,
+    Script,
+)
 from crabhook.lint.shell import read_shell
 from crabhook.platforms.rows import Protocol
 

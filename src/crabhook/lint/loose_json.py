@@ -4,8 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
-from crabhook.lint.finding import Place
-from crabhook.lint.script import UNKNOWN, Answer, Literal, Shape, Written
+from crabhook.lint.script import UNKNOWN, Answer, Literal, Place, Shape, Written
 
 HOLE = "\ue000"
 """Stands in a text for what is only known when the script runs."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from crabhook import __version__
-from crabhook.lint.finding import Finding, Rule, Severity
 from crabhook.lint.rules import Profile
+from crabhook.lint.script import Finding, Rule, Severity
 from crabhook.model.jsontext import Value
 
 SCHEMA = 1

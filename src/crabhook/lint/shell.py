@@ -15,13 +15,14 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
 from crabhook.lint.discover import shebang
-from crabhook.lint.finding import CannotParseError, Place
 from crabhook.lint.loose_json import HOLE, read_answer, read_object
 from crabhook.lint.script import (
     Answer,
+    CannotParseError,
     Exit,
     Language,
     Named,
+    Place,
     Script,
     Wait,
     Written,

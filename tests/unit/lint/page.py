@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from crabhook.lint.finding import Rule
 from crabhook.lint.rules import ALWAYS, STANDARD, TODAY, Profile
+from crabhook.lint.script import Rule
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "lint.md"
 HEAD = "| id | severity | what is found | what it comes to | what to do |"

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from crabhook.lint.finding import Finding, Place, Rule, Severity
 from crabhook.lint.linting import MAX_ON_A_FILE, counting
 from crabhook.lint.rules import UNREASONED
+from crabhook.lint.script import Finding, Place, Rule, Severity
 
 PATH = Path("hook.sh")
 RULE = Rule("CH003", Severity.HIGH, "title", "means", "do")

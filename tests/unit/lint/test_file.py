@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.lint.discover import MAX_BYTES, Kind, kind_of, read_file, shebang
-from crabhook.lint.finding import CannotReadError
+from crabhook.lint.script import CannotReadError
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.lint.finding import Place
 from crabhook.lint.loose_json import HOLE, read_object
-from crabhook.lint.script import UNKNOWN, Shape
+from crabhook.lint.script import UNKNOWN, Place, Shape
 
 
 def read(text: str) -> Shape | None:

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from crabhook.lint.finding import Rule, Severity
 from crabhook.lint.rules import ALWAYS, PROFILES, STANDARD
 from crabhook.lint.rules.subjects import RULES as WORDS
+from crabhook.lint.script import Rule, Severity
 
 RULES = list(dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.rules()))
 

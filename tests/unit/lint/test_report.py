@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.lint.finding import Finding, Place, Rule, Severity
 from crabhook.lint.report import SCHEMA, Report, Unread, as_json, as_sarif, lines
 from crabhook.lint.rules import STANDARD, TODAY
+from crabhook.lint.script import Finding, Place, Rule, Severity
 
 RULES = {rule.id: rule for rule in TODAY.rules()}
 FOUND = [

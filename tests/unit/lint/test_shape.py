@@ -1,7 +1,6 @@
 """Values as far as they are known, and scripts made of them."""
 
-from crabhook.lint.finding import Place
-from crabhook.lint.script import UNKNOWN, Language, Script, Shape, Wait, members
+from crabhook.lint.script import UNKNOWN, Language, Place, Script, Shape, Wait, members
 
 HERE, THERE = Place(1, 1), Place(2, 1)
 SHAPE = Shape(

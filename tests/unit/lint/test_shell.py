@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.lint.finding import CannotParseError, Place
-from crabhook.lint.script import UNKNOWN, Language, Written
+from crabhook.lint.script import UNKNOWN, CannotParseError, Language, Place, Written
 from crabhook.lint.shell import MAX_DEPTH, ShellTree, prints, read_shell
 from tests.support.examples import examples
 
@@ -158,7 +157,7 @@ def test_what_is_printed_is_read_with_its_direction() -> None:
 def test_no_letter_ends_the_process() -> None:
     reading = """
 from crabhook.lint.shell import ShellTree
-from crabhook.lint.finding import CannotParseError
+from crabhook.lint.script import CannotParseError
 for code in [*range(0x100, 0xD800, 4096), *range(0xE000, 0x110000, 4096), 0x10FFFF]:
     for line in ("{%c", "echo {%c", "{1..%c", "${%c", "a{%c}", "x={%c"):
         try:

@@ -16,8 +16,7 @@ from typing import TypeAlias
 
 from crabhook.install.program import Move, moves
 from crabhook.lint.configuration import protocols
-from crabhook.lint.finding import START, CannotParseError, Place, Remark
-from crabhook.lint.script import Named
+from crabhook.lint.script import START, CannotParseError, Named, Place, Remark
 from crabhook.model.document import Node, Number, parse
 from crabhook.model.errors import DocumentError
 from crabhook.model.jsontext import Value

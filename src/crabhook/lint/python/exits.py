@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TypeAlias
 
-from crabhook.lint.finding import Remark
 from crabhook.lint.python.tree import Function, Tree, own
 from crabhook.lint.python.written import Output
-from crabhook.lint.script import Exit, named_for_refusing, refuses
+from crabhook.lint.script import Exit, Remark, named_for_refusing, refuses
 
 MAX_EXITS = 200
 _ENDS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})

@@ -5,11 +5,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from crabhook.lint.discover import shebang
-from crabhook.lint.finding import CannotParseError
 from crabhook.lint.python.exits import exits, lapses
 from crabhook.lint.python.tree import Tree
 from crabhook.lint.python.written import Output, written
-from crabhook.lint.script import Answer, Language, Named, Reading, Script, Source, Wait
+from crabhook.lint.script import (
+    Answer,
+    CannotParseError,
+    Language,
+    Named,
+    Reading,
+    Script,
+    Source,
+    Wait,
+)
 from crabhook.tables import names
 
 MAX_FIELDS = 1000

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from crabhook.lint.finding import START, CannotParseError, Place
+from crabhook.lint.script import START, CannotParseError, Place
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Scope: TypeAlias = ast.Module | Function

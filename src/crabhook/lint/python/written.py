@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeAlias
 
-from crabhook.lint.finding import Place
 from crabhook.lint.loose_json import HOLE, read_answer
 from crabhook.lint.python.tree import Scope, Tree
-from crabhook.lint.script import UNKNOWN, Answer, Shape, Written
+from crabhook.lint.script import UNKNOWN, Answer, Place, Shape, Written
 
 MAX_NESTED = 8  # of objects in objects; an answer has three
 MAX_READ = 2000  # expressions of one script; one answer takes ten

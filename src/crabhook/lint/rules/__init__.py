@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
-from crabhook.lint.finding import Rule
 from crabhook.lint.rules import answers, entries, standard
 from crabhook.lint.rules.subjects import RULES, ScriptRule, SetupRule
+from crabhook.lint.script import Rule
 
 ALWAYS = tuple(RULES[name] for name in ("CH020", "CH021", "CH022", "CH101"))
 """The rules of every profile: about what could not be judged at all."""

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.command import listed, near_name
-from crabhook.lint.finding import Remark
 from crabhook.lint.rules.subjects import Hook, script_rule
-from crabhook.lint.script import Shape, Source, Written, members
+from crabhook.lint.script import Remark, Shape, Source, Written, members
 from crabhook.tables import tables
 
 _SPECIFIC = "hookSpecificOutput"

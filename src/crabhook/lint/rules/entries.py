@@ -18,9 +18,8 @@ from crabhook.lint.configuration.command import (
     written_in,
 )
 from crabhook.lint.configuration.read import Handler
-from crabhook.lint.finding import Remark
 from crabhook.lint.rules.subjects import Hook, Setup, setup_rule
-from crabhook.lint.script import Script
+from crabhook.lint.script import Remark, Script
 from crabhook.platforms.rows import ANY, NOTHING, Protocol
 
 _QUARTER, _DAY = 900, 86_400

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from crabhook.lint.configuration import protocols
-from crabhook.lint.finding import START, Place, Remark
 from crabhook.lint.rules import entries
 from crabhook.lint.rules.subjects import Hook, Setup, script_rule, setup_rule
-from crabhook.lint.script import Language, Shape, Source, Written
+from crabhook.lint.script import START, Language, Place, Remark, Shape, Source, Written
 
 SHEBANG = "#!/usr/bin/env python3"
 LIMIT_MS = 60_000

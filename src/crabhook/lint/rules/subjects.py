@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
-from crabhook.lint.finding import Place, Remark, Rule, Severity
-from crabhook.lint.script import Script, Shape
+from crabhook.lint.script import Place, Remark, Rule, Script, Severity, Shape
 from crabhook.platforms.rows import Protocol
 from crabhook.tables import tables
 

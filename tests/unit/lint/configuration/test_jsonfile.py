@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.lint.configuration.read import Item, read_json
-from crabhook.lint.finding import START, CannotParseError, Place
+from crabhook.lint.script import START, CannotParseError, Place
 
 
 def test_values_have_the_places_where_they_are_written() -> None:

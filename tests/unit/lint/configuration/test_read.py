@@ -15,7 +15,7 @@ from crabhook.lint.configuration.read import (
     read_json,
     registers_hooks,
 )
-from crabhook.lint.finding import START, Place
+from crabhook.lint.script import START, Place
 from crabhook.model.jsontext import Value
 
 

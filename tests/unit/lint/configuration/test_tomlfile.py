@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.lint.configuration.read import read_toml
-from crabhook.lint.finding import CannotParseError, Place
+from crabhook.lint.script import CannotParseError, Place
 
 TEXT = """model = "any"
 

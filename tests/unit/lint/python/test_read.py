@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.lint.finding import CannotParseError, Place
 from crabhook.lint.python.read import read_python
-from crabhook.lint.script import Answer, Exit, Language, Script, Source, Written
+from crabhook.lint.script import (
+    Answer,
+    CannotParseError,
+    Exit,
+    Language,
+    Place,
+    Script,
+    Source,
+    Written,
+)
 from tests.support.examples import examples
 
 HEAD = "import json, os, sys, time, subprocess\n"
