@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import object_at, parse_object, text_at
-from crabhook.sdk.abilities import words
 from crabhook.sdk.event import Answer, Verdict
+from crabhook.sdk.events.calls import words
 
 if TYPE_CHECKING:
     from crabhook.hook.wire import Reply

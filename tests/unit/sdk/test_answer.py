@@ -1,6 +1,6 @@
 """What events' methods make, before any platform's words for it.
 
-They are in `crabhook.sdk.abilities`, on `crabhook.sdk.event`; see events/test_events.py.
+They are in `crabhook.sdk.events.calls`, on `crabhook.sdk.event`; see events/test_events.py.
 """
 
 import pytest
@@ -16,8 +16,8 @@ from crabhook.sdk import (
     on,
     read_event,
 )
-from crabhook.sdk.abilities import words
 from crabhook.sdk.event import Platform as FromItsModule
+from crabhook.sdk.events.calls import words
 from crabhook.sdk.running import Handler
 from tests.unit.sdk import samples
 

@@ -8,9 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crabhook.model.jsontext import compact
-from crabhook.sdk.abilities import Haltable, TakesContext, TalksToUser
 from crabhook.sdk.event import Answer, Platform, Reply
-from crabhook.sdk.events.calls import PermissionRequest, PostToolUse, PreToolUse
+from crabhook.sdk.events.calls import (
+    Haltable,
+    PermissionRequest,
+    PostToolUse,
+    PreToolUse,
+    TakesContext,
+    TalksToUser,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from crabhook.sdk.abilities import (
+from crabhook.sdk.event import Answer, Event, Flag, Number, Object, Text, Verdict
+from crabhook.sdk.events.calls import (
     Askable,
     Blockable,
     Deniable,
@@ -15,7 +16,6 @@ from crabhook.sdk.abilities import (
     TalksToUser,
     words,
 )
-from crabhook.sdk.event import Answer, Event, Flag, Number, Object, Text, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,7 +2,7 @@
 
 The tables are those of `crabhook.sdk.events.calls`, `crabhook.sdk.events.session`,
 `crabhook.sdk.events.session` and `crabhook.sdk.events.models`, made of
-`crabhook.sdk.abilities`.
+`crabhook.sdk.events.calls`.
 """
 
 import pytest
@@ -12,7 +12,8 @@ from crabhook.model.decision import Verdict as Brokers
 from crabhook.platforms.claude.events import EVENTS as CLAUDES
 from crabhook.platforms.claude.events import Way
 from crabhook.platforms.rows import Also
-from crabhook.sdk import EVENTS, Event, Platform, Unknown, Verdict, abilities, read_event
+from crabhook.sdk import EVENTS, Event, Platform, Unknown, Verdict, read_event
+from crabhook.sdk.events import calls
 from tests.unit.sdk import samples
 
 METHODS = {
@@ -41,10 +42,10 @@ def test_an_event_of_claude_code_takes_what_the_brokers_table_says(name: str) ->
     kind, rule = EVENTS[Platform.CLAUDE][name], CLAUDES[name]
     said = {verdict.value for verdict, way in rule.verdicts.items() if way is not Way.SILENCE}
     assert {verdict.value for verdict in kind.verdicts} == said
-    assert issubclass(kind, abilities.TakesContext) == (Also.CONTEXT in rule.also)
-    assert issubclass(kind, abilities.TalksToUser) == (Also.USER in rule.also)
+    assert issubclass(kind, calls.TakesContext) == (Also.CONTEXT in rule.also)
+    assert issubclass(kind, calls.TalksToUser) == (Also.USER in rule.also)
     halts = Also.HALT in rule.also and name != "PermissionRequest"  # there it is an interrupt
-    assert issubclass(kind, abilities.Haltable) == halts
+    assert issubclass(kind, calls.Haltable) == halts
 
 
 @pytest.mark.parametrize("kind", KINDS)
