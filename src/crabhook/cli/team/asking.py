@@ -1,4 +1,4 @@
-"""That a person is there: a passphrase typed on the terminal itself, or the signature of an SSH key.
+"""That a person is there: a passphrase typed on the terminal itself, or an SSH key's signature.
 
 A passphrase is read from nowhere else.  With a key, `ssh-keygen` signs each command of a desk.
 """
