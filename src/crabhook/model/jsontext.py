@@ -230,7 +230,7 @@ def put(value: Value, path: Path, new: Value) -> Value:
 START = 2_000  # letters
 
 
-def is_short(fields: Mapping[str, Value], *, but: str = "") -> bool:
+def is_short(fields: Mapping[str, Value], *, but: str | None = None) -> bool:
     """Whether an object is its own start, as far as that is soon told; one field is left out.
 
     It is not told of an object in which others lie deeper than one level.

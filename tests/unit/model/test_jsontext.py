@@ -183,6 +183,8 @@ def test_the_start_of_a_value_is_short_and_begins_as_the_value_does(
 
 
 @given(OBJECTS, st.lists(st.integers(0, START + 3), max_size=4))
+@example({"": []}, [])
+@example({"": "x" * 1_000_000}, [])
 def test_what_is_soon_told_to_be_short_is_its_own_start(
     value: dict[str, Any], lengths: list[int]
 ) -> None:
