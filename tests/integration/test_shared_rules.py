@@ -87,7 +87,8 @@ def test_rules_are_pushed_after_a_look_at_the_difference_and_count_at_once(url: 
         assert own(service).read_text().startswith(DENY)
         assert "Bash(make *)" in own(service).read_text()
         assert "as they were written" in service.audit("verify")
-        assert "the document rules was changed by" in service.audit("--all-kinds")
+        assert "the document rules was changed by" in service.audit()
+        assert service.audit("replay").startswith("By the rules in the shared record:")
 
 
 @pytest.mark.thorough

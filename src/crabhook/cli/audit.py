@@ -24,7 +24,7 @@ from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.interface import Agent, Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.record import Cut, Head, Kind, Record
+from crabhook.store.record import ORDERS, Cut, Head, Kind, Record
 from crabhook.store.verify import ENDS, Share, Verified, stats, verify
 from crabhook.store.writer import head_line, read_head
 from crabhook.ui.text.safe import safe
@@ -47,8 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(history: History, arguments: argparse.Namespace) -> int:
-    query = _query(arguments, LAST, () if arguments.all_kinds or arguments.card else ENDS)
+    whole = arguments.all_kinds or arguments.card
+    query = _query(arguments, LAST, () if whole else (*ENDS, Kind.DOCUMENT.value))
     for record in history.find(query):
+        if record.kind == Kind.DOCUMENT and not whole and record.told().get("document") == ORDERS:
+            continue  # each order is on record itself
         say_json(_values(record)) if arguments.json else _say(_line(record))
     return 0
 

@@ -59,11 +59,12 @@ def run_replay(history: History, query: Query, project: Path | None, *, as_json:
     Raises StoreError where the record cannot be read, RuleFileError or
     RulesError where the rules cannot.
     """
-    found = replay(_replayed_calls(history, query, project), Today(rules_in_force()))
+    files = rules_in_force()
+    found = replay(_replayed_calls(history, query, project), Today(files))
     if as_json:
         _say_changes(found)
     else:
-        _say_replayed(found)
+        _say_replayed(found, files)
     return 0
 
 
@@ -75,7 +76,9 @@ def _replayed_calls(history: History, query: Query, project: Path | None) -> Ite
     return deque(there, maxlen=query.last or None)
 
 
-def _say_replayed(found: Replayed) -> None:
+def _say_replayed(found: Replayed, files: RuleFiles) -> None:
+    if files.shared:
+        say(f"By the {files.where(RULES)}:")
     say(_NOT_RECORDED)
     for kind, head in _HEADS.items():
         changes = [one for one in found.changes if one.kind is kind]

@@ -188,6 +188,10 @@ class Cut:
         return ""
 
 
+ORDERS = "orders"
+"""The document of a shared record with the standing orders; each order is on record itself, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A text that belongs to a shared record, such as the rules, in one of its versions, from 1.

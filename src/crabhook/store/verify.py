@@ -18,6 +18,7 @@ from crabhook.store.actors import actor_in
 from crabhook.store.interface import ALL, History, Query, StoreError
 from crabhook.store.record import GENESIS, Cut, Head, Kind, Record, cut_of, cuts_in, link
 
+_OF_DOCUMENTS = Query(kinds=(Kind.DOCUMENT.value,))
 MOST = 100  # findings of each sort that are told one by one
 
 
@@ -191,6 +192,14 @@ def _documents(history: History, found: Verified) -> None:
     """Hold the documents against what the last record of each says."""
     for seq, said in amiss(history).values():
         found.fault(seq or found.head.seq, said)
+    last = dict[str, object]()
+    for record in history.find(_OF_DOCUMENTS):
+        told = record.told()
+        name, before = str(told.get("document", "")), told.get("from")
+        if last.get(name, before) != before:
+            what = f"the document {name} was changed by hand before this, and is mended here"
+            found.fault(record.seq, what, noted=True)
+        last[name] = told.get("to")
 
 
 def amiss(history: History) -> dict[str, tuple[int, str]]:
@@ -199,7 +208,7 @@ def amiss(history: History) -> dict[str, tuple[int, str]]:
     Where no record tells of it, the number is 0.
     """
     documents, last = history.documents(), dict[str, tuple[int, dict[str, Any]]]()
-    for record in history.find(Query(kinds=(Kind.DOCUMENT.value,))):
+    for record in history.find(_OF_DOCUMENTS):
         told = record.told()
         last[str(told.get("document", ""))] = record.seq, told
     wrong = dict[str, tuple[int, str]]()

@@ -84,6 +84,21 @@ def test_a_document_that_was_changed_by_hand_is_found(
     assert any(what in fault.what for fault in verified(place).faults)
 
 
+def test_that_one_was_changed_by_hand_is_told_for_good(
+    place: Place, request: pytest.FixtureRequest
+) -> None:
+    writer = open_writer(place)
+    first = put(writer, "a = 1")
+    writer.close()
+    changed_by_hand(place, request, "UPDATE document SET text = 'a = 9'")
+    writer = open_writer(place)
+    put(writer, "a = 2", replace(first, text="a = 9"))
+    writer.close()
+    found = verified(place)
+    assert found.sound
+    assert any("was changed by hand before this" in note.what for note in found.notes)
+
+
 def test_retention_takes_no_document_out_of_the_record(
     place: Place, request: pytest.FixtureRequest
 ) -> None:

@@ -21,14 +21,12 @@ from crabhook.model.session import KeptNote, Note
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_in, actor_told
 from crabhook.store.change import Change, Halt
+from crabhook.store.record import ORDERS
 
 if TYPE_CHECKING:
     from crabhook.server.core.documents import Documents
 
 _LOG = logging.getLogger(__name__)
-
-ORDERS = "orders"
-"""The document of a shared record with the standing orders."""
 
 _ABOUT = ("name", "session", "project", "times", "words")
 _SAME = 0.5  # seconds by which an order's end differs between two readings of the two clocks

@@ -11,8 +11,9 @@ from crabhook.model.order import Order, OrderKind, Standing
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.documents import Documents
 from crabhook.server.core.runner import Runner
-from crabhook.server.core.steering import ORDERS, KeptOrders
+from crabhook.server.core.steering import KeptOrders
 from crabhook.store.opening import open_history, open_writer
+from crabhook.store.record import ORDERS
 from crabhook.store.recorder import Recorder
 from tests.support.seat import seat
 from tests.unit.store.making import verified
