@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import time
+from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 
 import grpc
@@ -253,6 +254,39 @@ def test_no_password_is_in_the_process_list_or_the_log(url: str) -> None:
         assert refused.returncode == 2
         assert "~/.pgpass" in refused.stderr
         assert "pw@" not in refused.stderr
+
+
+@pytest.mark.thorough
+def test_a_standbys_http_door_says_what_it_is_and_takes_nothing(url: str) -> None:
+    place = f"127.0.0.1:{free_port()}"
+    with (
+        served(url, "--headless") as leader,
+        served(url, "--headless", "--http", place, waits=False) as standby,
+    ):
+        stands_by(standby)
+        token = (standby.folder / ".local/state/crabhook/token").read_text().strip()
+        assert answered(place, "/healthz") == (503, "standby\n")
+        page = answered(place, "/metrics", token)[1]
+        assert 'crabhook_part{part="standby"} 1.0' in page
+        assert "crabhook_serving 0.0" in page
+        leader.process.kill()
+        standby.listens()
+        assert answered(place, "/healthz")[0] == 200
+        assert said(asks(standby, "ls -l")) == ALLOW
+        page = answered(place, "/metrics", token)[1]
+        assert 'crabhook_part{part="leader"} 1.0' in page
+        assert "crabhook_epoch 2.0" in page
+        assert "crabhook_commit_seconds 0.0\n" not in page
+
+
+def answered(place: str, path: str, token: str = "") -> tuple[int, str]:
+    line = HTTPConnection(place, timeout=10)
+    try:
+        line.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
+        response = line.getresponse()
+        return response.status, response.read().decode()
+    finally:
+        line.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])

@@ -42,6 +42,7 @@ LOCK = 0x4352414248  # "CRABH": the session's lock by which one writer is electe
 TOGETHER = 256  # batches committed as one at most
 LOOK_EVERY = 1.0  # seconds after which an idle writer looks whether it still is the writer
 FROZEN_AFTER = 5  # seconds without a word of the writer after which the database takes its lock
+BELL_EVERY = 0.05  # seconds; a bell is a seventh of a commit, and who follows looks each second
 SLOW_AFTER = 3.0  # seconds without an answer after which that is said, and requests turned away
 RETRY_AFTER, RETRY_AT_MOST = 0.05, 1.0  # seconds
 
@@ -91,6 +92,7 @@ class Committer:
         self.trouble = ""
         self.lost: DeposedError | None = None
         self.pace = Pace()
+        self._rung = 0.0  # when those that follow the record were told last
 
     async def begin(self, patience: float = 0.0) -> "Connection":
         """Become the writer, of an up-to-date schema.
@@ -210,7 +212,11 @@ class Committer:
                         self._connection, in_doubt = await self._again(), True
                     if in_doubt and await self._is_written(self._connection, step):
                         break
-                    if step is not None and await step.write(self._connection, self.epoch):
+                    bell = monotonic() - self._rung >= BELL_EVERY
+                    if step is not None and await step.write(
+                        self._connection, self.epoch, bell=bell
+                    ):
+                        self._rung = monotonic() if bell else self._rung
                         break
                     in_doubt = True  # no row: deposed, or an earlier try of ours was written
             except DeposedError:

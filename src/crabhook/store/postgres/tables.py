@@ -204,12 +204,14 @@ class Step:
         cut = next((batch.cut for batch in reversed(batches) if batch.cut), None)
         return cls(before, after, records, merged, cut, forget)
 
-    async def write(self, connection: "Connection", epoch: int) -> bool:
+    async def write(self, connection: "Connection", epoch: int, *, bell: bool = True) -> bool:
         """Write it all, or nothing: False where the head is not the one it follows.
+
+        `bell`: those that follow the record are told that there is more.
 
         The fence comes first, and what follows it is written from its row.
         """
-        text = self._statement(epoch)
+        text = self._statement(epoch, bell=bell)
         halts, cut, documents = self.merged.halts, self.cut, self.merged.documents
         if halts is None and cut is None and self.forget is None and not documents:
             return await connection.fetchval(text, *self._values) is not None
@@ -234,7 +236,7 @@ class Step:
                 await connection.execute(_FORGET, self.forget)
         return True
 
-    def _statement(self, epoch: int) -> str:
+    def _statement(self, epoch: int, *, bell: bool) -> str:
         """Return the one statement, with the values for its marks; the driver keeps it prepared."""
         self._sql, self._values = [], []
         sizes = [_size(record) for record in self.records]
@@ -258,7 +260,8 @@ class Step:
                 self._part(text, [marked(one) for one in ids])
         names = chain(("fence",), (f"part{number}" for number in count(1)))
         parts = [f"{name} AS ({text})" for name, text in zip(names, self._sql, strict=False)]
-        return f"WITH {', '.join(parts)} SELECT 1, pg_notify('{BELL}', '') FROM fence"  # noqa: S608 - marks
+        rings = f", pg_notify('{BELL}', '')" if bell else ""
+        return f"WITH {', '.join(parts)} SELECT 1{rings} FROM fence"  # noqa: S608 - marks
 
     def _part(self, text: str, *values: object) -> None:
         marks = [

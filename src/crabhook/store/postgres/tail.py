@@ -75,10 +75,14 @@ class Tail:
 
     def close(self) -> None:
         """Look no more."""
-        if self._connection is not None:
-            with suppress(StoreError):
-                self._line.wait(self._connection.close(timeout=1), ANSWER_WITHIN)
+        with suppress(StoreError):
+            self._line.wait(self._end(), ANSWER_WITHIN)
         self._line.close()
+
+    async def _end(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:  # it may be in use: who looks is told that it is lost
+            connection.terminate()
 
     async def _look(self, within: float) -> Seen | None:
         if self._connection is None:
