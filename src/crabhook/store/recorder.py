@@ -71,6 +71,7 @@ class Recorder:
         self._now = self._retry_at = self._forget_at = self._prune_at = 0.0
         self._patience = RETRY_AFTER
         self._anchored = True
+        self._given_up = False
         self.error: Exception | None = None
         self._begin()
         self._late = True
@@ -132,6 +133,8 @@ class Recorder:
         be released before.  Raises TicketError when an id comes with another secret, and
         DeposedError, or has it in the future, when what is decided must not be given any more.
         """
+        if self._given_up:
+            raise DeposedError("the record is closed, and another server may write it")
         if self._store is not None and self.error is None:
             try:
                 return self._write_to(self._store, changes)
@@ -240,6 +243,7 @@ class Recorder:
             self._try_again()
         if self._backlog:
             _LOG.error("%s; what waits in memory is lost", self.trouble)
+        self._given_up = self._shared  # nothing waits in memory for a record that others write
         store, self._store = self._store, None
         if store is not None:
             try:

@@ -60,8 +60,8 @@ class Failover:
         other = next(one for one in self._site.servers.values() if one is not leader)
         time.sleep(READY)
         self._ask(other, BEFORE, lambda: False)
+        began = time.time()  # before, so that what ending it takes counts too
         self._end(leader, how)
-        began = time.time()
         found: dict[bool, float] = {}
 
         def both() -> bool:

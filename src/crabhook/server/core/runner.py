@@ -162,7 +162,7 @@ class Runner(Core):
         broker = self.broker
         changes = self._bookkeeper.changes(fact, effects, broker.halts(), broker.notes())
         changes += self.standing.changes(broker.orders(), fact.now)
-        return self._record(*changes) if changes else True
+        return self._record(*changes) if changes or self.deposed else True
 
     def _record(self, *changes: Change) -> bool | asyncio.Future[bool]:
         """Write changes; what must not be given any more fails, as it does later."""
@@ -174,6 +174,7 @@ class Runner(Core):
             self._depose(error)
             written = asyncio.get_running_loop().create_future()
             written.set_exception(error)
+            written.exception()  # no complaint of asyncio's where nobody asks
         self._tell_trouble(self.recorder)
         return written
 

@@ -155,9 +155,12 @@ class Committer:
         return self._connection
 
     async def _alone(self, work: Coroutine[Any, Any, T]) -> T:
-        async with self._using:
-            with speaking_of(self._line.url):
-                return await work
+        try:
+            async with self._using:
+                with speaking_of(self._line.url):
+                    return await work
+        finally:
+            work.close()  # where it was given up before it began, nobody else says so
 
     async def _close(self) -> None:
         self._wake.set()

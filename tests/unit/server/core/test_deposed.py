@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.broker.messages import Refusal
+from crabhook.desk.commands import Done, Snooze
+from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core import runner as module
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
+from crabhook.store.change import Change
 from crabhook.store.interface import Batch, DeposedError
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.sqlite.journal import SqliteJournal
@@ -158,6 +161,33 @@ async def test_a_deposed_server_gives_no_reply_that_is_not_on_record_and_says_th
     assert (runner.deposed, ends) == (GONE, [True])
     with pytest.raises(RefusedError, match=Refusal.HANDED_OVER.value):
         enter(runner, "c", ALLOWED)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+async def test_a_deposed_server_tells_no_desk_that_something_is_done(
+    runner: Runner, journal: Shared, closed: bool
+) -> None:
+    enter(runner, "a")
+    enter(runner, "b")
+    await journal.write_all()
+    sits = seat(runner)
+    assert sits.decide(1, DENY) is None  # not settled yet
+    await journal.depose()
+    assert runner.recorder is not None
+    if closed:  # as on its way to stand by, while its doors are open still
+        runner.recorder.close()
+    outcome = sits.decide(2, DENY)
+    await asyncio.sleep(0)
+    assert not isinstance(outcome, Done)
+    assert not isinstance(sits.outcome(Snooze(2, 60.0)), Done)
+    assert [card.state for card in sits.replica.waiting()] == [State.WAITING] * 2
+
+
+async def test_a_closed_record_that_others_write_takes_nothing_into_memory(journal: Shared) -> None:
+    recorder = Recorder(lambda: Writer(journal), on_trouble=OnTrouble.REFUSE)
+    recorder.close()
+    with pytest.raises(DeposedError):
+        recorder.write(Change())
 
 
 async def test_a_request_that_comes_before_the_server_knows_that_it_is_deposed_gets_no_reply(
