@@ -233,7 +233,8 @@ def test_a_session_is_told_a_note_and_a_subagent_stopped_without_a_card(
         ("note to its main agent", "use the blue one"),
         ("stop this subagent", "no more looking"),
     ):
-        shown = screen.press("Enter", until=row)
+        screen.key("Enter")  # once: another would choose the first row of a list that came late
+        shown = screen.wait_for(row)
         (digit,) = re.findall(rf"(\d) {row}", shown)
         as_a_person()
         screen.key(digit)

@@ -7,7 +7,7 @@ The law of this file: what was not printed of a request is known (`unprinted`), 
 allows by one line what they could not read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -60,7 +60,7 @@ from crabhook.ui.plain.request import happening_rows, tool_rows
 from crabhook.ui.secrets import COVER, covered
 from crabhook.ui.text.clock import countdown
 from crabhook.ui.text.rows import Row, bounded
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import folded, safe
 
 Speller: TypeAlias = Callable[[str], str]
 
@@ -130,7 +130,8 @@ class ForAPerson(Format):
         if card.number not in self._asked and (whole or self.detail is Detail.FULL):
             self._ask_words(card)
         known, told = [*self._known(card)], [*self._around(card, now)]
-        body = [*_body(card, WHOLE_CHARACTERS if whole else FIRST_CHARACTERS)]
+        longest = WHOLE_CHARACTERS if whole else FIRST_CHARACTERS
+        body = [*_body(card, longest, fold=not whole)]
         offered = 0
         if self.detail is Detail.BRIEF and not whole:
             offered = sum(1 for _ in suggested_rows(card))  # which no plain allow takes
@@ -289,7 +290,12 @@ def _told_key(event: Event) -> str:
     return next((key for key in TELLING if text_at(event.given, key).strip()), "")
 
 
-def _body(card: Card, longest: int) -> Iterator[Row]:
+def _fold(fields: Mapping[str, Value]) -> dict[str, Value]:
+    """Return fields with a mark for many blanks, or empty lines, on end in their texts."""
+    return {key: folded(one) if isinstance(one, str) else one for key, one in fields.items()}
+
+
+def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
     """Yield what is asked, but for what the card's sentence tells whole, and the suggestions."""
     event, tool = card.event, card.event.tool
     if tool is not None and (given := event.given):
@@ -299,10 +305,12 @@ def _body(card: Card, longest: int) -> Iterator[Row]:
             left_out.add(key)
         rest = {name: value for name, value in given.items() if name not in left_out}
         if rest:
+            rest = _fold(rest) if fold else rest
             yield from tool_rows(replace(event, tool=replace(tool, input=rest)), longest)
     elif tool is not None:
         yield from tool_rows(event, longest)
     telling = {key: value for key, value in event.fields.items() if value not in _NOTHING}
+    telling = _fold(telling) if fold else telling
     yield from happening_rows(replace(event, fields=telling), longest, others=tool is None)
     yield from suggested_rows(card)
 

@@ -118,6 +118,15 @@ def test_suggestions_are_numbered_in_words() -> None:
     assert "suggestion 1  allow mcp__deploy__release, kept in local settings" in said
 
 
+def test_suggestions_are_gone_once_the_card_has_ended() -> None:
+    sitting = Sitting(take_back_ms=0, rows=60)
+    name = sitting.desk.ask(sample("PermissionRequest-mcp"))
+    sitting.wait()
+    assert "suggestion 1" in sitting.text()
+    sitting.desk.leave(name)
+    assert "suggestion 1" not in sitting.text()
+
+
 @pytest.mark.parametrize(
     "path",
     sorted(path for name in PLATFORMS for path in SAMPLES.with_name(name).glob("*.json")),

@@ -69,6 +69,16 @@ async def test_a_block_says_what_is_asked_then_the_risk_then_why_then_who() -> N
         ]
 
 
+async def test_many_empty_lines_on_end_are_a_mark_until_all_is_asked_for() -> None:
+    line = "ls" + "\n" * 41 + "rm -rf ~" + " " * 200 + "; x"
+    async with sitting(asking(bash(line)), detail=Detail.FULL) as sits:
+        told = sits.everything
+        assert told[told.index("    ls") + 1] == "    ⟨40 empty lines⟩"
+        assert "    rm -rf ~ ⟨200 blanks⟩ ; x" in told
+        whole = await sits.type("1 show")
+        assert whole.count("    ") == 40
+
+
 async def test_brief_is_a_sentence_and_the_risk_and_says_what_is_left_out() -> None:
     async with sitting(asking(EDIT), detail=Detail.BRIEF) as sits:
         assert sits.everything[1:-1] == [

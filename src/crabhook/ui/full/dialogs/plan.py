@@ -1,6 +1,7 @@
 """The dialog for a plan: notes on its lines, a denial made of them, what changed since another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 
@@ -15,6 +16,7 @@ from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import Mark, mark_rows, marks_of, plain_rows, quoted
 from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
+from crabhook.ui.text.safe import EMPTY_SHOWN
 
 MOST_LINES = 5_000  # of a plan that can be stood on; more is no plan that a person reads
 _QUOTED = 300  # letters of a line that are quoted back
@@ -63,6 +65,32 @@ class PlanNotes:
     def lines(self) -> Sequence[Mark]:
         """The plan's lines; the last of a plan that is too long holds what is left of it."""
         return list(islice(marks_of(self.plan), MOST_LINES))
+
+    def folded(self, place: int, sheet: Sheet) -> Mark | None:
+        """Return a line as it is shown: many blanks, or empty lines, on end are a mark.
+
+        It is None for a line that the mark before it counts.
+        """
+        line, began = self.lines[place], self._empty.get(place)
+        if began is None or not sheet.folds:
+            return replace(line, text=sheet.fold(line.text), words=sheet.fold(line.words))
+        if began != place:
+            return None
+        count = sum(one == began for one in self._empty.values())
+        mark = sheet.fold("\n" * count).rstrip("\n")
+        return replace(line, text=mark, words=mark, head="")
+
+    @cached_property
+    def _empty(self) -> Mapping[int, int]:
+        """The empty lines of which many come on end, each with the first of them."""
+        found: dict[int, int] = {}
+        begins = 0
+        for place, line in enumerate(self.lines):
+            if line.text.strip():
+                begins = place + 1
+            elif place - begins >= EMPTY_SHOWN:
+                found |= dict.fromkeys((place, *range(begins, begins + EMPTY_SHOWN)), begins)
+        return found
 
     @property
     def whole(self) -> bool:
@@ -189,7 +217,8 @@ def notes_content(card: Card, notes: PlanNotes) -> Content:
 def _line(notes: PlanNotes, place: int, sheet: Sheet, *, here: bool) -> Iterator[Line]:
     head = "▸" if here else " "
     if place < len(notes.lines):
-        for begins, row in mark_rows(notes.lines[place], sheet.inner.less(1)):
+        shown = notes.folded(place, sheet)
+        for begins, row in mark_rows(shown, sheet.inner.less(1)) if shown else ():
             yield [("mark", head if begins else " "), *next(framed([(begins, row)]))]
     else:
         if not notes.whole:

@@ -54,7 +54,8 @@ def request_page(card: Card, turn: int = 0) -> Content:
         if card.state is State.WAITING:
             yield from suggestion_rows(card, sheet)
 
-    return page(key, rows, (card.kept_going, as_allowed(card) is card.event, turn))
+    version = (card.kept_going, as_allowed(card) is card.event, turn, card.state)
+    return page(key, rows, version)
 
 
 def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Line]:

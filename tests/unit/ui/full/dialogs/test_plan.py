@@ -85,3 +85,16 @@ def test_the_line_that_a_note_is_typed_about_stays_marked_in_view() -> None:
     sitting.press("l", "down", "c")
     sitting.type("only build")
     assert "▸│ 1. Delete everything" in sitting.text()
+
+
+def test_many_empty_lines_on_end_are_a_mark_where_notes_are_made_too() -> None:
+    sitting = Sitting(rows=24)
+    asked(sitting.desk, "# Plan" + "\n" * 60 + "rm -rf ~\n\n\n\nend")
+    sitting.wait()
+    sitting.press("l")
+    shown = sitting.text()
+    assert "⟨59 empty lines⟩" in shown
+    assert "rm -rf ~" in shown
+    assert shown.count("empty lines") == 1  # three are shown as they are
+    sitting.press("down", "c", "n", "o", "enter")
+    assert "note: no" in sitting.text()
