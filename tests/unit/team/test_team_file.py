@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import copytree
 from threading import Thread
 
 import grpc
@@ -87,6 +88,35 @@ def test_a_reader_sees_a_revocation_at_the_next_call(ours: Founded) -> None:
     refused = in_force(reader).allows(certificate, NOW, Verb.ALLOW)
     assert isinstance(refused, Refused)
     assert "was revoked" in refused.why
+
+
+def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied(
+    ours: Founded, tmp_path: Path
+) -> None:
+    """Of two servers one stands by: its folder is a copy, and it may lead at the next moment."""
+    certificate, _ = ours.let_in("ann")
+    ours.change(lambda team: with_machine(team, Machine("build1", digest_of("t"), 5)))
+    theirs = Folder(tmp_path / "copied")
+    copytree(ours.folder.path, theirs.path)
+    standby, told = TeamReader(theirs), list[str]()
+    standby.changed = told.append
+    assert isinstance(in_force(standby).allows(certificate, NOW, Verb.ALLOW), Seat)
+    assert standby.machine_of("t") == "build1"
+
+    ours.revoke("ann")
+    ours.change(lambda team: without_machine(team, "build1", 7))
+    names = in_force(ours.reader()).names
+    content = ours.folder.team.read_bytes()
+    theirs.team.write_bytes(content[: len(content) // 2])  # what copies does so in steps
+    assert "without the team's passphrase" in refusal(standby)
+    assert standby.machine_of("t") is None
+    copytree(ours.folder.path, theirs.path, dirs_exist_ok=True)
+    refused = in_force(standby).allows(certificate, NOW, Verb.ALLOW)
+    assert isinstance(refused, Refused)
+    assert standby.machine_of("t") is None
+    assert told == ["ann's of ann was revoked", "the machine build1 was revoked"]
+    assert in_force(standby).names == names
+    assert in_force(TeamReader(theirs)).names == names  # also where it begins anew
 
 
 def test_a_file_put_back_to_an_older_one_lets_nobody_do_anything(ours: Founded) -> None:
