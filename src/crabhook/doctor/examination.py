@@ -23,7 +23,10 @@ from crabhook.install import program
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleSet, Trust
-from crabhook.rulebook.files import PROJECT_FILE, RuleFiles, Trusted
+from crabhook.rulebook.files import PROJECT_FILE, RULES, TRUSTED, RuleFiles, Trusted, read_text
+from crabhook.store.interface import StoreError
+from crabhook.store.opening import Place, is_shared, open_history
+from crabhook.store.verify import amiss
 
 GOAL = 1.5  # times a bare start of Python that a hook call may take
 
@@ -166,9 +169,31 @@ def own(machine: Machine) -> Iterator[Finding]:
 
 def own_rules(_: Machine) -> Iterator[Finding]:
     """Whether the owner's rules, and the list of those trusted, can be read."""
-    files = _files()
+    files, place = _files(), record.record_place()
+    if is_shared(place):
+        own = {"rules.own": (RULES, files.user), "rules.trusted": (TRUSTED, files.trusted)}
+        with suppress(StoreError):  # which is another finding
+            yield from [_on_record(place, id_, *about) for id_, about in own.items()]
+        return
     yield from _counted("rules.own", files.user, files.user_rules)
     yield from _counted("rules.trusted", files.trusted, files.trusted_files)
+
+
+def _on_record(place: Place, id_: str, name: str, path: Path) -> Finding:
+    """Say whether what servers share is whole, and whether the file here is like it."""
+    with open_history(place) as history:
+        there, wrong = history.documents().get(name), amiss(history).get(name)
+    if wrong is not None:
+        return told(id_, "changed", commands.crabhook("rules", "push"), what=wrong[1])
+    if there is None:
+        return told(id_, "unbegun", path=path)
+    try:
+        other = read_text(path) not in {"", there.text}
+    except CrabhookError:
+        other = True
+    if other:
+        return told(id_, "unused", commands.crabhook("rules", "pull"), path=path)
+    return told(id_, "shared", "", {"version": there.version}, by=there.by)
 
 
 def _counted(

@@ -25,7 +25,7 @@ LAST, QUICK_LAST = 50_000, 1_000  # records that are verified of a longer record
 def writable(_: Machine) -> Iterator[Finding]:
     """Whether the server can write its record, and nobody else can read it."""
     folder = config.state_folder()
-    if is_shared(place := _place()):
+    if is_shared(place := record_place()):
         yield from _shared(place)
         return
     if os.path.lexists(folder):
@@ -38,7 +38,7 @@ def writable(_: Machine) -> Iterator[Finding]:
         yield _unrecorded(f"{folder} cannot be made: {there} may not be written")
 
 
-def _place() -> Place:
+def record_place() -> Place:
     """Return where the record is; wrong settings are another finding's."""
     try:
         return config.record_place()
@@ -85,7 +85,7 @@ def _unwritable(folder: Path) -> Iterator[Finding]:
 
 def room(_: Machine) -> Iterator[Finding]:
     """Whether there is room for the record on its disk."""
-    if is_shared(_place()):
+    if is_shared(record_place()):
         return
     folder = config.state_folder()
     there = next(place for place in (folder, *folder.parents) if place.is_dir())
@@ -97,7 +97,7 @@ def room(_: Machine) -> Iterator[Finding]:
 
 def whole(machine: Machine) -> Iterator[Finding]:
     """Whether the record is what was written: its chain, and the head kept apart."""
-    folder, place = config.state_folder(), _place()
+    folder, place = config.state_folder(), record_place()
     here = not is_shared(place)
     if here and not (folder / "record.db").exists() and not (folder / "record.head").exists():
         yield told("record.whole", "absent")

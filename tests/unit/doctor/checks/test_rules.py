@@ -7,6 +7,10 @@ import pytest
 
 from crabhook.doctor.examination import own_rules, project_rules
 from crabhook.doctor.finding import Finding, Status
+from crabhook.store.change import written
+from crabhook.store.opening import open_writer
+from crabhook.store.record import Document, iso
+from tests.support.cluster import Cluster, require
 from tests.support.typist import Typist
 from tests.unit.doctor.home import Home, is_well, typist
 
@@ -80,3 +84,27 @@ def test_a_trusted_file_that_is_broken_is_a_fault(home: Home) -> None:
 def test_a_file_that_is_not_trusted_is_not_even_read(home: Home) -> None:
     home.write(home.project / ".crabhook" / "rules.toml", BROKEN)
     assert is_well(home.look_around(project_rules))
+
+
+@pytest.mark.thorough
+def test_where_servers_share_a_record_the_rules_there_are_looked_at(home: Home) -> None:
+    cluster = Cluster(require())
+    try:
+        cluster.make()
+        home.write(home.config / "settings.toml", f'[record]\nstore = "{cluster.url()}"\n')
+        home.write(home.config / "rules.toml", GOOD)
+        assert list(own_rules(home.machine())) == []  # that there is no record is another finding
+        writer = open_writer(cluster.url())
+        assert is_well(own(home))
+        rules = Document("rules", 1, GOOD, iso(0), "ann at laptop")
+        writer.write([written(rules, rules.entry(None, 0, {}))])
+        assert is_well(own(home))
+        assert "ann at laptop" in own(home).what
+        home.write(home.config / "rules.toml", BROKEN)
+        assert (own(home).status, own(home).id) == (Status.WARNING, "rules.own")
+        assert own(home).mend.endswith("rules pull")
+        cluster.sql("UPDATE crabhook.document SET text = ''")
+        assert own(home).status is Status.FAULT
+        writer.close()
+    finally:
+        cluster.remove()
