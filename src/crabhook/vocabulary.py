@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import AGENTS, PLATFORMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Vocabulary:
 
 def vocabulary() -> Vocabulary:
     """Return the words of the agents that are registered."""
-    return _of(tuple(PLATFORMS))
+    return _of(tuple(AGENTS))  # asked several times a call: the table's own keys, soon told
 
 
 @lru_cache(maxsize=4)  # of one set of agents, and of those that a test adds
