@@ -15,7 +15,7 @@ from crabhook.server.address import asked_address
 _LINE = re.compile(r"\bline (\d+)")
 
 
-def crabhook(*words: str, as_root: bool = False) -> str:
+def crabhook_command(*words: str, as_root: bool = False) -> str:
     """Return a command of crabhook's; by its module where it is not on PATH, or root's is another.
 
     `as_root`: it writes what only root may.
@@ -26,7 +26,9 @@ def crabhook(*words: str, as_root: bool = False) -> str:
     return shlex.join([*start, *words])
 
 
-def install(agent: str, scope: Scope, project: Path, how: Installation | None = None) -> str:
+def install_command(
+    agent: str, scope: Scope, project: Path, how: Installation | None = None
+) -> str:
     """Return the command that installs into an agent; the usual way where no other is named."""
     words = ["install", agent]
     if how is not None:
@@ -43,28 +45,28 @@ def install(agent: str, scope: Scope, project: Path, how: Installation | None = 
         }
         words += [word for option, value in options.items() if value for word in (option, value)]
         words += ["--wait", str(how.wait)] if how.wait != USUAL_WAIT else []
-    return crabhook(*words, *_place(scope, project), as_root=scope is Scope.MANAGED)
+    return crabhook_command(*words, *_place(scope, project), as_root=scope is Scope.MANAGED)
 
 
-def uninstall(agent: str, scope: Scope, project: Path) -> str:
+def uninstall_command(agent: str, scope: Scope, project: Path) -> str:
     """Return the command that takes the hooks out of one scope's settings."""
     words = ("uninstall", agent, *_place(scope, project))
-    return crabhook(*words, as_root=scope is Scope.MANAGED)
+    return crabhook_command(*words, as_root=scope is Scope.MANAGED)
 
 
-def edit(path: Path, problem: str = "") -> str:
+def edit_command(path: Path, problem: str = "") -> str:
     """Return the command that opens a file where its problem is, as far as that names a line."""
     found = _LINE.search(problem)
     at = f"+{found[1]} " if found else ""
     return f"${{EDITOR:-vi}} {at}{shlex.quote(str(path))}"
 
 
-def chmod(mode: str, path: Path) -> str:
+def chmod_command(mode: str, path: Path) -> str:
     """Return the command that gives a file or folder this mode."""
     return shlex.join(["chmod", mode, str(path)])
 
 
-def move_away(path: Path) -> str:
+def move_away_command(path: Path) -> str:
     """Return the command that moves what has no business at a path out of the way."""
     return shlex.join(["mv", str(path), f"{path}.moved-away"])
 

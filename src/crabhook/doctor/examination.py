@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import __version__, config
-from crabhook.doctor import commands
 from crabhook.doctor.checks import installed, record, server
+from crabhook.doctor.commands import chmod_command, crabhook_command, edit_command
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case, Machine, Wish, case, machine
 from crabhook.doctor.finding import Finding, told
@@ -132,7 +132,7 @@ def settings(_: Machine) -> Iterator[Finding]:
     try:
         config.load()
     except CrabhookError as error:
-        mend = commands.edit(path, str(error))
+        mend = edit_command(path, str(error))
         yield told("settings.crabhook", "unreadable", mend, error=error)
         return
     yield told("settings.crabhook", "fine" if path.exists() else "absent", path=path)
@@ -161,7 +161,7 @@ def own(machine: Machine) -> Iterator[Finding]:
         with suppress(OSError):
             mode = place.stat().st_mode
             if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-                mend = commands.chmod("o-w", place)
+                mend = chmod_command("o-w", place)
                 mode = stat.S_IMODE(mode)
                 found.append(told("files.own", "open", mend, path=place, mode=mode))
     yield from found or [told("files.own", "fine")]
@@ -202,7 +202,7 @@ def _counted(
     try:
         found = read()
     except CrabhookError as error:
-        yield told(id_, "unreadable", commands.edit(path, str(error)), error=error)
+        yield told(id_, "unreadable", edit_command(path, str(error)), error=error)
         return
     number = len(found.rules if isinstance(found, RuleSet) else found)
     there = "fine" if path.exists() else "absent"
@@ -214,12 +214,12 @@ def project_rules(machine: Machine) -> Iterator[Finding]:
     files, path = _files(), machine.wish.project / PROJECT_FILE
     if not path.exists():
         return
-    trust = commands.crabhook("rules", "trust", str(machine.wish.project))
+    trust = crabhook_command("rules", "trust", str(machine.wish.project))
     try:
         found = files.project_rules(machine.wish.project)
         before = any(one.folder == str(machine.wish.project) for one in files.trusted_files())
     except CrabhookError as error:
-        mend = commands.edit(path, str(error))
+        mend = edit_command(path, str(error))
         yield told("rules.project", "unreadable", mend, error=error)
         return
     if found.trust is Trust.NONE and before:
@@ -283,7 +283,7 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
             yield from (replace(finding, agent=one.agent.name) for finding in look(one))
     if not cases:
         names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
-        yield told("hook.installed", "nobody", commands.crabhook("demo"), names=names)
+        yield told("hook.installed", "nobody", crabhook_command("demo"), names=names)
     here = machine(wish, cases)
     for check in OF_THE_MACHINE:
         yield from check(here)

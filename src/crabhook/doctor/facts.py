@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from crabhook import config
-from crabhook.doctor import commands
+from crabhook.doctor.commands import crabhook_command, install_command
 from crabhook.doctor.entry import Entry, entry, installation
 from crabhook.hook.servers import listed
 from crabhook.install import program, settings_file
@@ -134,7 +134,7 @@ class Case:
     def looking_anyway(self) -> str:
         """Return the command that starts and asks what the project names."""
         words = ("doctor", self.agent.name, "--project", str(self.wish.project), "--trust-project")
-        return commands.crabhook(*words)
+        return crabhook_command(*words)
 
     def is_own(self, entry: Entry) -> bool:
         """Whether an entry is in settings that no project brings, so that it may see the token."""
@@ -154,7 +154,7 @@ class Case:
         settings = next(file for file in self.hooked if entry in file.ours)
         how = replace(installation(self.agent, settings.ours), **changes)  # type: ignore[arg-type]
         scope = settings.scope or Scope.USER
-        return commands.install(self.agent.name, scope, self.wish.project, how)
+        return install_command(self.agent.name, scope, self.wish.project, how)
 
 
 def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli.install import add_arguments
-from crabhook.doctor import commands
+from crabhook.doctor.commands import (
+    chmod_command,
+    crabhook_command,
+    edit_command,
+    install_command,
+    uninstall_command,
+)
 from crabhook.model.card import Stance
 from crabhook.platforms.installation import Installation, Scope
 from tests.unit.doctor.home import Home
@@ -17,11 +23,11 @@ from tests.unit.doctor.home import Home
 def test_our_own_command_is_named_shortly_where_that_finds_it(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert commands.crabhook("serve", "--listen", "unix:/a b") == (
+    assert crabhook_command("serve", "--listen", "unix:/a b") == (
         "crabhook serve --listen 'unix:/a b'"
     )
     monkeypatch.setenv("PATH", "/nowhere")
-    assert commands.crabhook("serve") == f"{shlex.quote(sys.executable)} -m crabhook serve"
+    assert crabhook_command("serve") == f"{shlex.quote(sys.executable)} -m crabhook serve"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +39,7 @@ def test_our_own_command_is_named_shortly_where_that_finds_it(
     ],
 )
 def test_what_was_installed_is_installed_once_more(home: Home, how: Installation) -> None:
-    words = shlex.split(commands.install("claude", Scope.LOCAL, Path("/pro ject"), how))
+    words = shlex.split(install_command("claude", Scope.LOCAL, Path("/pro ject"), how))
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     asked = parser.parse_args(words[2:])
@@ -45,16 +51,16 @@ def test_what_was_installed_is_installed_once_more(home: Home, how: Installation
 
 
 def test_the_usual_way_is_said_shortly(home: Home) -> None:
-    assert commands.install("claude", Scope.USER, home.project) == "crabhook install claude"
-    assert commands.uninstall("codex", Scope.PROJECT, home.project) == (
+    assert install_command("claude", Scope.USER, home.project) == "crabhook install claude"
+    assert uninstall_command("codex", Scope.PROJECT, home.project) == (
         "crabhook uninstall codex --scope project"
     )
     gate = Installation("", "", Stance.GATE)
-    assert commands.install("gemini", Scope.USER, home.project, gate) == "crabhook install gemini"
+    assert install_command("gemini", Scope.USER, home.project, gate) == "crabhook install gemini"
 
 
 def test_an_editor_is_opened_where_the_problem_is() -> None:
     path = Path("/a b/rules.toml")
-    assert commands.edit(path, "rules.toml, line 7: no") == "${EDITOR:-vi} +7 '/a b/rules.toml'"
-    assert commands.edit(path, "it is not UTF-8") == "${EDITOR:-vi} '/a b/rules.toml'"
-    assert commands.chmod("700", path) == "chmod 700 '/a b/rules.toml'"
+    assert edit_command(path, "rules.toml, line 7: no") == "${EDITOR:-vi} +7 '/a b/rules.toml'"
+    assert edit_command(path, "it is not UTF-8") == "${EDITOR:-vi} '/a b/rules.toml'"
+    assert chmod_command("700", path) == "chmod 700 '/a b/rules.toml'"

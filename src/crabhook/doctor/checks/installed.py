@@ -11,7 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import config
-from crabhook.doctor import commands
+from crabhook.doctor.commands import (
+    crabhook_command,
+    edit_command,
+    install_command,
+    uninstall_command,
+)
 from crabhook.doctor.entry import differences, installation
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import (
@@ -52,7 +57,7 @@ def known_version(case: Case) -> Iterator[Finding]:
     if version in known:
         yield told("agent.version", "fine", "", figures, case=case)
         return
-    mend = commands.crabhook("doctor", case.agent.name, "--live")
+    mend = crabhook_command("doctor", case.agent.name, "--live")
     yield told("agent.version", "other", mend, figures, case=case, known=", ".join(known))
 
 
@@ -82,7 +87,7 @@ def _version(case: Case) -> str:
 def readable(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings can be read: it runs no hook out of those that cannot."""
     for one in case.unreadable:
-        mend = commands.edit(one.path, one.problem)
+        mend = edit_command(one.path, one.problem)
         yield told("settings.readable", "unreadable", mend, case=case, settings=one)
     read = [str(one.path) for one in case.settings if one.text]
     if read and not case.unreadable:
@@ -102,7 +107,7 @@ def installed(case: Case) -> Iterator[Finding]:
         yield told("hook.installed", "fine", "", figures, path=settings.path, closed=closed)
     if case.hooked:
         return
-    mend = commands.install(case.agent.name, Scope.USER, case.wish.project)
+    mend = install_command(case.agent.name, Scope.USER, case.wish.project)
     if case.wanted:
         yield told("hook.installed", "missing", mend, title=case.title)
     else:
@@ -171,12 +176,12 @@ def _switches(case: Case) -> Iterator[Finding]:
     for settings in case.readable:
         for switch in case.agent.settings.switches(settings.text):
             if not (managed and case.agent.settings.overridden(settings.scope, switch)):
-                what, mend = f"{settings.path}: {switch}", commands.edit(settings.path)
+                what, mend = f"{settings.path}: {switch}", edit_command(settings.path)
                 yield told("hook.switched-on", "off", mend, title=case.title, what=what)
     for settings in case.hooked:
         for trouble in case.agent.settings.troubles(settings.path, read_settings):
             kind = "off" if trouble.startswith(case.agent.settings.switch) else "trouble"
-            mend = commands.edit(settings.path.with_name(case.agent.settings.beside), trouble)
+            mend = edit_command(settings.path.with_name(case.agent.settings.beside), trouble)
             yield told("hook.switched-on", kind, mend, title=case.title, what=trouble)
 
 
@@ -193,7 +198,7 @@ def environment(case: Case) -> Iterator[Finding]:
                 idle.append(move.name)
                 continue
             path = settings.path
-            moved = told("hook.environment", "moved", commands.edit(path), path=path, move=move)
+            moved = told("hook.environment", "moved", edit_command(path), path=path, move=move)
             found.append(moved)
     rest = f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
     yield from found or [told("hook.environment", "fine", rest=rest)]
@@ -211,12 +216,12 @@ def _twice(case: Case) -> Iterator[Finding]:
         here, there = ([(one.event, one.handler) for one in of.ours] for of in (first, settings))
         if here != there or not case.agent.settings.once:
             scope = settings.scope or Scope.USER
-            mend = commands.uninstall(case.agent.name, scope, case.wish.project)
+            mend = uninstall_command(case.agent.name, scope, case.wish.project)
             yield told("hook.alone", "twice", mend, first=first.path, second=settings.path)
 
 
 def _foreign(case: Case) -> Iterator[Finding]:
-    places = [(commands.edit(settings.path), settings) for settings in case.settings]
+    places = [(edit_command(settings.path), settings) for settings in case.settings]
     places += [(plugin.without, settings) for plugin, settings in case.brought]
     for mend, settings in places:
         there = [
@@ -246,7 +251,7 @@ def permitted(case: Case) -> Iterator[Finding]:
     for one in look(Look(case.wish.project, path, entries, read_settings, _real)):
         status = _STATUS[one.let] if one.readable else UNKNOWN
         if one.edit is not None:
-            mend = commands.edit(one.edit, "" if one.readable else one.what)
+            mend = edit_command(one.edit, "" if one.readable else one.what)
         else:
             mend = "" if one.let else case.agent.program
         what = f"{one.what}: {several(one.events)}" if one.events else one.what

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crabhook import config
-from crabhook.doctor import commands
+from crabhook.doctor.commands import chmod_command, move_away_command
 from crabhook.doctor.facts import Machine
 from crabhook.doctor.finding import Finding, told
 from crabhook.store.interface import Query, StoreError
@@ -61,7 +61,7 @@ def _unrecorded(what: str, mend: str = "") -> Finding:
 
 def _unwritable(folder: Path) -> Iterator[Finding]:
     if not folder.is_dir():
-        yield _unrecorded(f"{folder} is no folder", commands.move_away(folder))
+        yield _unrecorded(f"{folder} is no folder", move_away_command(folder))
         return
     about = folder.stat()
     if about.st_uid != os.geteuid():
@@ -70,13 +70,13 @@ def _unwritable(folder: Path) -> Iterator[Finding]:
         return
     for path in (folder / name for name in _FILES if os.path.lexists(folder / name)):
         if not path.is_file():
-            yield _unrecorded(f"{path} is no file", commands.move_away(path))
+            yield _unrecorded(f"{path} is no file", move_away_command(path))
         elif not path.stat().st_mode & stat.S_IWUSR:
-            yield _unrecorded(f"{path} may not be written", commands.chmod("600", path))
+            yield _unrecorded(f"{path} may not be written", chmod_command("600", path))
     if not os.access(folder, os.W_OK):  # as on a disk that is mounted to be read
         yield _unrecorded(f"{folder} may not be written")
     mode = stat.S_IMODE(about.st_mode)
-    what, mend = f"{folder} has the mode {mode:o}", commands.chmod("700", folder)
+    what, mend = f"{folder} has the mode {mode:o}", chmod_command("700", folder)
     if mode & 0o700 != 0o700:
         yield _unrecorded(what, mend)
     elif mode & 0o077:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from crabhook import config
-from crabhook.doctor import commands
+from crabhook.doctor.commands import chmod_command, crabhook_command, move_away_command
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, told
@@ -95,7 +95,7 @@ def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
             else f"the server began with another token than {token} holds now: end it, begin anew"
         )
     elif folder := _open_folder(entry):
-        mend = commands.chmod("700", folder)
+        mend = chmod_command("700", folder)
         advice = "a hook asks nobody, and no server begins, in a folder that others can write to"
     elif answer.kind == "options":
         mend, advice = _of_its_options(case, entry)
@@ -117,7 +117,7 @@ def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
         return case.reinstalling(entry), ""
     path = Path(name)
     if path.is_file() and path.stat().st_mode & 0o077:
-        return commands.chmod("600", path), ""
+        return chmod_command("600", path), ""
     return "", f"copy the server's token to {path}, with the mode 0600"
 
 
@@ -142,7 +142,7 @@ def _serve(case: Case, entry: Entry) -> str:
     if listen and not server.startswith("unix:"):
         return ""
     sent = (opened_at(door.url) for door in case.doors if case.is_own(door))
-    return commands.crabhook("serve", *listen, *next(filter(None, sent), ()))
+    return crabhook_command("serve", *listen, *next(filter(None, sent), ()))
 
 
 def _elsewhere(entry: Entry) -> str:
@@ -180,16 +180,16 @@ def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
     if folder.st_mode & stat.S_ISVTX or folder.st_uid != os.getuid():
         yield told("server.socket", "shared", elsewhere, folder=above, title=title)
     elif folder.st_mode & 0o022:
-        mend, mode = commands.chmod("700", above), stat.S_IMODE(folder.st_mode)
+        mend, mode = chmod_command("700", above), stat.S_IMODE(folder.st_mode)
         yield told("server.socket", "folder", mend, folder=above, mode=mode, title=title)
     if not stat.S_ISSOCK(socket.st_mode):
-        yield told("server.socket", "other", commands.move_away(path), path=path)
+        yield told("server.socket", "other", move_away_command(path), path=path)
     elif socket.st_uid != os.getuid():
         user = socket.st_uid
         yield told("server.socket", "another", elsewhere, path=path, user=user, title=title)
     elif socket.st_mode & 0o077:
         reachable = "open" if folder.st_mode & 0o011 else "guarded"
-        mend, mode = commands.chmod("600", path), stat.S_IMODE(socket.st_mode)
+        mend, mode = chmod_command("600", path), stat.S_IMODE(socket.st_mode)
         yield told("server.socket", reachable, mend, path=path, mode=mode)
 
 
@@ -206,7 +206,7 @@ def _token(path: Path) -> Finding:
         return told("server.token", "unreadable", path=path, error=error.strerror)
     if not mode & 0o077:
         return told("server.token", "fine", path=path)
-    return told("server.token", "open", commands.chmod("600", path), path=path, mode=mode)
+    return told("server.token", "open", chmod_command("600", path), path=path, mode=mode)
 
 
 def takes(case: Case) -> Iterator[Finding]:
@@ -236,7 +236,7 @@ def _told(case: Case, entry: Entry, shown: str) -> Finding:
         advice = "another program has that port"
     else:
         options = opened_at(entry.url)
-        mend = commands.crabhook("serve", *options) if options else ""
+        mend = crabhook_command("serve", *options) if options else ""
         advice = "end a server first that runs already, and was begun without --http"
     if "CERTIFICATE_VERIFY_FAILED" in words and heard is not Knock.FOREIGN:
         advice = (
