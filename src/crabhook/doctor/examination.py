@@ -14,10 +14,9 @@ from tempfile import TemporaryDirectory
 
 from crabhook import __version__, config
 from crabhook.doctor.checks import installed, record, server
-from crabhook.doctor.commands import chmod_command, crabhook_command, edit_command
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case, Machine, Wish, case, machine
-from crabhook.doctor.finding import Finding, told
+from crabhook.doctor.finding import Finding, chmod_command, crabhook_command, edit_command, told
 from crabhook.doctor.processes import NO_PLATFORM, ProgramError, Speed, ask, measure, run
 from crabhook.install import program
 from crabhook.model.errors import CrabhookError

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from crabhook import config
-from crabhook.doctor.commands import crabhook_command, install_command
 from crabhook.doctor.entry import Entry, entry, installation
+from crabhook.doctor.finding import crabhook_command, install_command
 from crabhook.hook.servers import listed
 from crabhook.install import program, settings_file
 from crabhook.install.entries import hooks_of, is_ours

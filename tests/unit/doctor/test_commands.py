@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli.install import add_arguments
-from crabhook.doctor.commands import (
+from crabhook.doctor.finding import (
     chmod_command,
     crabhook_command,
     edit_command,

@@ -11,12 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import config
-from crabhook.doctor.commands import (
-    crabhook_command,
-    edit_command,
-    install_command,
-    uninstall_command,
-)
 from crabhook.doctor.entry import differences, installation
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import (
@@ -27,8 +21,12 @@ from crabhook.doctor.finding import (
     Figure,
     Finding,
     Status,
+    crabhook_command,
+    edit_command,
+    install_command,
     several,
     told,
+    uninstall_command,
 )
 from crabhook.doctor.processes import ProgramError, run
 from crabhook.install.program import moves

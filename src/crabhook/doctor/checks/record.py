@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crabhook import config
-from crabhook.doctor.commands import chmod_command, move_away_command
 from crabhook.doctor.facts import Machine
-from crabhook.doctor.finding import Finding, told
+from crabhook.doctor.finding import Finding, chmod_command, move_away_command, told
 from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import Place, is_shared, open_history
 from crabhook.store.verify import Verified, verify

@@ -7,10 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from crabhook import config
-from crabhook.doctor.commands import chmod_command, crabhook_command, move_away_command
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import Finding, told
+from crabhook.doctor.finding import (
+    Finding,
+    chmod_command,
+    crabhook_command,
+    move_away_command,
+    told,
+)
 from crabhook.doctor.processes import Answer, Knock, ask, knock
 from crabhook.hook import Options
 from crabhook.hook.fallback import remedy_of
