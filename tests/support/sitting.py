@@ -14,7 +14,7 @@ from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.panes.card import content_of
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
-from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.rows import Clock
 from tests.support.desk import WALL, PlayedDesk
 
 if TYPE_CHECKING:

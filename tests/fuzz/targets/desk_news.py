@@ -35,8 +35,8 @@ from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Painter
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
-from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import line_cells
+from crabhook.ui.text.rows import Clock
 from crabhook.v1 import operator_pb2 as pb
 from tests.fuzz.mutation import rows
 from tests.fuzz.target import Target

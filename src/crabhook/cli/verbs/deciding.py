@@ -24,7 +24,7 @@ from crabhook.ui.cards.sentence import MARKS, NOTHING_RISKY, sentence
 from crabhook.ui.cards.summary import agent_name, project
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import LineError
-from crabhook.ui.text.clock import ago
+from crabhook.ui.text.rows import ago
 
 OPENING = frozenset({"approve", "answer", "edit", "pass", "ask"})
 """The verbs that may let something happen: a person shows their presence for each.

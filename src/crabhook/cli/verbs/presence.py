@@ -22,7 +22,7 @@ from crabhook.model.actor import Ended, OrderKind
 from crabhook.model.order import Order
 from crabhook.ui.commands.orders import read_order, read_release
 from crabhook.ui.commands.words import LineError, read_duration
-from crabhook.ui.text.clock import countdown
+from crabhook.ui.text.rows import countdown
 from crabhook.ui.text.safe import safe
 
 Act: TypeAlias = Callable[[argparse.Namespace, Attached], Awaitable[int]]

@@ -37,7 +37,7 @@ from crabhook.ui.cards.summary import (
 )
 from crabhook.ui.cards.summary import summary as subject
 from crabhook.ui.secrets import covered
-from crabhook.ui.text.clock import countdown, lasting
+from crabhook.ui.text.rows import countdown, lasting
 
 _GONE: Mapping[object, str] = {
     Ended.HOOK_LEFT: "GONE",

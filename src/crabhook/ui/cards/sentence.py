@@ -26,7 +26,7 @@ from crabhook.model.question import read_questions
 from crabhook.model.wording import plural, who
 from crabhook.tables import tables
 from crabhook.ui.cards.summary import brief, is_plan, is_question, summary, tool_label
-from crabhook.ui.text.clock import ago
+from crabhook.ui.text.rows import ago
 from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary
 

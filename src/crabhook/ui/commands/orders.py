@@ -12,7 +12,7 @@ from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.parse import known_session, shown_session
 from crabhook.ui.commands.words import WORDS, LineError, Word, read_duration
 from crabhook.ui.secrets import covered
-from crabhook.ui.text.clock import countdown
+from crabhook.ui.text.rows import countdown
 from crabhook.ui.text.safe import excerpt
 
 Matches: TypeAlias = Callable[[Order], bool]

@@ -33,7 +33,7 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.terminal import NonBlockingOutput
-from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.style import (
     GROUND,
     QUESTION,

@@ -26,8 +26,8 @@ from crabhook.ui.full.panes.rows import (
 from crabhook.ui.full.panes.viewed import view_rows, view_title
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
-from crabhook.ui.text.clock import Clock, ago
 from crabhook.ui.text.layout import Line, Panel, Sheet, clip_line, ends, line_cells
+from crabhook.ui.text.rows import Clock, ago
 from crabhook.ui.text.safe import FOLD, safe
 from crabhook.ui.text.width import Mask, clip, own_ascii, safe_ascii
 

@@ -22,8 +22,7 @@ from crabhook.ui.commands.parse import first_alike, shown_session
 from crabhook.ui.commands.words import WORDS, Word
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.secrets import COVER, covered
-from crabhook.ui.text.clock import countdown
-from crabhook.ui.text.rows import Row, bounded
+from crabhook.ui.text.rows import Row, bounded, countdown
 from crabhook.ui.text.safe import safe
 
 FIRST_LINES, FIRST_CHARACTERS = 200, 20_000  # of a card that is printed unasked

@@ -58,8 +58,7 @@ from crabhook.ui.plain.output import (
 )
 from crabhook.ui.plain.request import happening_rows, tool_rows
 from crabhook.ui.secrets import COVER, covered
-from crabhook.ui.text.clock import countdown
-from crabhook.ui.text.rows import Row, bounded
+from crabhook.ui.text.rows import Row, bounded, countdown
 from crabhook.ui.text.safe import folded, safe
 
 Speller: TypeAlias = Callable[[str], str]

@@ -3,8 +3,11 @@
 The law of this file: our own rows begin with exactly two spaces; what an agent sent stands behind
 our words on one of them, or behind four spaces or more.  So no text of an agent's can pass for a
 line of ours, and every such text becomes safe in one place, `Row.line`.
+
+Times are told here as a person reads them: how long ago, how long left, at what time of day.
 """
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
@@ -109,3 +112,42 @@ def _first(rows: Iterable[Row], lines: int, characters: int, longest: int) -> li
             break
         fitting.append(row)
     return fitting
+
+
+_FULL, _EMPTY = "▓", "░"
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """One moment on two clocks: the desk's (`now`) and the wall's (`wall`, seconds since 1970)."""
+
+    now: float
+    wall: float
+
+    def of_day(self, at: float) -> str:
+        """Return the time of day at which it was `at` on the desk's clock."""
+        return time.strftime("%H:%M:%S", time.localtime(self.wall - (self.now - at)))
+
+
+def lasting(seconds: float) -> str:
+    """Return a length of time: 0:07, 12:30, 3:05:00; days when there are many hours."""
+    hours = int(seconds) // 3600
+    return countdown(seconds) if hours < 100 else f"{hours // 24}d"
+
+
+def ago(seconds: float) -> str:
+    """Return how long something has lasted: 12 s, then as `lasting` tells it."""
+    return f"{max(int(seconds), 0)} s" if seconds < 60 else lasting(seconds)
+
+
+def countdown(seconds: float) -> str:
+    """Return a length of time as minutes and seconds, or hours, minutes and seconds."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def bar(part: float, length: int) -> str:
+    """Return a bar filled to `part`, from 0 to 1; a little of something is never shown as none."""
+    full = min(max(round(part * length), 1 if part > 0 else 0), length)
+    return _FULL * full + _EMPTY * (length - full)

@@ -19,7 +19,7 @@ from crabhook.ui.plain.output import (
     card_lines,
 )
 from crabhook.ui.plain.request import LABELS
-from crabhook.ui.text.clock import countdown
+from crabhook.ui.text.rows import countdown
 from tests.support.desk import PlayedDesk
 
 SAMPLES = Path("tests/samples/claude")

@@ -41,7 +41,7 @@ from crabhook.ui.full.dialogs.prompts import (
 from crabhook.ui.full.dialogs.question import Form
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, PassOver, Say, Submit, submit
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.text.clock import lasting
+from crabhook.ui.text.rows import lasting
 
 LONGER = 600.0  # seconds a card is given by one key
 ASIDE = 300.0  # seconds a card is put aside for

@@ -16,8 +16,8 @@ from crabhook.ui.cards.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
 from crabhook.ui.full.effects import Effects, Say, submit
-from crabhook.ui.text.clock import Clock, lasting
 from crabhook.ui.text.layout import Content, Line
+from crabhook.ui.text.rows import Clock, lasting
 from crabhook.ui.text.width import Speller
 
 _DOT: Final = ("", " · ")

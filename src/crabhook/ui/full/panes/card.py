@@ -22,7 +22,6 @@ from crabhook.ui.full.panes.request import everything_page, request_page
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.panes.viewed import view_content
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.code import paragraph, quoted
 from crabhook.ui.text.layout import (
     NOTHING,
@@ -34,6 +33,7 @@ from crabhook.ui.text.layout import (
     line_cells,
     page,
 )
+from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.safe import hidden
 from crabhook.ui.text.width import Speller, clip
 

@@ -20,8 +20,8 @@ from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Line, clip_line, line_cells
+from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.width import Speller, cells, clip, fit, wrapped
 
 _LOST = (

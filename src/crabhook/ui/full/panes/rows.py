@@ -23,8 +23,8 @@ from crabhook.ui.cards.summary import (
     to_be_said,
     tool_label,
 )
-from crabhook.ui.text.clock import Clock, ago, bar, lasting
 from crabhook.ui.text.layout import Line, ends
+from crabhook.ui.text.rows import Clock, ago, bar, lasting
 from crabhook.ui.text.width import Speller, cells, clip, fit
 
 HELD_BAR = 6  # cells

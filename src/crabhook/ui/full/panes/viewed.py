@@ -36,9 +36,9 @@ from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.full.panes.rows import QueueRow
 from crabhook.ui.full.panes.views import History, Listing, Row
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.clock import Clock, ago
 from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
+from crabhook.ui.text.rows import Clock, ago
 from crabhook.ui.text.width import Speller, cells, clip, fit
 
 _WIDE, _NARROW = 100, 60  # columns from which more is told

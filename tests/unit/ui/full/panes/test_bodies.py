@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from crabhook.model.card import Effect, Level, Risk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.context import risk_rows
-from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import Sheet, line_cells
+from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.safe import safe
 from tests.support.desk import PlayedDesk
 from tests.support.drawn_terminal import on_a_terminal, text_of

@@ -17,8 +17,8 @@ from crabhook.ui.full.panes.rows import (
     queue_rows,
     time_look,
 )
-from crabhook.ui.text.clock import Clock
 from crabhook.ui.text.layout import line_cells
+from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.safe import safe
 from tests.support.observed import OBSERVED
 from tests.support.sitting import Sitting, call

@@ -13,7 +13,7 @@ from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.summary import said, to_be_said
 from crabhook.ui.full.panes.rows import CardRow
-from crabhook.ui.text.clock import Clock
+from crabhook.ui.text.rows import Clock
 from tests.support.seat import Seat
 from tests.support.sitting import QUESTIONS, Sitting
 
