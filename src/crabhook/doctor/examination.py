@@ -183,7 +183,7 @@ def _on_record(place: Place, id_: str, name: str, path: Path) -> Finding:
     with open_history(place) as history:
         there, wrong = history.documents().get(name), amiss(history).get(name)
     if wrong is not None:
-        return told(id_, "changed", commands.crabhook("rules", "push"), what=wrong[1])
+        return told(id_, "changed", crabhook_command("rules", "push"), what=wrong[1])
     if there is None:
         return told(id_, "unbegun", path=path)
     try:
@@ -191,7 +191,7 @@ def _on_record(place: Place, id_: str, name: str, path: Path) -> Finding:
     except CrabhookError:
         other = True
     if other:
-        return told(id_, "unused", commands.crabhook("rules", "pull"), path=path)
+        return told(id_, "unused", crabhook_command("rules", "pull"), path=path)
     return told(id_, "shared", "", {"version": there.version}, by=there.by)
 
 
