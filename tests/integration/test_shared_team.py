@@ -116,3 +116,15 @@ def test_where_there_is_a_team_its_passphrase_signs_the_rules_that_are_pushed(ur
                 code, _, wrong = typist.finish()
             assert code == 1
             assert "takes the passphrase of the team's authority" in wrong
+
+
+def test_a_team_is_founded_before_the_first_server_begins_the_record(url: str) -> None:
+    with (
+        home(url) as here,
+        Typist([CRABHOOK, "team", "init"], serving(here).environment) as typist,
+    ):
+        for prompt in ("Your new passphrase", "The same again"):
+            typist.answer(prompt, f"{RIGHT}\n")
+        code, said, wrong = typist.finish()
+    assert (code, wrong) == (0, "")
+    assert "its first admin" in said

@@ -9,6 +9,7 @@ import argparse
 import getpass
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
@@ -20,7 +21,7 @@ from crabhook.cli.terminal import ask, say
 from crabhook.model.actor import Actor
 from crabhook.model.errors import CrabhookError
 from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError, read_text, write_text
-from crabhook.store.interface import Proposal
+from crabhook.store.interface import NoRecordError, Proposal
 from crabhook.store.opening import Place, is_shared, open_history, propose
 from crabhook.store.record import Document, iso
 from crabhook.team.folder import TEAM, Folder
@@ -170,8 +171,12 @@ def shared_documents(place: Place | None) -> SharedDocuments:
 def team_on_record() -> SharedDocuments | None:
     """Return the documents of the record that servers share, where there is a team among them."""
     place = config.record_place()
-    there = SharedDocuments(place) if is_shared(place) else None
-    return there if there is not None and there.has(TEAM) else None
+    if not is_shared(place):
+        return None
+    with suppress(NoRecordError):  # a team may be founded before the first server begins
+        there = SharedDocuments(place)
+        return there if there.has(TEAM) else None
+    return None
 
 
 def push_rules(place: Place | None, *, yes: bool) -> int:

@@ -20,6 +20,10 @@ class StoreError(CrabhookError):
     """The store could not do what it was asked; nothing of that was written."""
 
 
+class NoRecordError(StoreError):
+    """There is no record in that place yet."""
+
+
 class FullError(StoreError):
     """The disk, or the share of it we may use, is full."""
 

@@ -14,6 +14,7 @@ from crabhook.store.interface import (
     ALL,
     Agent,
     CorruptError,
+    NoRecordError,
     Proposal,
     Query,
     StoreError,
@@ -74,7 +75,7 @@ class PgHistory(AbstractContextManager["PgHistory"]):
     async def _begun(self, connection: "Connection") -> None:
         if not await version_of(connection):
             where = shown(self._line.url)
-            raise StoreError(f"there is no record in {where} yet; `crabhook serve` begins one")
+            raise NoRecordError(f"there is no record in {where} yet; `crabhook serve` begins one")
 
     def __exit__(self, *_: object) -> None:
         with suppress(StoreError):
