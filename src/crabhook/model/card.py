@@ -97,6 +97,13 @@ class Origin:
     user: str = ""
     machine: str = ""
 
+    def is_at(self, host: str) -> bool:
+        """Whether a hook is on that host, as far as it says so, and shows no machine's token.
+
+        A machine in the team may say any name, and whose files are looked at follows from it.
+        """
+        return self.host == host and not self.machine
+
 
 @dataclass(frozen=True, slots=True)
 class Leg:

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,9 @@ async def test_it_is_read_once_a_card_and_off_the_loop(tmp_path: Path) -> None:
     assert at_once == ["once", "once"]
 
 
-@pytest.mark.parametrize("origin", [Origin(host="another-machine"), Origin()])
+@pytest.mark.parametrize(
+    "origin", [Origin(host="another-machine"), Origin(), replace(HERE, machine="build1")]
+)
 async def test_the_file_of_another_machine_is_never_looked_for(
     tmp_path: Path, origin: Origin
 ) -> None:

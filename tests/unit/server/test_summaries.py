@@ -30,9 +30,15 @@ def transcript(tmp_path: Path) -> str:
     return str(tmp_path / "t.jsonl")
 
 
-def ended(path: str, session: str = "s", name: str = "SessionEnd", host: str = HERE) -> Leg:
+def ended(
+    path: str,
+    session: str = "s",
+    name: str = "SessionEnd",
+    host: str = HERE,
+    machine: str = "",
+) -> Leg:
     event = Event("claude", name, session=session, fields={"transcript_path": path})
-    return Leg("r", event, 10.0, origin=Origin(host=host))
+    return Leg("r", event, 10.0, origin=Origin(host=host, machine=machine))
 
 
 class Told:
@@ -60,7 +66,14 @@ async def test_a_sessions_end_brings_its_summary_once_however_many_hooks_tell(
 
 
 @pytest.mark.parametrize(
-    "other", [{"name": "Stop"}, {"host": "elsewhere"}, {"path": ""}, {"path": "/dev/zero"}]
+    "other",
+    [
+        {"name": "Stop"},
+        {"host": "elsewhere"},
+        {"machine": "build1"},  # which says that it is here
+        {"path": ""},
+        {"path": "/dev/zero"},
+    ],
 )
 async def test_nothing_else_does(transcript: str, other: dict[str, str]) -> None:
     told = Told()

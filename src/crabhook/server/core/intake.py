@@ -102,7 +102,7 @@ class Intake:
 
 
 def _machine(asked: Request) -> str:
-    return "" if is_here(asked) else asked.origin.host
+    return "" if is_here(asked) else asked.origin.machine or asked.origin.host
 
 
 class FileFinder:

@@ -126,4 +126,4 @@ class Receipts:
 
 def is_here(request: Request) -> bool:
     """Whether a hook runs on this machine; else its settings and its files are elsewhere, too."""
-    return request.origin.host == uname().nodename
+    return request.origin.is_at(uname().nodename)

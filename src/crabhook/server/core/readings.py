@@ -266,7 +266,7 @@ class LastWords:
         They are told at once or when they are read.
         """
         number, event = card.number, card.event
-        here = card.requests[0].origin.host == self._host
+        here = card.requests[0].origin.is_at(self._host)
         if number in self._said or not (here and _paths(event)):
             tell(*self._said.get(number, ("", "")))
         elif asked := self._reading.get(number):
@@ -316,7 +316,7 @@ class Summaries:
         """Begin to read the transcript, if this is a session's end; called in the loop."""
         event = request.event
         path = event.text("transcript_path")
-        here = request.origin.host == self._host
+        here = request.origin.is_at(self._host)
         if not (here and path and self._waiting < MOST_AT_ONCE):
             return
         over = self._platforms[event.platform].closes(event) is Scope.SESSION
