@@ -40,9 +40,13 @@ def home(url: str) -> Iterator[Path]:
         yield Path(made)
 
 
-def serving(folder: Path) -> Service:
+def free() -> str:
     with socket.create_server(("127.0.0.1", 0)) as line:
-        desks = f"127.0.0.1:{line.getsockname()[1]}"
+        return f"127.0.0.1:{line.getsockname()[1]}"
+
+
+def serving(folder: Path, desks: str = "") -> Service:
+    desks = desks or free()
     ways = ("--no-desk", "--log-level", "info", "--operators", desks)
     return Service(*ways, folder=folder, waits=False)
 
@@ -128,3 +132,20 @@ def test_a_team_is_founded_before_the_first_server_begins_the_record(url: str) -
         code, said, wrong = typist.finish()
     assert (code, wrong) == (0, "")
     assert "its first admin" in said
+
+
+def test_who_is_away_is_away_with_the_next_server(cluster: Cluster, url: str) -> None:
+    with home(url) as folder:
+        desks = free()
+        founded(team_in(folder), time.time()).seat(folder / ".config" / "crabhook", "ann", desks)
+        with serving(folder, desks) as first:
+            first.listens()
+            assert "You are away" in typed(first, "away", "--for", "10m")
+            first.process.kill()
+        with serving(folder, desks) as second:
+            second.listens()
+            assert "You are here" in crabhook(second, "here").stdout
+            assert "You were not away" in crabhook(second, "here").stdout
+            assert second.end() == 0
+        (row,) = cluster.sql("SELECT text FROM crabhook.document WHERE name = 'orders'")
+        assert json.loads(row["text"])["orders"] == []

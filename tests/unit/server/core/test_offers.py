@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crabhook.desk.commands import TakenOffer
-from crabhook.model.actor import OWNER
+from crabhook.model.actor import OWNER, Operator
 from crabhook.model.card import Card, Leg
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.propose import DEFAULT_LIFE
 from crabhook.policy.rule import Trust
 from crabhook.rulebook import edit
-from crabhook.rulebook.files import RuleFiles, RulesError
+from crabhook.rulebook.files import RULES, RuleFiles, RulesError
 from crabhook.server.core import offers as module
+from crabhook.server.core.documents import Documents
 from crabhook.server.core.law import Law
 from crabhook.server.core.offers import Offers, offering
 from crabhook.store import entries
 from crabhook.store.change import happened
-from crabhook.store.opening import open_writer
+from crabhook.store.opening import open_history, open_writer
+from crabhook.store.recorder import Recorder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -250,6 +253,31 @@ async def test_a_rule_that_is_kept_counts_at_once_and_ends(office: Office) -> No
     assert ruling.verdict == "allow"
     assert await law.judge(bash("pytest -q", cwd="/nowhere/else"), long=False) is None
     assert (await made(offers, card())).why == ruling.why  # what is allowed is offered no more
+
+
+async def test_where_servers_share_the_rules_a_rule_that_is_kept_is_theirs(office: Office) -> None:
+    recorder = Recorder(lambda: open_writer(office.record))
+    assert recorder.journal is not None
+    documents = Documents(recorder, recorder.journal, {})
+    documents.begin({RULES: office.files.user})
+    office.files = replace(office.files, shared=documents)
+    offers, law = asked(office)
+    assert await law.judge(bash("pytest -q"), long=False) is None
+    narrow = (await made(offers, card())).offers[1]
+    ann = Operator("o1", "ann", "laptop")
+    kept = offers.keep(TakenOffer(narrow.id, narrow.expires), "card #3", ann)
+    assert kept.where.startswith("rules in the shared record")
+    ruling = await law.judge(bash("pytest -q"), long=False)
+    assert ruling is not None
+    assert ruling.verdict == "allow"
+    assert not office.files.user.exists()
+    recorder.close()
+    with open_history(office.record) as history:
+        document = history.documents()[RULES]
+        (*_, last) = history.find()
+    assert (document.version, document.by) == (2, "ann at laptop")
+    assert "Bash(pytest -q)" in document.text
+    assert last.told()["what"] == "the document rules was changed by ann at laptop: version 2"
 
 
 async def test_a_rule_ends_after_a_month_unless_told_otherwise(office: Office) -> None:
