@@ -138,7 +138,7 @@ async def watch(server: str, channel: grpc.aio.Channel) -> None:
 
 def _of(event: Any, kind: str) -> dict[str, Any]:
     if kind == "hello":
-        return {"resumed": event.hello.resumed, "store": event.hello.store_id.hex()}
+        return {"resumed": event.hello.resumed, "part": event.hello.part}
     if kind == "card":
         card: Card = to_value(event.card, Card)
         return {"card": card.number, "state": card.state.value}

@@ -56,7 +56,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A piece of news as a watcher at a server heard it, in its so manieth watch of it."""
+    """A piece of news as a watcher at a server heard it, in its so manieth watch of it.
+
+    `part` is what a hello says the server is: leader, standby.
+    """
 
     server: str
     stream: int
@@ -65,6 +68,7 @@ class Heard:
     card: int = 0
     state: str = ""
     resumed: bool = False
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)

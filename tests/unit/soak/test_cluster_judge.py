@@ -294,8 +294,17 @@ def test_news_out_of_the_records_order_are_found(past: Past) -> None:
     assert past.finds("out of order") or past.finds("missing")
 
 
-def test_news_that_are_not_on_record_are_found(past: Past) -> None:
+def test_a_standbys_watcher_may_miss_what_came_and_went_between_two_looks(past: Past) -> None:
+    past.answers(job(0), job(1))
+    past.heard[0] = replace(past.heard[0], part="standby")
+    del past.heard[3]
+    assert past.judged() == []
+
+
+@pytest.mark.parametrize("part", ["leader", "standby"])
+def test_news_that_are_not_on_record_are_found(past: Past, part: str) -> None:
     past.answers(job(0))
+    past.heard[0] = replace(past.heard[0], part=part)
     past.hears("card", job(1), "waiting")
     assert past.finds("which is not on record")
 
