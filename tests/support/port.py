@@ -26,7 +26,7 @@ from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
 from tests.support.seat import hears
 
-SOON = 10.0  # seconds after which a test gives up on what should happen at once
+SOON = 60.0  # seconds after which a test gives up on what should happen at once
 METHOD = "/crabhook.v1.PermissionService/RequestPermission"
 BASH = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t1"}
 _TICKETS = count(1)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from crabhook.server.operators.port import Served
 
-SOON = 10.0  # seconds after which a test gives up on what should happen at once
+SOON = 60.0  # seconds after which a test gives up on what should happen at once
 
 
 @dataclass

@@ -73,7 +73,7 @@ class Caller:
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
         return ()
 
-    async def abort(self, code: grpc.StatusCode, details: str) -> None:
+    async def abort(self, code: grpc.StatusCode, details: str, _: Any = ()) -> None:
         assert code in DOCUMENTED, code
         details.encode()
         raise EndedError

@@ -54,7 +54,7 @@ class Caller:
     async def send_initial_metadata(self, _: Any) -> None:
         """Be told that the request was taken."""
 
-    async def abort(self, code: grpc.StatusCode, details: str) -> None:
+    async def abort(self, code: grpc.StatusCode, details: str, _: Any = ()) -> None:
         assert code in DOCUMENTED, code
         assert details.isprintable()
         self.code = code
