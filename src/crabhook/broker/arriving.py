@@ -17,7 +17,6 @@ from crabhook.broker.orders import Course, halted
 from crabhook.broker.pending import same_secret
 from crabhook.broker.recent import DuplicateEvent
 from crabhook.broker.restoring import is_back
-from crabhook.broker.sessions import same_file
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
 from crabhook.model.actor import AnsweredAtAgent
@@ -44,9 +43,9 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         state.orders.forget_agent(event)
         effects += state.notes_end(event, session=False)
     rivals = doubts.rivals(state, event)
-    shared = same_file.look(state, fact)
-    ruling = same_file.rule(state, _rule(state, fact, twins), shared)
-    told = same_file.told(state, event, shared) if shared else ""
+    shared = doubts.look(state, fact)
+    ruling = doubts.rule(state, _rule(state, fact, twins), shared)
+    told = doubts.told(state, event, shared) if shared else ""
     if not ruling.waits and ruling.decided is None:
         went_by = state.note(event, "", outcome=platform.outcome(event))
         effects = [*_observe(state, fact, told), *effects, went_by]
@@ -55,9 +54,9 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         if not decided and ruling.decided is not None:
             decided = _answer_at_once(state, fact, ruling.decided, told=told)
         alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
-        alarms += same_file.alarms(state, shared)
+        alarms += doubts.alarms(state, shared)
         effects += decided or _take_in(state, fact, ruling, alarms, told)
-    effects += same_file.tell_others(state, event, shared)
+    effects += doubts.tell_others(state, event, shared)
     return [*effects, *doubts.tell_rivals(state, fact.request, rivals)]
 
 

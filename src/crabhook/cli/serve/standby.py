@@ -23,7 +23,6 @@ from crabhook.store.record import Record
 if TYPE_CHECKING:
     from crabhook.store.postgres.tail import Seen, Tail
 
-_LOG = logging.getLogger(__name__)
 
 LOOK_EVERY = 1.0  # seconds between two looks at the record that no bell has asked for
 
