@@ -2,6 +2,8 @@
 
 Where nobody sits, decisions are logged.  A log is read by more people than a desk, so
 secrets are taken out of what a call was for, as they are out of the record.
+
+A standby shows desks that look on the cards of the leader, as the record tells them.
 """
 
 import asyncio
@@ -9,37 +11,46 @@ import logging
 import os
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from time import time as wall
 from typing import TYPE_CHECKING
 
+from crabhook.broker.messages import Mirrored, RestoredRequest
 from crabhook.cli.serve.logs import told
 from crabhook.cli.terminal import say, takes_a_person
 from crabhook.config import Settings, state_folder
 from crabhook.desk.updates import AttachedDesk, News
-from crabhook.model.actor import OWNER, Headless
-from crabhook.model.card import FeedEntry
+from crabhook.model.actor import OWNER, Ended, Headless
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.wording import who
+from crabhook.platforms import PLATFORMS
+from crabhook.server.core.history import ended
+from crabhook.server.core.journal_mapper import read_back
 from crabhook.server.core.runner import Runner
 from crabhook.store.actors import actor_in
-from crabhook.store.interface import Query
+from crabhook.store.change import Waiting
+from crabhook.store.interface import Pace, Query, StoreError
 from crabhook.store.opening import Place, open_history
-from crabhook.store.record import Kind, iso
+from crabhook.store.record import Kind, Record, iso
 from crabhook.ui import headless
 from crabhook.ui.terminal import standard_lines, standard_writer
 
 if TYPE_CHECKING:
     from crabhook.platforms.interface import Platform
+    from crabhook.store.postgres.tail import Seen, Tail
     from crabhook.ui.options import DeskOptions
     from crabhook.ui.tally import Tally
 
+
 _LOG = logging.getLogger("crabhook.decisions")
+_LOOKING_ON = logging.getLogger(__name__)
 
 MOST_TODAY = 20_000  # decisions of one day that are counted
 SHORT = 160  # characters shown of what a call was for
@@ -204,3 +215,95 @@ def unhooked() -> tuple[str, ...]:
         return False
 
     return tuple(sorted(name for name, agent in PLATFORMS.items() if not hooked(agent)))
+
+
+LOOK_EVERY = 1.0  # seconds between two looks at the record that no bell has asked for
+
+
+class Follower:
+    """Shows on one runner what another server has on record in the database at `url`.
+
+    `pace` has how far it is behind.  The runner's own broker decides nothing of what it is shown.
+    """
+
+    def __init__(self, runner: Runner, url: str) -> None:
+        self._runner, self._url = runner, url
+        self._trouble, self._deaf = "", ""
+        self._looked = runner.now()
+        runner.faults.append(self._said)
+
+    def __repr__(self) -> str:
+        return f"<Follower of {self._runner.leader}>"
+
+    @property
+    def pace(self) -> Pace:
+        """Return how long ago all of the record was known here."""
+        leader = self._runner.leader
+        return Pace(lag=max(0.0, self._runner.now() - self._looked), epoch=leader.epoch)
+
+    def _said(self) -> str:
+        """Say on the desks what this server is, and what is wrong."""
+        leader = self._runner.leader
+        who = f"{leader.name} leads" if leader.name else "nobody is known to lead"
+        where = f", desks decide at {leader.desks}" if leader.desks else ""
+        beside = "".join(f"; {one}" for one in (self._trouble, self._deaf) if one)
+        return f"this server stands by: {who}{where}; nothing can be decided here{beside}"
+
+    async def keep(self) -> None:
+        """Follow the record until cancelled."""
+        from crabhook.store.postgres.tail import Tail  # noqa: PLC0415 - few servers need it
+
+        tail = Tail(self._url)
+        try:
+            while True:
+                await self._look(tail)
+        finally:
+            await asyncio.to_thread(tail.close)
+
+    async def _look(self, tail: "Tail") -> None:
+        try:
+            seen = await asyncio.to_thread(tail.look, LOOK_EVERY)
+            if seen is not None:
+                await self._show(seen)
+                self._looked = self._runner.now()
+            self._trouble = ""
+        except StoreError as error:
+            if self._trouble != str(error):
+                _LOOKING_ON.warning("what the leader does is not seen: %s", error)
+            self._trouble = str(error)
+            await asyncio.sleep(LOOK_EVERY)
+        if tail.deaf != self._deaf:
+            _LOOKING_ON.warning("%s", tail.deaf or "notifications are heard again")
+            self._deaf = tail.deaf
+
+    async def _show(self, seen: "Seen") -> None:
+        runner = self._runner
+        runner.leader = seen.leader
+        legs = [await self._leg(one) for one in seen.new if one.platform in PLATFORMS]
+        cards = tuple(self._left(seen.gone, seen.ended))
+        if legs or cards:
+            runner.handle(Mirrored(tuple(legs), cards, runner.now()))
+
+    async def _leg(self, kept: Waiting) -> RestoredRequest:
+        now = wall()
+        request = read_back(kept, PLATFORMS[kept.platform], self._runner.now(), now)
+        risk = await self._runner.assess(request.event, long=True)
+        return RestoredRequest(kept.card, request, kept.waited(now), risk=risk)
+
+    def _left(self, gone: Mapping[str, int], ends: Sequence[Record]) -> list[Card]:
+        """Return the cards that legs have left, as they are without them."""
+        told, now = {one.card: one for one in ends}, self._runner.now()
+        found: list[Card] = []
+        for number in sorted(set(gone.values())):
+            card = self._runner.broker.card(number)
+            if card is None or card.state is not State.WAITING:
+                continue
+            if legs := tuple(leg for leg in card.requests if leg.id not in gone):
+                found.append(replace(card, requests=legs))
+                continue
+            card = replace(card, state=State.WITHDRAWN, end=Ended.LEFT_BEFORE, ended_at=now)
+            if number in told:
+                with suppress(ValueError, TypeError, KeyError, AttributeError, CrabhookError):
+                    card = ended(replace(card, end=None), told[number], now)
+            found.append(card)
+        return found

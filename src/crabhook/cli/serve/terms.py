@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING
 from crabhook import config
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.serve.admission import Admitted, Doors, beside, bounds_of, watched
-from crabhook.cli.serve.desks import open_desk
+from crabhook.cli.serve.desks import Follower, open_desk
 from crabhook.cli.serve.logs import log_file, told
 from crabhook.cli.serve.other_hooks import OtherHooks
-from crabhook.cli.serve.standby import Follower
 from crabhook.config import Settings
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
