@@ -12,10 +12,10 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src"
-MODULES = 310
+MODULES = 300
 LINES = 350
 FILES = 14
-WITH_ONE_IMPORTER = 64
+WITH_ONE_IMPORTER = 60
 """Each is a whole concern, or is imported late so that a start costs less; more want a reason."""
 
 
