@@ -201,7 +201,12 @@ class _Log:
 
     def faults(self, one: Heard) -> Iterator[str]:
         """Hear a piece of news; yield what of it cannot be."""
-        self._looks_on = one.part == STANDBY if one.news == "hello" else self._looks_on
+        if one.news == "hello":
+            self._looks_on = one.part == STANDBY
+        elif (
+            one.news == "gap" and self._begun
+        ):  # its server has another part now, which is not told
+            self._looks_on = True
         if one.news == "gap" or (one.news == "hello" and not one.resumed):
             looks_on = self._looks_on
             self.__init__(self._places)  # type: ignore[misc]  # it knows nothing any more

@@ -301,6 +301,20 @@ def test_a_standbys_watcher_may_miss_what_came_and_went_between_two_looks(past: 
     assert past.judged() == []
 
 
+def test_a_watcher_whose_server_takes_another_part_is_held_as_at_a_standby(past: Past) -> None:
+    past.answers(job(0), job(1))
+    past.heard[2:3] = [Heard("a", 1, "gap"), Heard("a", 1, "snapshot_end", 3)]
+    del past.heard[5]
+    assert past.judged() == []
+
+
+def test_a_gap_that_only_begins_a_leaders_watch_lets_nothing_be_missed(past: Past) -> None:
+    past.answers(job(0), job(1))
+    past.heard[1:1] = [Heard("a", 1, "gap")]
+    del past.heard[4]
+    assert past.finds("missing")
+
+
 @pytest.mark.parametrize("part", ["leader", "standby"])
 def test_news_that_are_not_on_record_are_found(past: Past, part: str) -> None:
     past.answers(job(0))
