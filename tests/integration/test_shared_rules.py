@@ -60,6 +60,18 @@ def test_the_next_server_judges_by_the_rules_of_the_first_and_says_that_its_own_
 
 
 @pytest.mark.thorough
+def test_before_the_first_server_the_files_are_what_commands_look_at(url: str) -> None:
+    service = machine(url, RULES)  # it does not run yet
+    assert crabhook(service, "rules", "add", "deny", "Bash(rm *)").returncode == 0
+    assert "Bash(rm *)" in own(service).read_text()
+    assert crabhook(service, "rules", "push").returncode == 1
+    with service:
+        listed = crabhook(service, "rules", "list").stdout
+        assert listed.startswith("rules in the shared record:")
+        assert "Bash(rm *)" in listed
+
+
+@pytest.mark.thorough
 def test_rules_are_pushed_after_a_look_at_the_difference_and_count_at_once(url: str) -> None:
     with machine(url, RULES) as service:
         own(service).write_text(DENY)

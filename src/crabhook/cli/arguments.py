@@ -152,9 +152,22 @@ class SharedDocuments:
 
 
 def rules_in_force() -> RuleFiles:
-    """Return the owner's rules where they are: in files, or in the record that servers share."""
+    """Return the owner's rules where they are: in files, or in the record that servers share.
+
+    Until a server begins that record, those are the files that it will take.
+    """
+    return replace(rule_files(), shared=_documents_with(RULES))
+
+
+def _documents_with(name: str) -> SharedDocuments | None:
+    """Return the documents of the record that servers share, if this one is begun there."""
     place = config.record_place()
-    return replace(rule_files(), shared=SharedDocuments(place) if is_shared(place) else None)
+    if not is_shared(place):
+        return None
+    with suppress(NoRecordError):
+        there = SharedDocuments(place)
+        return there if there.has(name) else None
+    return None
 
 
 def shared_documents(place: Place | None) -> SharedDocuments:
@@ -170,13 +183,7 @@ def shared_documents(place: Place | None) -> SharedDocuments:
 
 def team_on_record() -> SharedDocuments | None:
     """Return the documents of the record that servers share, where there is a team among them."""
-    place = config.record_place()
-    if not is_shared(place):
-        return None
-    with suppress(NoRecordError):  # a team may be founded before the first server begins
-        there = SharedDocuments(place)
-        return there if there.has(TEAM) else None
-    return None
+    return _documents_with(TEAM)  # a team may be founded before the first server begins
 
 
 def push_rules(place: Place | None, *, yes: bool) -> int:
