@@ -114,14 +114,8 @@ def test_a_server_in_the_background_tells_how_it_is_and_ends_when_told(machine: 
     told = json.loads(status.stdout)
     assert status.returncode == 0
     assert str(told["pid"]) in started.stdout
-    assert {**told, "pid": 0} == {
-        "running": True,
-        "pid": 0,
-        "waiting": 0,
-        "desks": 0,
-        "listening": [machine.address],
-        "role": "alone",
-    }
+    stands = {"waiting": 0, "desks": 0, "listening": [machine.address], "role": "alone"}
+    assert {**told, **stands, "running": True} == told
 
     left = Client(machine.address, sample("PreToolUse-Bash", cwd="/nowhere/project")).finish()
     decided = left.output["hookSpecificOutput"]
@@ -209,6 +203,17 @@ def test_what_another_program_tells_as_the_server_moves_no_terminal(machine: Mac
             printed = machine.run(*words)
             assert "2J" in printed.stdout
             assert "\x1b" not in printed.stdout
+
+
+def test_up_sends_nobody_to_a_desk_that_the_running_server_does_not_take(machine: Machine) -> None:
+    with machine.forge(listening=[machine.address]) as server:
+        said = machine.run("up").stdout
+        assert f"runs already (process {server.pid}), and takes no desks but its own" in said
+        assert "then `crabhook up`" in said
+        told = {"pid": server.pid, "listening": [machine.address, "127.0.0.1:7444 for desks"]}
+        status_file(machine.socket).write_text(json.dumps(told))
+        assert "attach with: crabhook desk" in machine.run("up").stdout
+        server.kill()
 
 
 def test_down_ends_no_process_but_the_one_that_says_it_is_the_server(machine: Machine) -> None:

@@ -143,7 +143,7 @@ def _up(arguments: argparse.Namespace) -> str:
     places = own_addresses(settings.listen)
     address = next(one for one in places if isinstance(one, UnixAddress))
     if (pid := running_at(address.path)) is not None:
-        return f"crabhook runs already (process {pid}); attach with: crabhook desk"
+        return _runs_already(pid, address.path)
     desks = _for_desks(settings)
     log = _log()
     with _opened(log) as handle, _line() as line:
@@ -168,6 +168,17 @@ def _up(arguments: argparse.Namespace) -> str:
                 f"the server did not start: {_since(handle, begins)}; its log: {log}"
             )
     return f"crabhook runs (process {server.pid}): {status}\nlog: {log}\nattach with: crabhook desk"
+
+
+def _runs_already(pid: int, path: Path) -> str:
+    """Say so, and how to sit at it: one that `serve` began may have its own terminal alone."""
+    listening = read_status(path).get("listening")
+    if isinstance(listening, list) and not any(" for desks" in str(one) for one in listening):
+        return (
+            f"crabhook runs already (process {pid}), and takes no desks but its own: leave that "
+            "with q, or end it with `crabhook down`; then `crabhook up`"
+        )
+    return f"crabhook runs already (process {pid}); attach with: crabhook desk"
 
 
 def _for_desks(settings: config.Settings) -> Sequence[str]:
