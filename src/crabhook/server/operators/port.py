@@ -162,10 +162,10 @@ class OperatorPort:
             if not resumed:
                 if request.store_id:
                     yield pb.WatchEvent(gap=pb.Gap())
-                async for event in self._all(seat, limit):
+                async for event in self._all(seat, limit, row):
                     at = event.seq
                     yield event
-            async for event in self._following(seat, context, at, limit):
+            async for event in self._following(seat, context, at, limit, row):
                 yield event
 
     @contextmanager
@@ -201,19 +201,19 @@ class OperatorPort:
             leader=self._served.leader.desks,
         )
 
-    async def _all(self, seat: Seat, limit: int) -> AsyncIterator[pb.WatchEvent]:
-        seq, snapshot = await self._row.snapshot()
+    async def _all(self, seat: Seat, limit: int, row: NewsRow) -> AsyncIterator[pb.WatchEvent]:
+        seq, snapshot = await row.snapshot()
         for card in (*snapshot.waiting, *snapshot.ended):
-            await self._row.inputs.prepare(card)
-        for event in events_of(Sight(seat, self._row).snapshot(snapshot), limit, self._row.inputs):
+            await row.inputs.prepare(card)
+        for event in events_of(Sight(seat, row).snapshot(snapshot), limit, row.inputs):
             yield event
         yield pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())
 
     async def _following(
-        self, seat: Seat, context: Context, at: int, limit: int
+        self, seat: Seat, context: Context, at: int, limit: int, row: NewsRow
     ) -> AsyncIterator[pb.WatchEvent]:
-        """Tell what changes after a place, until the desk may not watch any more."""
-        row, told_at = self._row, monotonic()
+        """Tell what changes after a place in the row that the hello was of, until that ends."""
+        told_at = monotonic()
         sight, caller = Sight(seat, row), Caller.of(context)
         while not row.closed:
             more = row.more
@@ -222,7 +222,7 @@ class OperatorPort:
             batch = row.after(at)
             if batch is None:
                 yield pb.WatchEvent(gap=pb.Gap())
-                async for event in self._all(seat, limit):
+                async for event in self._all(seat, limit, row):
                     at = event.seq
                     yield event
             news: News | None = None

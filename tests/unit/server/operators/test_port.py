@@ -42,6 +42,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.remote.messages import Inputs, request_of
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators import news
+from crabhook.server.operators.port import OperatorPort
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from crabhook.team.membership import Role, Scope
@@ -678,3 +679,23 @@ async def test_no_place_of_a_server_before_is_gone_on_from(tmp_path: Path) -> No
                 watch = calls.Watch(pb.WatchRequest(after_seq=seq, **place), timeout=SOON)
                 assert not (await watch.read()).hello.resumed
                 assert (await watch.read()).HasField("gap")
+
+
+async def test_a_watch_that_begins_while_the_server_takes_another_part_ends_with_the_part_it_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, later, turned = PlayedDesk(), PlayedDesk(), list[bool]()
+    hello = OperatorPort._hello
+
+    def hello_and_turn(port: OperatorPort, *told: Any, **named: Any) -> pb.Hello:
+        said = hello(port, *told, **named)
+        if not turned:
+            turned.append(True)
+            port.turn(later.core)
+        return said
+
+    monkeypatch.setattr(OperatorPort, "_hello", hello_and_turn)
+    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+        async for _ in calls.Watch(pb.WatchRequest(), timeout=SOON):
+            pass  # it ends, and the desk comes back for the part that the server has by now
+        assert (await calls.Watch(pb.WatchRequest(), timeout=SOON).read()).HasField("hello")
