@@ -36,8 +36,8 @@ def choose(sitting: Sitting, row: str) -> None:
 @pytest.mark.parametrize(
     ("row", "order"),
     [
-        ("hold everything of this session", Order(OrderKind.HOLD_ALL, session=SESSION)),
-        ("hold Stop of this session", Order(OrderKind.HOLD, "Stop", session=SESSION)),
+        ("hold everything of this session", Order(OrderKind.HOLD_ALL, session=SESSION, machine="")),
+        ("hold Stop of this session", Order(OrderKind.HOLD, "Stop", session=SESSION, machine="")),
         (
             "hold Stop of this project",
             Order(OrderKind.HOLD, "Stop", project="/home/ann/api-server"),
@@ -63,7 +63,7 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
         f"hold {name}" for name in sitting.desk.holdable()
     }
     choose(sitting, "hold PreCompact")
-    held = Order(OrderKind.HOLD, "PreCompact", session=SESSION)
+    held = Order(OrderKind.HOLD, "PreCompact", session=SESSION, machine="")
     (one,) = sitting.desk.orders()
     assert one == Standing.of(held, one.id, one.by)
 
