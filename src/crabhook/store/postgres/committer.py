@@ -27,7 +27,7 @@ from crabhook.store.interface import (
     UnreachableError,
 )
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
-from crabhook.store.postgres.tables import Step, migrate
+from crabhook.store.postgres.tables import RING, Step, migrate
 from crabhook.store.record import Head
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Committer:
         self.trouble = ""
         self.lost: DeposedError | None = None
         self.pace = Pace()
-        self._rung = 0.0  # when those that follow the record were told last
+        self._rung, self._mute = 0.0, False  # when those that follow were told; not of all
 
     async def begin(self, patience: float = 0.0) -> "Connection":
         """Become the writer, of an up-to-date schema.
@@ -196,7 +196,7 @@ class Committer:
         try:
             if self._queue or self._closing:
                 return True
-            async with asyncio.timeout(LOOK_EVERY):
+            async with asyncio.timeout(BELL_EVERY if self._mute else LOOK_EVERY):
                 return await self._wake.wait()
         except TimeoutError:
             return False
@@ -213,13 +213,14 @@ class Committer:
                 with speaking_of(self._line.url):
                     if self._connection is None:
                         self._connection, in_doubt = await self._again(), True
+                    if step is None and self._mute:
+                        await self._connection.execute(RING)
+                        self._mute = False
                     if in_doubt and await self._is_written(self._connection, step):
                         break
                     bell = monotonic() - self._rung >= BELL_EVERY
-                    if step is not None and await step.write(
-                        self._connection, self.epoch, bell=bell
-                    ):
-                        self._rung = monotonic() if bell else self._rung
+                    if step and await step.write(self._connection, self.epoch, bell=bell):
+                        self._rung, self._mute = monotonic() if bell else self._rung, not bell
                         break
                     in_doubt = True  # no row: deposed, or an earlier try of ours was written
             except DeposedError:

@@ -32,6 +32,7 @@ STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for s
 KEY_BYTES = 32
 BELL = "crabhook"
 """What PostgreSQL calls the channel on which each commit is told of to those that listen."""
+RING = f"SELECT pg_notify('{BELL}', '')"
 _VERSION = """
 SELECT (SELECT count(*) FROM pg_tables WHERE schemaname = 'crabhook'),
   to_regclass('crabhook.step') IS NOT NULL
