@@ -107,7 +107,7 @@ class JournalMapper:
         made: list[Change] = []
         for effect in effects:
             if isinstance(effect, Show):
-                made += self._card(effect, replies, fact.now)
+                made += self._card(effect, replies, fact)
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id], effects)
         made += map(happened, self._told(fact, effects, self._wall()))
@@ -136,19 +136,20 @@ class JournalMapper:
                     yield entries.ended(Kind.WITHDRAWN, fact.request, wall, card=None, why=why)
         yield from _operator_did(fact, effects, wall)
 
-    def _card(self, shown: Show, replies: _Replies, now: float) -> Iterator[Change]:
+    def _card(self, shown: Show, replies: _Replies, fact: messages.Fact) -> Iterator[Change]:
         card, before = shown.card, shown.before
         if card.state is State.WAITING:
-            yield from self._waiting(card, before.requests if before else (), now)
+            yield from self._waiting(card, before.requests if before else (), fact)
         elif before is None or before.state is State.WAITING:
             yield self._end(card, replies)
 
-    def _waiting(self, card: Card, before: Sequence[Leg], now: float) -> Iterator[Change]:
+    def _waiting(self, card: Card, before: Sequence[Leg], fact: messages.Fact) -> Iterator[Change]:
         """Keep each leg that is new, or waits until another time; not one that left the others.
 
         A restart would put it back on its card, and open one again that may be decided by then.
+        A leg that comes to a card from before a restart is asked about as any other is.
         """
-        wall, legs = self._wall(), [leg.id for leg in card.requests]
+        now, wall, legs = fact.now, self._wall(), [leg.id for leg in card.requests]
         kept_until = {leg.id: leg.wait_until for leg in before}
         for gone in before:
             if gone.id not in legs:
@@ -161,7 +162,7 @@ class JournalMapper:
             kept = waiting_kept(card, leg, self._secret_of(leg.id), now, wall)
             if leg.id in kept_until:
                 yield waits(kept)
-            elif card.restored:
+            elif isinstance(fact, messages.Restored):
                 why = "the server was started again"
                 yield waits(
                     kept,

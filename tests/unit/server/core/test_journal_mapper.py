@@ -238,6 +238,15 @@ def test_a_decision_names_the_call_by_its_id_whichever_leg_has_it() -> None:
     assert (decided.tool_use_id, decided.request_id) == ("t1", "b")
 
 
+def test_a_leg_that_comes_to_a_card_after_a_restart_is_on_record_as_asked() -> None:
+    kept = begun_again(bash("a", "ls"))
+    back = Arrived(bash("a", "ls"), None, 1, 1.0)
+    new = Arrived(prompt("b", "ls"), None, 2, 2.0)
+    (asked,) = recorded(kept, "asked", back, new)
+    assert (asked.request_id, asked.card, asked.body["legs"]) == ("b", 7, ["a", "b"])
+    assert kept.broker.waiting()[0].restored
+
+
 def test_each_leg_has_its_own_delivery() -> None:
     kept = Kept()
     kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
