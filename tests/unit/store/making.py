@@ -3,9 +3,11 @@
 from typing import Any
 
 from crabhook.store.change import Answer, Waiting
-from crabhook.store.opening import Place, open_history
+from crabhook.store.interface import Leader
+from crabhook.store.opening import Place, is_shared, lead, open_history, open_writer
 from crabhook.store.record import Entry, Head, Kind, Record
 from crabhook.store.verify import Verified, verify
+from crabhook.store.writer import Writer
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 
@@ -33,6 +35,11 @@ def waiting(request_id: str = "r1", secret: str = "s3", card: int = 1, **fields:
 def answer(request_id: str = "r1", secret: str = "s3", decided: float = NOON) -> Answer:
     """An allow."""
     return Answer(request_id, secret, b'{"decision":"approve"}\n', "", 0, decided)
+
+
+def open_after_a_kill(place: Place) -> Writer:
+    """Open a record whose writer was killed: PostgreSQL has its lock until it hears of that."""
+    return lead(str(place), Leader(), 60.0) if is_shared(place) else open_writer(place)
 
 
 def records(place: Place) -> list[Record]:
