@@ -120,6 +120,9 @@ class LocalDesk:
         """Carry a command out, or tell once more what became of it."""
 
         def settle(outcome: Outcome) -> None:
+            deposed = self._core.deposed
+            if deposed and isinstance(outcome, TooLate | Stale):  # as what is not on record made it
+                outcome = Refused(f"nothing was done: {deposed}")
             self._tell(Settled(command.id, outcome))
 
         if why := may_not():

@@ -85,7 +85,6 @@ class Runner(Core):
         self.faults: list[Callable[[], str]] = [lambda: recorder.trouble] if recorder else []
         self.parts: list[Callable[[], str]] = [self._of_record]
         self.closed = self.handed_over = False
-        self.deposed: DeposedError | None = None
         self.on_deposed: Callable[[], object] = lambda: None
         self.pace: Callable[[], Pace] = Pace
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()

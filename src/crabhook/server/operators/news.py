@@ -19,6 +19,7 @@ from crabhook.desk.updates import News, SessionsSeen, Snapshot
 from crabhook.model.card import Card
 from crabhook.model.session import SessionKey, SessionView
 from crabhook.remote.messages import NEWS, PAYLOAD_LIMIT, Inputs, event_of
+from crabhook.store.interface import DeposedError
 from crabhook.v1 import operator_pb2 as pb
 
 KEPT = 2048  # pieces of news
@@ -46,6 +47,7 @@ class Listened(Protocol):
 
     broker: Broker
     store_id: bytes
+    deposed: DeposedError | None
 
     def now(self) -> float:
         """Return the time on the desks' clock, seconds."""
@@ -64,7 +66,7 @@ class NewsRow:
     def __init__(self, core: Listened) -> None:
         self._core = core
         self.store_id, self.run = core.store_id, secrets.token_bytes(8)
-        self.seq, self.closed = time.time_ns() // 1000, False
+        self.seq, self._left = time.time_ns() // 1000, False
         self.inputs = Inputs()
         self.more = asyncio.Event()
         self._kept: deque[Told] = deque()
@@ -79,10 +81,21 @@ class NewsRow:
     def close(self) -> None:
         """Hear no more; who reads the row comes to its end."""
         self._leave()
-        self.closed = True
+        self._left = True
         self.more.set()
 
+    @property
+    def closed(self) -> bool:
+        """Whether it has come to its end: no more is told of a core that is deposed.
+
+        What its broker decided last need not be on record.
+        """
+        return self._left or self._core.deposed is not None
+
     def _hear(self, news: News) -> None:
+        if self.closed:
+            self.more.set()
+            return
         if isinstance(news, Snapshot):
             self._versions.update({(one.number, one.revision): one for one in news.waiting})
             self._sessions.update({one.key: one for one in news.live})
@@ -108,17 +121,18 @@ class NewsRow:
             return None
         return tuple(islice(self._kept, seq - first, seq - first + 64))
 
-    async def snapshot(self) -> tuple[int, Snapshot]:
-        """Return all there is, and the place in the row that it is of."""
-        found: asyncio.Future[tuple[int, Snapshot]] = asyncio.get_running_loop().create_future()
+    async def snapshot(self) -> tuple[int, Snapshot] | None:
+        """Return all there is, and its place in the row; None where the row is closed."""
+        found = asyncio.get_running_loop().create_future()
 
         def hear(news: News) -> None:
             if isinstance(news, Snapshot) and not found.done():
-                found.set_result((self.seq, news))
+                found.set_result(None if self.closed else (self.seq, news))
 
         leave = self._core.listen(hear)
         try:
-            return await found
+            there: tuple[int, Snapshot] | None = await found
+            return there
         finally:
             leave()
 
@@ -133,8 +147,8 @@ class NewsRow:
     # What is known of what the news are about.
 
     def card(self, number: int) -> Card | None:
-        """Return a card that waits or ended not long ago."""
-        return self._core.broker.card(number)
+        """Return a card that waits or ended not long ago, at a core that is not deposed."""
+        return None if self._core.deposed else self._core.broker.card(number)
 
     def live(self) -> Sequence[SessionView]:
         """Return the sessions that were heard of last."""

@@ -202,7 +202,9 @@ class OperatorPort:
         )
 
     async def _all(self, seat: Seat, limit: int, row: NewsRow) -> AsyncIterator[pb.WatchEvent]:
-        seq, snapshot = await row.snapshot()
+        if (found := await row.snapshot()) is None:
+            return
+        seq, snapshot = found
         for card in (*snapshot.waiting, *snapshot.ended):
             await row.inputs.prepare(card)
         for event in events_of(Sight(seat, row).snapshot(snapshot), limit, row.inputs):
@@ -245,7 +247,7 @@ class OperatorPort:
     ) -> AsyncIterator[pb.CardPart]:
         """Tell a card whole."""
         await self.seats.admit(context, Verb.READ)
-        card = self._served.broker.card(request.number)
+        card = self._row.card(request.number)
         if card is None:
             await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
         await self.seats.admit(context, Verb.READ, facts_of(card))
@@ -334,7 +336,7 @@ class OperatorPort:
     ) -> Any:  # noqa: ANN401 - a message
         response = response_of(rpc, outcome, seq, read)
         if isinstance(command, Decide | AllowWithRule):
-            card = self._served.broker.card(command.card)
+            card = self._row.card(command.card)
             if card is not None:
                 response.card.CopyFrom(card_message(card, self._row.inputs, 0))
         return response

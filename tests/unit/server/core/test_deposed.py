@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.broker.messages import Refusal
-from crabhook.desk.commands import Done, Snooze
+from crabhook.desk.commands import Decide, Done, Refused, Snooze
+from crabhook.desk.updates import Snapshot
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
@@ -16,6 +17,7 @@ from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core import runner as module
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
+from crabhook.server.operators.news import NewsRow
 from crabhook.store.change import Change
 from crabhook.store.interface import Batch, DeposedError
 from crabhook.store.recorder import OnTrouble, Recorder
@@ -181,6 +183,47 @@ async def test_a_deposed_server_tells_no_desk_that_something_is_done(
     assert not isinstance(outcome, Done)
     assert not isinstance(sits.outcome(Snooze(2, 60.0)), Done)
     assert [card.state for card in sits.replica.waiting()] == [State.WAITING] * 2
+
+
+async def test_a_desk_that_comes_to_a_deposed_server_sees_no_decision_that_is_not_on_record(
+    runner: Runner, journal: Shared
+) -> None:
+    enter(runner, "a")
+    await journal.write_all()
+    row = NewsRow(runner)
+    found = await row.snapshot()
+    assert found is not None
+    (place, snapshot) = found
+    assert isinstance(snapshot, Snapshot)
+    assert [card.number for card in snapshot.waiting] == [1]
+    assert seat(runner).decide(1, DENY) is None  # not settled yet
+    came_before = asyncio.create_task(row.snapshot())
+    await asyncio.sleep(0)
+    await journal.depose()
+    assert await asyncio.wait_for(came_before, 60) is None
+    assert row.closed  # which ends the watches
+    assert await asyncio.wait_for(row.snapshot(), 60) is None
+    assert row.card(1) is None
+    told = row.after(place)
+    assert told is not None
+    assert not [one for one in told if getattr(one.news, "number", 0) == 1]
+
+
+async def test_nobody_is_too_late_for_a_decision_that_is_not_on_record(
+    runner: Runner, journal: Shared
+) -> None:
+    enter(runner, "a")
+    await journal.write_all()
+    first, second = seat(runner), seat(runner)
+    seen = runner.broker.waiting()[0].revision
+    assert first.outcome(Decide(1, seen, DENY)) is None  # not settled yet
+    told: list[object] = []
+    given = Decide(1, seen, Decision(Verdict.ALLOW))
+    second.replica.submit(given, told.append)
+    assert not told
+    await journal.depose()
+    second.replica.submit(given, told.append)
+    assert [type(one) for one in told] == [Refused, Refused]
 
 
 async def test_a_closed_record_that_others_write_takes_nothing_into_memory(journal: Shared) -> None:

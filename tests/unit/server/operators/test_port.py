@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 
+from crabhook.broker.messages import Arrived
 from crabhook.desk.commands import (
     AllowWithRule,
     AskContext,
@@ -43,12 +44,14 @@ from crabhook.remote.messages import Inputs, request_of
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators import news
 from crabhook.server.operators.port import OperatorPort
+from crabhook.store.interface import DeposedError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from crabhook.team.membership import Role, Scope
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.desk import PlayedDesk
+from tests.support.playbook import bash
 from tests.support.port import connected, opened
 from tests.support.relay import relay
 from tests.support.sitting import call
@@ -699,3 +702,23 @@ async def test_a_watch_that_begins_while_the_server_takes_another_part_ends_with
         async for _ in calls.Watch(pb.WatchRequest(), timeout=SOON):
             pass  # it ends, and the desk comes back for the part that the server has by now
         assert (await calls.Watch(pb.WatchRequest(), timeout=SOON).read()).HasField("hello")
+
+
+async def test_watches_of_a_deposed_server_end_and_it_shows_no_card_any_more(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    server.core.handle(Arrived(bash("a", "ls", wait=600.0), None, 1, server.now()))
+    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+        watched = calls.Watch(pb.WatchRequest(), timeout=SOON)
+        while (await watched.read()).WhichOneof("news") != "snapshot_end":
+            pass
+        server.core.deposed = DeposedError("another crabhook writes the record")
+        server.core.handle(Arrived(bash("b", "ls", "t2", wait=600.0), None, 2, server.now()))
+        while (event := await watched.read()) is not grpc.aio.EOF:
+            assert event.WhichOneof("news") != "card"
+        new = calls.Watch(pb.WatchRequest(), timeout=SOON)
+        assert [event.WhichOneof("news") async for event in new] == ["hello"]
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await calls.GetCard(pb.GetCardRequest(number=1), timeout=SOON).read()
+        assert refused.value.code() is grpc.StatusCode.NOT_FOUND
