@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 AFTERWARDS = 8.0  # seconds in which a fault that is over is still felt
 MOST_UNANSWERED, MANY = 0.5, 50  # of how many hooks on, what share may find nobody
-OPENED, STANDBY = "waiting", "standby"
+OPENED = "waiting"
 NEITHER = tuple(KINDS[kind][0] for kind in ("options", "input", "fault"))
 """What a hook says that could not even ask."""
 
@@ -173,10 +173,7 @@ def _events(records: Sequence[Record]) -> dict[tuple[int, str], int]:
 
 
 def _watched(seen: Histories) -> Iterator[str]:
-    """A leader's watcher's log is a gapless part of the record, from each snapshot on.
-
-    A standby's watcher hears nothing that is not on record.
-    """
+    """Every watcher's log is a gapless part of the record, from each snapshot on."""
     places = _events(seen.ledger.records)
     for server, log in groupby(sorted(seen.heard, key=lambda one: one.server), _server_of):
         heard = _Log(places)
@@ -197,20 +194,11 @@ class _Log:
         self._begun = False
         self._last: int | None = None
         self._number = 0
-        self._looks_on = False
 
     def faults(self, one: Heard) -> Iterator[str]:
         """Hear a piece of news; yield what of it cannot be."""
-        if one.news == "hello":
-            self._looks_on = one.part == STANDBY
-        elif (
-            one.news == "gap" and self._begun
-        ):  # its server has another part now, which is not told
-            self._looks_on = True
         if one.news == "gap" or (one.news == "hello" and not one.resumed):
-            looks_on = self._looks_on
             self.__init__(self._places)  # type: ignore[misc]  # it knows nothing any more
-            self._looks_on = looks_on
         elif one.news == "hello":
             self._number = 0
         elif self._begun and one.seq and one.seq < self._number + (one.news != "bookmark"):
@@ -227,9 +215,7 @@ class _Log:
         if place is None:
             yield f"card {one.card} was {one.state}, which is not on record"
             return
-        # A standby shows what waits by now, look by look: in which order cards came and went between
-        # two looks, and which did both, its watchers are not told.  See docs/maintaining/soak.md.
-        if last is not None and place != last + 1 and not self._looks_on:
+        if last is not None and place != last + 1:
             missing = [key for key, at in self._places.items() if last < at < place]
             what = f"missing {missing[:5]}" if missing else "out of order"
             yield f"card {one.card} was {one.state} at {place}, after {last}: {what}"

@@ -11,7 +11,7 @@ import logging
 import os
 import secrets
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -31,7 +31,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.wording import who
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.history import ended
+from crabhook.server.core.history import asked_again, ended
 from crabhook.server.core.journal_mapper import read_back
 from crabhook.server.core.runner import Runner
 from crabhook.store.actors import actor_in
@@ -218,6 +218,8 @@ def unhooked() -> tuple[str, ...]:
 
 
 LOOK_EVERY = 1.0  # seconds between two looks at the record that no bell has asked for
+TOGETHER = 32  # records shown before those who watch have a turn
+_UNREAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
 class Follower:
@@ -277,12 +279,41 @@ class Follower:
             self._deaf = tail.deaf
 
     async def _show(self, seen: "Seen") -> None:
+        """Show each step in the order of the record; then what waits, or does not, without one."""
         runner = self._runner
         runner.leader = seen.leader
-        legs = [await self._leg(one) for one in seen.new if one.platform in PLATFORMS]
-        cards = tuple(self._left(seen.gone, seen.ended))
+        known = [one for one in seen.new if one.platform in PLATFORMS]
+        waits = {(one.card, one.request_id): await self._leg(one) for one in known}
+        for place, record in enumerate(seen.told):
+            if place % TOGETHER == TOGETHER - 1 and not seen.anew:
+                await asyncio.sleep(0)  # let those who watch read on
+            try:
+                self._step(record, waits)
+            except (*_UNREAD, CrabhookError) as error:
+                _LOOKING_ON.warning("record %s cannot be shown: %r", record.seq, error)
+        legs, cards = tuple(waits.values()), tuple(self._left(seen.gone))
         if legs or cards:
-            runner.handle(Mirrored(tuple(legs), cards, runner.now()))
+            runner.handle(Mirrored(legs, cards, runner.now()))
+        if seen.anew:
+            _LOOKING_ON.info("shown anew up to record %s: no news of each card before", seen.seq)
+            runner.tell_anew()
+
+    def _step(self, record: Record, waits: dict[tuple[int, str], RestoredRequest]) -> None:
+        """Show what a record tells of a card; what waits by now is taken out of `waits`."""
+        number, now = record.card or 0, self._runner.now()
+        card, leg = self._runner.broker.card(number), (number, record.request_id)
+        if record.platform not in PLATFORMS or (card and card.state is not State.WAITING):
+            return
+        others = tuple(one for one in card.requests if one.id != record.request_id) if card else ()
+        if record.kind == Kind.ASKED:
+            if card is None or others == card.requests:  # or it is there already
+                asked = waits.pop(leg, None) or asked_again(record, now, wall())
+                self._runner.handle(Mirrored((asked,), (), now))
+        elif record.kind != Kind.LEFT:
+            card = card or Card(number, (asked_again(record, now, wall()).request.leg(""),), now)
+            self._runner.handle(Mirrored((), (ended(card, record, now),), now))
+        elif card and others:
+            self._runner.handle(Mirrored((), (replace(card, requests=others),), now))
 
     async def _leg(self, kept: Waiting) -> RestoredRequest:
         now = wall()
@@ -290,20 +321,15 @@ class Follower:
         risk = await self._runner.assess(request.event, long=True)
         return RestoredRequest(kept.card, request, kept.waited(now), risk=risk)
 
-    def _left(self, gone: Mapping[str, int], ends: Sequence[Record]) -> list[Card]:
-        """Return the cards that legs have left, as they are without them."""
-        told, now = {one.card: one for one in ends}, self._runner.now()
-        found: list[Card] = []
+    def _left(self, gone: Mapping[str, int]) -> Iterator[Card]:
+        """Yield the cards that legs have left by no record, as they are without them."""
         for number in sorted(set(gone.values())):
             card = self._runner.broker.card(number)
             if card is None or card.state is not State.WAITING:
                 continue
-            if legs := tuple(leg for leg in card.requests if leg.id not in gone):
-                found.append(replace(card, requests=legs))
-                continue
-            card = replace(card, state=State.WITHDRAWN, end=Ended.LEFT_BEFORE, ended_at=now)
-            if number in told:
-                with suppress(ValueError, TypeError, KeyError, AttributeError, CrabhookError):
-                    card = ended(replace(card, end=None), told[number], now)
-            found.append(card)
-        return found
+            legs = tuple(leg for leg in card.requests if gone.get(leg.id) != number)
+            if not legs:
+                at = self._runner.now()
+                yield replace(card, state=State.WITHDRAWN, end=Ended.LEFT_BEFORE, ended_at=at)
+            elif legs != card.requests:
+                yield replace(card, requests=legs)

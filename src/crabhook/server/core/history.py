@@ -15,9 +15,9 @@ from time import time as wall
 from typing import Any
 
 from crabhook.bounded import Bounded
-from crabhook.broker.messages import Arrived, Effect, Fact, Resolve, Show
+from crabhook.broker.messages import Arrived, Effect, Fact, Resolve, RestoredRequest, Show
 from crabhook.desk.updates import HistoryRead, Past
-from crabhook.model.card import NO_RISK, UNTOLD, Card, Leg, Risk, State
+from crabhook.model.card import NO_RISK, UNTOLD, Card, Leg, Origin, Request, Risk, Stance, State
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
@@ -205,6 +205,27 @@ def ended(card: Card, record: Record, now: float) -> Card:
         return replace(card, state=state, end=end_in(told), ended_at=now)
     decided = Decided(_decision(record.verdict, told), actor_in(told))
     return replace(card, state=state, decided=decided, ended_at=now)
+
+
+def asked_again(record: Record, now: float, at: float) -> RestoredRequest:
+    """Return a request as a record tells that it came, or that its card ended; no secret is in it.
+
+    `now` is the broker's clock, `at` the wall's.  Raises ValueError, TypeError or AttributeError
+    where it cannot be read.
+    """
+    told = record.told()
+    who = told.get("from", {})
+    host, user, machine = (str(who.get(one, "")) for one in ("host", "user", "machine"))
+    until = datetime.fromisoformat(str(told.get("expires", record.at))).timestamp()
+    leg = Request(
+        record.request_id,
+        _event(record, told, record),
+        wait_until=now + until - at,
+        stance=Stance(told.get("stance", Stance.GATE)),
+        origin=Origin(host, int(who.get("pid", 0)), user, machine),
+        secret="",
+    )
+    return RestoredRequest(record.card or 0, leg, max(0.0, at - _wall(record)))
 
 
 def _wall(record: Record) -> float:

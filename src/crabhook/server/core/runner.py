@@ -133,7 +133,6 @@ class Runner(Core):
 
     async def keep_record(self) -> None:
         """See to the record once a second, and to what is wrong, until cancelled."""
-        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(LOOK_EVERY)
             if self.recorder is not None:
@@ -141,7 +140,7 @@ class Runner(Core):
                     self.recorder.time_passed(self.now())
                 except DeposedError as error:
                     self._depose(error)
-                await loop.run_in_executor(None, self.recorder.anchor)
+                await asyncio.to_thread(self.recorder.anchor)
                 self._tell_trouble(self.recorder)
                 self._refuse_stalled()
             self.look_at_troubles()
@@ -238,13 +237,8 @@ class Runner(Core):
         place = PendingCall(self.left, request, next(self._attempts))
         self._places[request.id, place.attempt] = place
         warnings = self.warned(request.event) if is_here(request) else ()
-        fact = Arrived(
-            *(request, ruling, place.attempt, self.now()),
-            warnings=warnings,
-            risk=risk,
-            files=files,
-        )
-        self.handle(fact)
+        asked = (request, ruling, place.attempt, self.now())
+        self.handle(Arrived(*asked, warnings=warnings, risk=risk, files=files))
         if self._held:
             self.after(place.await_record())
         if self.recorder is not None:
@@ -277,6 +271,10 @@ class Runner(Core):
     def observe(self, event: Event, text: str) -> None:
         """Show something that went by and was nobody's request."""
         self.handle(Noted(event, text, self.now()))
+
+    def tell_anew(self) -> None:
+        """Tell all who listen all there is, in place of what they were told before."""
+        self.do(lambda: self.publish(self._listeners, self._snapshot()))
 
     def close(self) -> None:
         """Release whatever waits with no opinion, and whatever still comes."""

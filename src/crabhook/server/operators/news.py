@@ -99,6 +99,10 @@ class NewsRow:
         if isinstance(news, Snapshot):
             self._versions.update({(one.number, one.revision): one for one in news.waiting})
             self._sessions.update({one.key: one for one in news.live})
+            if self._kept:  # told anew: who was told what came before has a gap, and then all of it
+                self._kept.clear()
+                self._size, self.seq = 0, self.seq + 1
+                self._ring()
         if type(news) not in NEWS:
             return
         self.seq += 1
@@ -111,6 +115,9 @@ class NewsRow:
             self._versions[news.number, news.revision] = news
         if isinstance(news, SessionsSeen):
             self._sessions.update({one.key: one for one in news.changed})
+        self._ring()
+
+    def _ring(self) -> None:
         more, self.more = self.more, asyncio.Event()
         more.set()
 

@@ -22,15 +22,21 @@ if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
 
 ENDS = (Kind.DECIDED.value, Kind.WITHDRAWN.value, Kind.EXPIRED.value)
+TOLD = (Kind.ASKED.value, Kind.LEFT.value, *ENDS)
+MOST = 2048  # records read at a look; who is further behind begins anew (as many news are kept)
 PROBE_WITHIN = 2.0  # seconds for a bell that this one rang itself
 
-_HEAD = "SELECT seq, leader, leader_at, desks_at, epoch FROM head"
+_HEAD = "SELECT begins, seq, leader, leader_at, desks_at, epoch FROM head"
 _IDS = "SELECT request_id, card FROM waiting"
 _COLUMNS = ", ".join(f'"{column}"' for column in WAITING)
 _NEW = f"SELECT {_COLUMNS} FROM waiting WHERE request_id = ANY($1) ORDER BY card, asked, request_id"  # noqa: S608 - constants
+_TOLD = f"""
+SELECT {", ".join(COLUMNS)} FROM record
+WHERE seq > $1 AND card IS NOT NULL AND kind = ANY($2) ORDER BY seq
+"""  # noqa: S608 - constants
 _ENDED = f"""
 SELECT {", ".join(COLUMNS)} FROM record
-WHERE seq > $1 AND card = ANY($2) AND kind = ANY($3) ORDER BY seq
+WHERE card = ANY($1) AND kind = ANY($2) ORDER BY seq
 """  # noqa: S608 - constants
 
 
@@ -38,15 +44,17 @@ WHERE seq > $1 AND card = ANY($2) AND kind = ANY($3) ORDER BY seq
 class Seen:
     """What changed since the look before: who leads, and up to which record that was read.
 
-    `new` and `gone` are what waits by now, and no longer (ids, with their cards), `ended` the ends
-    of such cards on record.
+    `told` are the records between of what came to cards, left them, and ended them, in order.
+    `new` and `gone` are what waits by now, and no longer (ids, with their cards).  `anew`: what was
+    between is not known, and `told` has the ends alone of the cards of what is gone.
     """
 
     leader: Leader
     seq: int
     new: Sequence[Waiting] = ()
     gone: Mapping[str, int] = field(default_factory=dict)
-    ended: Sequence[Record] = ()
+    told: Sequence[Record] = ()
+    anew: bool = False
 
 
 class Tail:
@@ -136,16 +144,25 @@ class Tail:
         if await version_of(connection) != len(STEPS):  # until this server leads, and brings it up
             return None
         async with connection.transaction(isolation="repeatable_read", readonly=True):
-            seq, *leads = await connection.fetchrow(_HEAD)
+            begins, seq, *leads = await connection.fetchrow(_HEAD)
             leader = Leader(*leads)
             if self._seq == seq:
                 return Seen(leader, seq)
             there = {unmarked(one): card for one, card in await connection.fetch(_IDS)}
-            gone = {one: card for one, card in self._known.items() if one not in there}
-            fresh = [marked(one) for one in there if one not in self._known]
+            gone = {one: card for one, card in self._known.items() if there.get(one) != card}
+            fresh = [marked(one) for one, card in there.items() if self._known.get(one) != card]
             new = await connection.fetch(_NEW, fresh)
-            cards = list(set(gone.values()))
-            ended = await connection.fetch(_ENDED, self._seq or 0, cards, ENDS) if cards else ()
+            last = self._seq
+            anew = last is None or not max(begins - 1, seq - MOST) <= last <= seq
+            if not anew:
+                rows = await connection.fetch(_TOLD, last, TOLD)
+            else:
+                cards = list(set(gone.values()))
+                rows = await connection.fetch(_ENDED, cards, ENDS) if cards else ()
         waiting = [waiting_in(tuple(map(unmarked, row))) for row in new]
+        told = [Record(*map(unmarked, row)) for row in rows]
+        for one in told:
+            if one.kind == Kind.ASKED and there.get(one.request_id) != one.card:
+                gone[one.request_id] = one.card or 0  # it came and went since the look before
         self._known, self._seq = there, seq
-        return Seen(leader, seq, waiting, gone, [Record(*map(unmarked, row)) for row in ended])
+        return Seen(leader, seq, waiting, gone, told, anew)

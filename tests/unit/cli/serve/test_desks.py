@@ -1,18 +1,34 @@
 """Which desk is opened: the one the settings ask for, and who leaves it lets go what waits."""
 
 import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from crabhook.cli.serve import desks
-from crabhook.cli.serve.desks import open_desk
+from crabhook.cli.serve.desks import Follower, open_desk
 from crabhook.config import Settings
-from crabhook.model.card import State
+from crabhook.desk.updates import News, Snapshot
+from crabhook.model.actor import OWNER, Ended
+from crabhook.model.card import Card, Leg, Request, State
+from crabhook.model.decision import Decided
+from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.pending_call import PendingCall
 from crabhook.server.core.runner import Runner
-from tests.support.playbook import asking
+from crabhook.store import entries
+from crabhook.store.change import Waiting, happened
+from crabhook.store.interface import Leader
+from crabhook.store.opening import open_writer
+from crabhook.store.postgres.tail import Seen
+from crabhook.store.record import Entry, Kind, Record
+from tests.support.client import SAMPLES
+from tests.support.playbook import ALLOW, asking, bash, prompt
+from tests.unit.store.making import records
 
 SOON = 10.0
 
@@ -52,3 +68,125 @@ async def test_who_leaves_the_plain_desk_has_it_released_before_the_last_line(
     card = runner.broker.card(1)
     assert card
     assert card.state is State.WITHDRAWN
+
+
+def came(leg: Leg, card: int) -> Entry:
+    now = time.time()
+    return entries.asked(leg, now, card=card, legs=[leg.id], ends=(now + 60, now + 90))
+
+
+def went(leg: Leg, card: int) -> Entry:
+    made = Decided(ALLOW, OWNER)
+    return entries.decided(leg.event, made, time.time(), legs=[leg.id], waited=1.0, card=card)
+
+
+def kept(leg: Leg, card: int) -> Waiting:
+    now, payload = time.time(), compact(leg.event.fields).encode()
+    return Waiting(leg.id, "s", leg.event.platform, payload, "gate", now, now + 60, card)
+
+
+def on_record(folder: Path, *told: Entry) -> Sequence[Record]:
+    with closing(open_writer(folder)) as store:
+        store.write([happened(*told)])
+    return [one for one in records(folder) if one.card is not None]
+
+
+class Shown:
+    """What desks at a standby are told."""
+
+    def __init__(self) -> None:
+        self.news: list[News] = []
+        self.runner = Runner(PLATFORMS)
+        self.runner.listen(self.news.append)
+        self._follower = Follower(self.runner, "postgresql://nowhere")
+
+    async def sees(self, seen: Seen) -> list[tuple[int, str, int]]:
+        """The cards that are told of then: number, state, legs."""
+        self.news.clear()
+        await self._follower._show(seen)
+        cards = (one for one in self.news if isinstance(one, Card))
+        return [(one.number, one.state.value, len(one.requests)) for one in cards]
+
+
+LED = Leader("one")
+A, B, C = bash("a", "ls a"), bash("b", "ls b"), bash("c", "ls c")
+
+
+async def test_a_standby_shows_each_card_come_and_end_in_the_order_of_the_record(
+    tmp_path: Path,
+) -> None:
+    shown = Shown()
+    told = on_record(tmp_path, came(A, 1), came(B, 2), went(A, 1), came(C, 3), went(C, 3))
+    seen = Seen(LED, 5, [kept(B, 2)], {"a": 1, "c": 3}, told)
+    steps = await shown.sees(seen)
+    assert [one[:2] for one in steps] == [
+        *((1, "waiting"), (2, "waiting"), (1, "decided")),
+        *((3, "waiting"), (3, "decided")),
+    ]
+    assert [card.number for card in shown.runner.broker.waiting()] == [2]
+    gone = shown.runner.broker.card(3)
+    assert gone
+    assert gone.event.given == {"command": "ls c"}
+    assert gone.decided == Decided(ALLOW, OWNER)
+    (end,) = on_record(tmp_path / "then", went(B, 2))
+    assert await shown.sees(Seen(LED, 6, gone={"b": 2}, told=[end])) == [(2, "decided", 1)]
+
+
+async def test_a_standby_shows_how_legs_come_to_a_card_and_leave_it(tmp_path: Path) -> None:
+    shown, other = Shown(), prompt("b", "ls a")
+    left = entries.ended(Kind.LEFT, A, time.time(), card=1, why="the hook had gone")
+    end = entries.ended(Kind.EXPIRED, other, time.time(), card=1, end=Ended.AWAY)
+    told = on_record(tmp_path, came(A, 1), came(other, 1), left, end)
+    steps = await shown.sees(Seen(LED, 4, gone={"a": 1, "b": 1}, told=told))
+    assert steps == [(1, "waiting", 1), (1, "waiting", 2), (1, "waiting", 1), (1, "expired", 1)]
+
+
+async def test_a_standby_shows_what_no_record_tells_of_after_what_records_tell(
+    tmp_path: Path,
+) -> None:
+    shown = Shown()
+    assert await shown.sees(Seen(LED, 1, [kept(A, 1)])) == [(1, "waiting", 1)]
+    told = on_record(tmp_path, came(B, 2))
+    then = Seen(LED, 2, [kept(C, 3), kept(B, 2)], {"a": 1}, told)
+    steps = await shown.sees(then)
+    assert steps == [(2, "waiting", 1), (3, "waiting", 1), (1, "withdrawn", 1)]
+    (end,) = on_record(tmp_path / "then", went(A, 4))  # decided as soon as it came
+    assert await shown.sees(Seen(LED, 3, told=[end])) == [(4, "decided", 1)]
+
+
+async def test_a_standby_that_begins_anew_tells_all_there_is(tmp_path: Path) -> None:
+    shown = Shown()
+    await shown.sees(Seen(LED, 1, [kept(A, 1)], anew=True))
+    (end,) = on_record(tmp_path, went(A, 1))
+    assert await shown.sees(Seen(LED, 9999, [kept(B, 2)], {"a": 1}, [end], anew=True))
+    assert isinstance(shown.news[-1], Snapshot)
+    assert [one.number for one in shown.news[-1].waiting] == [2]
+    assert [one.state for one in shown.news[-1].ended] == [State.DECIDED]
+
+
+async def test_a_record_that_cannot_be_read_keeps_no_other_from_being_shown(tmp_path: Path) -> None:
+    shown = Shown()
+    first, second = on_record(tmp_path, came(A, 1), came(B, 2))
+    for body in ("[]", '{"stance": 7}', '{"from": 5}', '{"expires": "soon"}'):
+        spoilt = Seen(LED, 2, gone={"a": 1, "b": 2}, told=[replace(first, body=body), second])
+        assert (2, "waiting", 1) in await shown.sees(spoilt)
+        shown = Shown()
+
+
+@pytest.mark.parametrize("agent", sorted(PLATFORMS))
+async def test_a_standby_shows_what_came_and_went_of_every_agent(
+    tmp_path: Path, agent: str
+) -> None:
+    shown, steps = Shown(), list[Entry]()
+    samples = sorted((SAMPLES / agent).glob("*.json"))
+    events = [PLATFORMS[agent].read(one.read_bytes()) for one in samples]
+    assert events
+    for number, event in enumerate(events, 1):
+        leg = Request(f"r{number}", event, 0.0, secret="")
+        steps += came(leg, number), went(leg, number)
+    told = on_record(tmp_path, *steps)
+    seen = await shown.sees(Seen(LED, len(told), told=told))
+    numbers = range(1, len(events) + 1)
+    assert [one[:2] for one in seen] == [
+        (number, state) for number in numbers for state in ("waiting", "decided")
+    ]

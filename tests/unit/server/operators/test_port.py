@@ -266,6 +266,24 @@ async def test_a_place_that_is_not_kept_any_more_is_a_gap_and_all_there_is(
         assert (await resumed.read()).seq == begins + 30
 
 
+async def test_who_watches_what_is_told_anew_is_told_of_a_gap_and_then_all_there_is(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+        watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
+        while (await watch.read()).WhichOneof("news") != "snapshot_end":
+            pass
+        notify(server, "before")
+        server.core.publish(server.core._listeners, server.core._snapshot())
+        parts = [(await watch.read()).WhichOneof("news") for _ in range(2)]
+        assert parts == ["gap", "state"]
+        while (event := await watch.read()).WhichOneof("news") != "snapshot_end":
+            pass
+        notify(server, "after")
+        assert (await watch.read()).seq == event.seq + 1
+
+
 @pytest.mark.slow
 async def test_a_desk_that_does_not_read_costs_the_others_nothing_and_is_told_of_the_gap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

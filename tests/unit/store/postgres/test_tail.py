@@ -6,10 +6,12 @@ from time import monotonic
 
 import pytest
 
-from crabhook.store.change import settled, waits
+from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import Leader, TakenError, UnreachableError, skewed
 from crabhook.store.opening import lead, open_writer
+from crabhook.store.postgres import tail as tails
 from crabhook.store.postgres.tail import PROBE_WITHIN, Tail
+from crabhook.store.record import Kind
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster
 from tests.unit.store.making import answer, decision, entry, waiting
@@ -40,8 +42,55 @@ def test_a_tail_tells_what_waits_and_how_it_ended_as_soon_as_that_is_written(
         assert then is not None
         assert [one.request_id for one in then.new] == ["r2"]
         assert then.gone == {"r1": 1}
-        assert [(one.card, one.verdict) for one in then.ended] == [(1, "allow")]
+        assert [(one.card, one.verdict) for one in then.told] == [(1, "allow")]
         assert then.seq == first.seq + 2
+        assert (first.anew, then.anew) == (True, False)
+    finally:
+        tail.close()
+
+
+def test_what_came_and_went_between_two_looks_is_told_in_the_order_of_the_record(
+    place: str, store: Writer
+) -> None:
+    tail = Tail(place)
+    try:
+        tail.look(WITHIN)
+        store.write([waits(waiting("r1"), entry(Kind.ASKED, request_id="r1", card=1))])
+        store.write([waits(waiting("r2", card=2), entry(Kind.ASKED, request_id="r2", card=2))])
+        store.write([settled([answer("r1")], decision()), happened(entry())])
+        store.write([waits(waiting("r3", card=3), entry(Kind.ASKED, request_id="r3", card=3))])
+        store.write([settled([answer("r3")], decision(3, "deny"))])
+        then = tail.look(0.2)
+        while then is not None and not then.told:  # a bell of before
+            then = tail.look(0.2)
+        assert then is not None
+        told = [(one.kind, one.card) for one in then.told]
+        kept = [("asked", 1), ("asked", 2), ("decided", 1), ("asked", 3), ("decided", 3)]
+        assert told == kept
+        assert [one.request_id for one in then.new] == ["r2"]
+        assert then.gone == {"r1": 1, "r3": 3}
+    finally:
+        tail.close()
+
+
+def test_who_is_far_behind_begins_anew_with_the_ends_of_what_was_known(
+    place: str, store: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tails, "MOST", 2)
+    store.write([waits(waiting("r1"), entry(Kind.ASKED, request_id="r1", card=1))])
+    tail = Tail(place)
+    try:
+        tail.look(WITHIN)
+        asked = entry(Kind.ASKED, request_id="r2", card=2)
+        come_and_gone = waits(waiting("r2", card=2), asked), settled([answer("r2")], decision(2))
+        store.write([*come_and_gone, settled([answer("r1")], decision())])
+        then = tail.look(0.2)
+        while then is not None and then.seq < 4:  # a bell of before
+            then = tail.look(0.2)
+        assert then is not None
+        assert then.anew
+        assert [(one.kind, one.card) for one in then.told] == [("decided", 1)]
+        assert (then.new, then.gone) == ([], {"r1": 1})
     finally:
         tail.close()
 
