@@ -253,8 +253,7 @@ class InForce:
             return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
 
 
-RULINGS_KEPT = 64
-"""Some 60 objects and 18 kB each, as the soak counted them: what comes again soon is enough."""
+RULINGS_KEPT = 64  # some 60 objects and 18 kB each: what comes again soon is enough
 
 
 @dataclass(frozen=True, slots=True)
