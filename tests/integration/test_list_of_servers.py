@@ -18,7 +18,7 @@ import pytest
 
 from crabhook.store.postgres.line import Line, connect
 from tests.integration.test_shared_record import said, served, stands_by, until
-from tests.support.cluster import Cluster, require
+from tests.support.cluster import Cluster, running
 from tests.support.service import CRABHOOK, Service
 from tests.support.team import founded
 
@@ -33,12 +33,8 @@ _UNDER_WAY = (
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    made = Cluster(require())
-    try:
-        made.make()
+    with running() as made:
         yield made
-    finally:
-        made.remove()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from grpc_health.v1.health_pb2_grpc import HealthStub
 from crabhook.server.grpc.permission import LEADER
 from crabhook.v1.permission_pb2 import PermissionRequest
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
-from tests.support.cluster import Cluster, require
+from tests.support.cluster import Cluster, running
 from tests.support.service import CRABHOOK, Manager, Service
 
 if TYPE_CHECKING:
@@ -32,12 +32,8 @@ ALLOW = {"behavior": "allow"}
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    made = Cluster(require())
-    try:
-        made.make()
+    with running() as made:
         yield made
-    finally:
-        made.remove()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +24,7 @@ from tests.support.isolation import ending_with_us
 from tests.support.requirements import REQUIRED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _PLACES = Path("/usr/lib/postgresql")
 MISSING = (
@@ -184,3 +185,14 @@ async def _done(url: str, statements: Sequence[str]) -> list[Any]:
         return rows
     finally:
         await connection.close()
+
+
+@contextmanager
+def running() -> Iterator[Cluster]:
+    """A cluster that runs while the block lasts; without its programs the test is left out."""
+    made = Cluster(require())
+    try:
+        made.make()
+        yield made
+    finally:
+        made.remove()

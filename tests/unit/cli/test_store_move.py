@@ -11,7 +11,7 @@ from crabhook.cli.audit import store
 from crabhook.store.change import Halt, halted, happened, settled, waits, written
 from crabhook.store.opening import open_writer
 from crabhook.store.record import DAY, Document, Kind, Retention, iso
-from tests.support.cluster import Cluster, require
+from tests.support.cluster import Cluster, running
 from tests.unit.store.making import answer, decision, entry, records, verified, waiting
 
 pytestmark = pytest.mark.process
@@ -21,12 +21,8 @@ Move = Callable[[object, object], int]
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    made = Cluster(require())
-    try:
-        made.make()
+    with running() as made:
         yield made
-    finally:
-        made.remove()
 
 
 @pytest.fixture

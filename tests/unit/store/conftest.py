@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.store.opening import Place, open_writer
 from crabhook.store.writer import Writer
-from tests.support.cluster import Cluster, require
+from tests.support.cluster import Cluster, running
 
 
 @pytest.fixture
@@ -19,12 +19,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """A PostgreSQL for all tests of this process; each empties it."""
-    made = Cluster(require())
-    try:
-        made.make()
+    with running() as made:
         yield made
-    finally:
-        made.remove()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.process)])
