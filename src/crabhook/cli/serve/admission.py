@@ -145,16 +145,13 @@ async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[No
     team.spoilt, team.refused = runner.warn, runner.warn
     team.changed = partial(runner.warn, alarm=False)
     runner.faults.append(lambda: team.trouble)
-    looking = [asyncio.ensure_future(team.keep())]
+    looking: list[Coroutine[object, object, object]] = [team.keep()]
     if team.shared and runner.role is Role.STANDBY:
         from crabhook.server.core.documents import follow  # noqa: PLC0415 - few share a record
 
-        looking.append(asyncio.ensure_future(follow(team)))
-    try:
+        looking.append(follow(team))
+    async with beside(*looking):
         yield
-    finally:
-        for one in looking:
-            one.cancel()
 
 
 @asynccontextmanager

@@ -205,7 +205,6 @@ def unhooked() -> tuple[str, ...]:
     """Return the agents whose user's own settings run no hook of ours, as far as can be read."""
     from crabhook.install.entries import count  # noqa: PLC0415 - only the full screen says so
     from crabhook.install.settings_file import read  # noqa: PLC0415 - likewise
-    from crabhook.platforms import PLATFORMS  # noqa: PLC0415 - likewise
     from crabhook.platforms.installation import Scope  # noqa: PLC0415 - likewise
 
     def hooked(agent: "Platform") -> bool:

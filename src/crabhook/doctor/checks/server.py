@@ -40,13 +40,8 @@ def answers(case: Case) -> Iterator[Finding]:
         answer = ask(entry.asking())
         if not answer.there:
             yield _silent(case, entry, answer)
-        elif case.agent.name not in answer.platforms:
-            platforms = ", ".join(answer.platforms)
-            yield told("server.answers", "older", server=server, platforms=platforms, case=case)
         else:
-            took = 1000 * answer.seconds
-            figures = {"answer_ms": round(took, 2)}
-            yield told("server.answers", "fine", "", figures, server=server, took=took)
+            yield _there(case, server, answer, alone=True)
 
 
 def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Finding]:
@@ -67,17 +62,23 @@ def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Fi
             advice = "" if answer.no_token else remedy_of(answer.words)
             given = {"answer": answer, "lead": " and ".join(lead), "unasked": unasked}
             yield told("server.answers", way, advice=advice, **given)
-        elif case.agent.name not in answer.platforms:
-            platforms = ", ".join(answer.platforms)
-            yield told("server.answers", "older", server=server, platforms=platforms, case=case)
         else:
-            took = 1000 * answer.seconds
-            figures = {"answer_ms": round(took, 2)}
-            yield told("server.answers", "leads", "", figures, server=server, took=took)
+            yield _there(case, server, answer, alone=False)
     if not lead and any(answer.waits for answer in found.values()):
         yield told("server.answers", "leaderless", servers=", ".join(servers), unasked=unasked)
     if len(lead) > 1:
         yield told("server.answers", "apart", lead=" and ".join(lead))
+
+
+def _there(case: Case, server: str, answer: Answer, *, alone: bool) -> Finding:
+    """Return how a server is that admits the hooks: the only one they know, or one of a list."""
+    if case.agent.name not in answer.platforms:
+        platforms = ", ".join(answer.platforms)
+        return told("server.answers", "older", server=server, platforms=platforms, case=case)
+    took = 1000 * answer.seconds
+    figures = {"answer_ms": round(took, 2)}
+    words = {"server": server, "took": took}
+    return told("server.answers", "fine" if alone else "leads", "", figures, **words)
 
 
 def _unasked(case: Case, *, closed: bool) -> str:
