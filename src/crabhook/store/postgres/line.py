@@ -4,15 +4,18 @@ The server's loop and the commands that read the record have other loops, or non
 """
 
 import asyncio
+import json
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Thread
+from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from crabhook.store.interface import (
     CorruptError,
     FullError,
+    Leader,
     ReadOnlyError,
     StoreError,
     UnreachableError,
@@ -201,3 +204,22 @@ class Line:
             self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         finally:
             self.loop.close()
+
+
+_WHO = "SELECT to_jsonb(head) FROM crabhook.head"
+
+
+async def leader_of(connection: "Connection") -> Leader:
+    """Return who writes the record, also where an older crabhook's schema says less of that."""
+    if not await connection.fetchval("SELECT to_regclass('crabhook.head') IS NOT NULL"):
+        return Leader()
+    head = json.loads(await connection.fetchval(_WHO))
+    name, hooks, desks = (head.get(one) or "" for one in ("leader", "leader_at", "desks_at"))
+    return Leader(name, hooks, desks, head["epoch"])
+
+
+async def skew_of(connection: "Connection") -> float:
+    """Return by how many seconds this machine's clock is ahead of the database's."""
+    before = time()
+    there = float(await connection.fetchval("SELECT extract(epoch FROM clock_timestamp())"))
+    return (before + time()) / 2 - there

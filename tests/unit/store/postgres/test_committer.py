@@ -67,8 +67,34 @@ async def test_what_comes_during_a_commit_is_the_next_one_together(
         pending = [store.write([happened(entry(body={"n": n}))]) for n in range(60)]
         await asyncio.gather(*filter(None, pending))
     assert [json.loads(record.body)["n"] for record in records(place)] == list(range(60))
-    assert cluster.sql("SELECT count(DISTINCT xmin::text) FROM crabhook.record")[0][0] <= 3
+    assert cluster.sql(COMMITS)[0][0] <= 3
     assert verified(place).sound
+
+
+COMMITS = "SELECT count(DISTINCT xmin::text) FROM crabhook.record"
+
+
+async def test_a_busy_writer_waits_a_moment_for_more_and_what_comes_alone_never_waits(
+    cluster: Cluster, store: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write() -> asyncio.Future[bool]:
+        pending = store.write([happened(entry())])
+        assert pending is not None
+        return pending
+
+    moment = 2.0  # seconds; far longer than any commit here
+    monkeypatch.setattr(committer_module, "GATHERED_WITHIN", moment)
+    began = time.monotonic()
+    for _ in range(3):
+        await write()
+    assert time.monotonic() - began < moment
+    with held_up(cluster):
+        await asyncio.gather(*[write() for _ in range(4)])  # the last commit had several
+    before = cluster.sql(COMMITS)[0][0]
+    first = write()
+    await asyncio.sleep(moment / 4)
+    await asyncio.gather(first, write())
+    assert cluster.sql(COMMITS)[0][0] == before + 1
 
 
 async def test_nothing_is_said_to_be_written_before_it_is(cluster: Cluster, store: Writer) -> None:
