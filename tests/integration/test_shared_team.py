@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import ssl
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
@@ -102,6 +104,71 @@ def test_a_team_is_pulled_to_the_second_server_and_who_is_revoked_is_out_at_both
         assert "the document team was changed by" in second.audit("--all-kinds")
         (text,) = cluster.sql("SELECT text FROM crabhook.document WHERE name = 'authority-key'")
         assert "scrypt" in text["text"]
+
+
+def shows(desks: str, name: str, authority: Path) -> bool:
+    """Whether who attaches at this address is shown the team's certificate for the name."""
+    host, _, port = desks.rpartition(":")
+    context = ssl.create_default_context(cafile=str(authority))
+    with socket.create_connection((host, int(port)), 10) as line:
+        try:
+            context.wrap_socket(line, server_hostname=name).close()
+        except ssl.SSLCertVerificationError:
+            return False
+    return True
+
+
+def invited_by(service: Service) -> str:
+    """What a server's machine says for which names it can let anybody in."""
+    words = [CRABHOOK, "operators", "invite", "eve", "--role", "viewer", "--host", "x.example"]
+    with Typist(words, service.environment) as typist:
+        typist.answer("passphrase", f"{RIGHT}\n")
+        code, _, wrong = typist.finish()
+    assert code == 1
+    return wrong
+
+
+def test_each_server_has_names_of_its_own_and_invites_to_itself(url: str) -> None:
+    with ExitStack() as opened:
+        one, two = opened.enter_context(home(url)), opened.enter_context(home(url))
+        team = founded(team_in(one), time.time(), names=("one.example", "localhost"))
+        first = opened.enter_context(serving(one, at_one := free()))
+        first.listens()
+        other = Service(folder=two)  # for its environment: it does not run
+        typed(other, "team", "pull", "--host", "two.example")
+        assert "it is for two.example," in invited_by(other)
+        said = typed(other, "team", "names", "second.example")
+        assert "for second.example, localhost" in said
+        first.wait_for(lambda line: "now known as second.example" in line)
+        second = opened.enter_context(serving(two, at_two := free()))
+        second.wait_for(lambda line: "standing by" in line)
+        assert "it is for one.example, localhost" in invited_by(first)
+        assert "it is for second.example, localhost" in invited_by(second)
+        assert first.end(signal.SIGUSR1) == 0
+        second.listens()
+        first = opened.enter_context(serving(one, at_one))
+        first.wait_for(lambda line: "standing by" in line)
+        authority = team.folder.authority
+        for place, name, other_name in (
+            (at_one, "one.example", "second.example"),
+            (at_two, "second.example", "one.example"),
+        ):
+            assert shows(place, name, authority)
+            assert not shows(place, other_name, authority)
+
+
+def test_a_server_whose_new_names_are_not_on_record_keeps_its_certificate(url: str) -> None:
+    with home(url) as folder:
+        founded(team_in(folder), time.time())
+        with serving(folder) as service:
+            service.listens()
+            before = (team_in(folder) / "server.pem").read_bytes()
+        with Typist([CRABHOOK, "team", "names", "h.example"], service.environment) as typist:
+            typist.answer("passphrase", f"{RIGHT}\n")
+            code, _, wrong = typist.finish()
+        assert code == 1
+        assert "no server that writes the record" in wrong
+        assert (team_in(folder) / "server.pem").read_bytes() == before
 
 
 def test_where_there_is_a_team_its_passphrase_signs_the_rules_that_are_pushed(url: str) -> None:

@@ -222,6 +222,16 @@ def until(certificate: bytes) -> int:
     return int(x509.load_pem_x509_certificate(certificate).not_valid_after_utc.timestamp())
 
 
+def names_in(certificate: bytes) -> tuple[str, ...]:
+    """Return the names and addresses that a server's certificate, in PEM, is for."""
+    try:
+        found = x509.load_pem_x509_certificate(certificate).extensions
+        names = found.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, x509.ExtensionNotFound) as error:
+        raise CertificateError(f"the server's certificate cannot be read: {error}") from None
+    return tuple(str(one.value) for one in names)
+
+
 def begins(certificate: bytes) -> int:
     """Return when a certificate in PEM begins, in seconds since 1970."""
     return int(x509.load_pem_x509_certificate(certificate).not_valid_before_utc.timestamp())

@@ -173,7 +173,7 @@ def news(before: Team, after: Team) -> Iterator[str]:
         elif not machine.revoked and machine != before_it:
             yield f"the machine {machine.name} has come into the team"
     if before.names != after.names:
-        yield f"the server is now known as {', '.join(after.names)}"
+        yield f"a server of the team is now known as {', '.join(after.names)}"
 
 
 def _news_of_keys(before: Team, after: Team) -> Iterator[str]:

@@ -211,8 +211,8 @@ class Team:
     """The whole team at one version of its file.
 
     `id` is the fingerprint of its certificate authority.  `names` are the names and addresses
-    that the server's certificate has; the first is what invitations lead to.  `attempts` are the
-    last that were refused, for the server to record.
+    in the certificate that a server of the team was given last; each server has its own.
+    `attempts` are the last that were refused.  Both are for the server to record.
     """
 
     id: str

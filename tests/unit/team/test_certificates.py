@@ -13,6 +13,7 @@ from crabhook.team.certificates import (
     Authority,
     CertificateError,
     WrongPassphraseError,
+    names_in,
     new_key,
     opened,
     passing,
@@ -107,8 +108,15 @@ def test_a_server_is_known_by_every_name_and_address_that_it_was_given(tmp_path:
     (tmp_path / "s.pem").write_bytes(made)
     names = ssl._ssl._test_decode_cert(str(tmp_path / "s.pem"))["subjectAltName"]  # type: ignore[attr-defined]
     assert [name.strip() for _, name in names] == ["desk.example", "10.0.0.7", "0:0:0:0:0:0:0:1"]
+    assert names_in((tmp_path / "s.pem").read_bytes()) == ("desk.example", "10.0.0.7", "::1")
     with pytest.raises(CertificateError, match="no name for a certificate"):
         ROOT.for_server(new_key(), ["müller.example"], NOW)
+
+
+def test_what_is_no_servers_certificate_is_refused_in_words() -> None:
+    for content in (b"", b"-----BEGIN CERTIFICATE-----", ROOT.certificate):
+        with pytest.raises(CertificateError, match="certificate cannot be read"):
+            names_in(content)
 
 
 def test_only_the_teams_own_authority_signs_for_it() -> None:

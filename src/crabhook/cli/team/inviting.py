@@ -21,7 +21,7 @@ from crabhook.cli.terminal import UnseenError, ask, say
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.team import changes
-from crabhook.team.certificates import SKEW, Authority, sealed, until
+from crabhook.team.certificates import SKEW, Authority, names_in, sealed, until
 from crabhook.team.desk_keys import (
     DeskFacts,
     DeskFolder,
@@ -149,7 +149,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     team, role = team_now(folder), Role(arguments.role) if arguments.role else None
     member = changes.invitable(team, arguments.name, role, scope)
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
-    place = _place(arguments, team)
+    place = _place(arguments)
     server = arguments.server or _at(place.host, DESK_PORT)
 
     def grant(who: Joining) -> Joined:
@@ -173,7 +173,7 @@ def invite_machine(arguments: argparse.Namespace) -> None:
     team = team_now(folder)
     changes.with_machine(team, Machine(arguments.name, ""))
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
-    place = _place(arguments, team)
+    place = _place(arguments)
     server = arguments.server or _at(place.host, HOOK_PORT)
 
     def grant(who: Joining) -> Joined:
@@ -193,11 +193,12 @@ def invite_machine(arguments: argparse.Namespace) -> None:
     say(f"The machine {joined.name} has joined: its hooks go to {joined.server}.")
 
 
-def _place(arguments: argparse.Namespace, team: Team) -> Place:
-    host = arguments.host or team.names[0]
-    if host not in team.names:
+def _place(arguments: argparse.Namespace) -> Place:
+    names = names_in(private(team_folder().server))  # of this server; others have their own
+    host = arguments.host or names[0]
+    if host not in names:
         raise changes.ChangeError(
-            f"the server's certificate is not for {host}: it is for {', '.join(team.names)}"
+            f"the server's certificate is not for {host}: it is for {', '.join(names)}"
         )
     number = number_of(host)
     here = host == "localhost" or (number is not None and number.is_loopback)

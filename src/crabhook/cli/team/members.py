@@ -55,9 +55,11 @@ def _names(arguments: argparse.Namespace) -> None:
     folder = team_folder()
     names = tuple(dict.fromkeys((*arguments.host, *LOOPBACK)))
     authority = with_passphrase(yours(team_now(folder).name), partial(authority_of, folder))
+    change(folder, authority, lambda team: replace(team, names=names))  # it may be refused
     serve_as(folder, authority, names, time.time())
-    change(folder, authority, lambda team: replace(team, names=names))
-    say(f"The server has a new certificate, for {', '.join(names)}.  Start it anew to show it.")
+    say(
+        f"The server here has a new certificate, for {', '.join(names)}.  Start it anew to show it."
+    )
 
 
 def _pull(arguments: argparse.Namespace) -> None:
