@@ -1,1 +1,1 @@
-"""Floor 3: the door between screens and the broker: what is seen, and commanded as values."""
+"""Floor 3, between screens and broker: commands and news as values."""

@@ -1,7 +1,7 @@
-"""What an operator does at a desk, and what becomes of it: values, so that a desk may be elsewhere.
+"""An operator's commands and their outcomes: values, so that a desk may be elsewhere.
 
-A command's id is made where the command is given.  A command that is submitted again, as after a
-lost connection, has the outcome that it had, and nothing is done twice.
+A command gets its id where it is given. Submitted again, as after a lost connection, it has the
+same outcome and nothing is done twice.
 """
 
 from dataclasses import dataclass, field
@@ -31,9 +31,9 @@ BARE_DENIAL = "the operator denied it in a shell, and said no more"
 
 @dataclass(frozen=True, slots=True)
 class Decide(Command):
-    """Decide a card as it was in the revision `seen`, the one that was looked at.
+    """Decide a card in the revision `seen`, the one that the operator saw.
 
-    A changed call is decided only after `AskObjections`, with all objections in its `despite`.
+    For a changed call, `AskObjections` comes first and `despite` names all objections.
     """
 
     card: int
@@ -51,10 +51,9 @@ class TakenOffer:
 
 @dataclass(frozen=True, slots=True)
 class AllowWithRule(Command):
-    """Write a rule that was offered for a card into the operator's own file, and decide the card.
+    """Write an offered rule into the operator's file and decide the card, both or neither.
 
-    Where the rule cannot be written, or the card not decided, neither is done.  What else
-    waits and is allowed by the rule is decided too.
+    Other waiting cards that the rule allows are decided too.
     """
 
     card: int
@@ -95,7 +94,7 @@ class TakeBackNote(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopSession(Command):
-    """Stop a session, or its subagent `agent` alone, at its next call; the agent is told why."""
+    """Stop a session, or its subagent `agent` alone, at its next call; the agent reads why."""
 
     session: str
     why: str
@@ -128,9 +127,9 @@ class KeepRule(Command):
 
 @dataclass(frozen=True, slots=True)
 class Claim(Command):
-    """Say that the operator looks at a card, for a minute; or with `release` at no card any more.
+    """Tell the other desks for a minute that the operator looks at a card, or `release` that.
 
-    Other desks are told; it decides nothing, and keeps nobody from deciding.
+    A claim decides nothing and stops nobody from deciding.
     """
 
     card: int
@@ -144,10 +143,7 @@ class Ask(Command):
 
 @dataclass(frozen=True, slots=True)
 class AskOffers(Ask):
-    """Ask which rules could allow such calls from now on: `OffersReady`.
-
-    Such as a card's call, or where there is an `entry`, as that of the history's.
-    """
+    """Ask which rules could allow calls like a card's, or like an `entry`'s: `OffersReady`."""
 
     card: int = 0
     entry: int = 0
@@ -187,7 +183,7 @@ class AskEntry(Ask):
     entry: int
 
 
-# What becomes of it.
+# The outcomes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +195,9 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class TooLate:
-    """The card had ended, and nothing changed; `by` decided it, None where nobody did.
+    """The card had ended and nothing changed; `by` decided it, None where nobody did.
 
-    `at` is when it ended, on the server's clock; 0 where that is not known.
+    `at` is on the server's clock; 0 if unknown.
     """
 
     why: str
@@ -211,10 +207,7 @@ class TooLate:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """There is more to see on the card since the revision `seen`; nothing changed.
-
-    `now` is its revision now.
-    """
+    """The card changed after the revision `seen`, to `now`; the command did nothing."""
 
     why: str
     now: int

@@ -48,9 +48,9 @@ AWAITED = 1024  # commands whose outcome is awaited
 
 
 class Replica:
-    """Applies updates in their order; where one is missing, it asks for a snapshot.
+    """Applies updates in order, and asks for a snapshot if one is missing.
 
-    `clock` is the screen's own, monotonic seconds; a snapshot tells how far it is from the desk's.
+    `clock` is the screen's own, monotonic seconds; a snapshot gives its distance to the desk's.
     """
 
     def __init__(self, desk: Desk, clock: Callable[[], float]) -> None:
@@ -77,14 +77,14 @@ class Replica:
         self._pages: Bounded[int, HistoryRead] = Bounded(PAGES_KEPT)
         self._entries: Bounded[int, Past | None] = Bounded(PAGES_KEPT)
         self._awaited: Bounded[str, Then] = Bounded(AWAITED)
-        self._doing: Bounded[str, None] = Bounded(AWAITED)  # what is submitted and not settled
+        self._doing: Bounded[str, None] = Bounded(AWAITED)  # commands without an outcome yet
         self._listener: Callable[[News], None] = lambda _: None
         self._stop: Callable[[], None] = lambda: None
 
     def __repr__(self) -> str:
         return f"<Replica at {self._number} waiting={len(self._waiting)}>"
 
-    # Hearing of it.
+    # Listening.
 
     def follow(self, listener: Callable[[News], None] = lambda _: None) -> Callable[[], None]:
         """Begin to hear from the desk; tell `listener` of all that is applied; return `leave`."""
@@ -139,7 +139,7 @@ class Replica:
                 self._keep(news)
 
     def _keep(self, news: News) -> None:
-        """Keep what was read, who is there, and how the server stands."""
+        """Keep what was read, the attached desks, and the state of the server."""
         match news:
             case HouseChanged():
                 self._house = news
@@ -196,7 +196,7 @@ class Replica:
             del self._ended[next(iter(self._ended))]
 
     def _add(self, entry: FeedEntry) -> None:
-        """Add a line; it takes the place of an earlier line that told the same."""
+        """Add a line; it replaces an earlier line about the same."""
         if entry.about:
             earlier = (one for one in reversed(self._feed) if one.about == entry.about)
             if (before := next(earlier, None)) is not None:
@@ -206,7 +206,7 @@ class Replica:
     # Doing something.
 
     def submit(self, command: Command, then: Then | None = None) -> None:
-        """Submit a command to the desk; `then` is told the outcome, at once or later."""
+        """Submit a command to the desk; `then` gets the outcome, at once or later."""
         if then is not None:
             self._awaited[command.id] = then
         if not isinstance(command, Ask):
@@ -220,7 +220,7 @@ class Replica:
         return len(self._waiting)
 
     def snapshot(self) -> Snapshot:
-        """Return all that was told, for a screen that is told it now."""
+        """Return all that is known, for a new screen."""
         return Snapshot(
             self.now(),
             tuple(self.waiting()),
@@ -268,7 +268,7 @@ class Replica:
         return self._sessions
 
     def desks(self) -> int:
-        """Return at how many desks somebody sits who may decide."""
+        """Return how many desks have a person who may decide."""
         return self._desks
 
     def attached(self) -> Sequence[AttachedDesk]:
@@ -280,11 +280,11 @@ class Replica:
         return sorted(self._live.values(), key=lambda view: view.since)
 
     def troubles(self) -> Sequence[str]:
-        """Return what is wrong for as long as it is: with the rules, the record, the socket."""
+        """Return what is wrong now with the rules, the record or the socket."""
         return self._troubles
 
     def house(self) -> HouseChanged:
-        """Return how the rules and the record stand, and what was decided today."""
+        """Return the state of the rules and the record, and today's counts."""
         return self._house
 
     def looking(self, number: int) -> tuple[Actor, ...]:
@@ -316,11 +316,11 @@ class Replica:
         return self._pages.get(before, HistoryRead(before, why="nothing was asked"))
 
     def entry(self, number: int) -> Past | None:
-        """Return an entry of the history, after `AskEntry`; None where it is no longer kept."""
+        """Return an entry of the history, after `AskEntry`; None if it is no longer kept."""
         return self._entries.get(number)
 
     def around(self, number: int) -> ContextReady | None:
-        """Return what is known around a card; None while that was not read: `AskContext`."""
+        """Return a card's context; None before `AskContext` was answered."""
         return self._around.get(number)
 
     def decided_by_another(self, card: Card) -> Operator | None:
@@ -332,10 +332,7 @@ class Replica:
         return None if mine else by
 
     def objections(self, number: int, decision: Decision) -> tuple[str, ...] | None:
-        """Return what the rules say against a decision; None where that is not known.
-
-        It is known after `AskObjections`.
-        """
+        """Return the rules' objections to a decision; None before `AskObjections` was answered."""
         found = self._of_change(number, decision)
         return None if found is None else found.objections
 

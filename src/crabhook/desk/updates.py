@@ -1,7 +1,6 @@
-"""The door between a screen and the broker: commands go in, numbered updates come out, in order.
+"""Between a screen and the broker: commands go in, numbered updates come out, in order.
 
-A snapshot comes first, then what changes.  Each update has the number after the one before, so that
-a screen notices when one is missing.
+A snapshot comes first, then changes, numbered without gaps: a screen notices a lost update.
 """
 
 from collections.abc import Callable
@@ -22,11 +21,11 @@ from crabhook.model.session import SessionKey, SessionView
 class Past:
     """A call or a wait that ended.
 
-    `id` names it among what ended; where `recorded`, it is the number of its record in the chain.
-    `at` is when it ended, wall seconds since 1970, `waited` for how many seconds it had waited.
-    `card` is what was asked, without secrets, and how it ended; its number is 0 where it was
-    decided at once, on no card.  In a page of the history it has the start of what was asked.
-    `missing` says why the answer did not reach its hook, `why` how it ended where no more is known.
+    `id` names it; where `recorded`, as the number of its record in the chain. `at` is when it
+    ended, wall seconds since 1970, `waited` how many seconds it had waited. `card` is the request
+    without secrets, and its end; number 0 means that no card was shown. A page of the history has
+    only the start of the request. `missing`: why the answer did not reach its hook. `why`: the end,
+    where no more is known.
     """
 
     id: int
@@ -40,10 +39,9 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRead:
-    """A page of what ended before the entry `before`, or of all, the newest first.
+    """A page of the history before the entry `before`, or the newest.
 
-    `goes_on`: before which entry the next page begins; 0 where there is no more.
-    `why` says why there is no more to be had, where something is wrong.
+    The next page begins before `goes_on`; 0 means no more. `why`: the error that ends the history.
     """
 
     before: int
@@ -54,7 +52,7 @@ class HistoryRead:
 
 @dataclass(frozen=True, slots=True)
 class EntryRead:
-    """One entry of the history, whole; None where it is no longer kept."""
+    """One whole entry of the history; None if it is no longer kept."""
 
     id: int
     entry: Past | None
@@ -70,13 +68,12 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All there is: the cards that wait, the oldest first, and what ended and went by lately.
+    """All that a screen needs: the waiting cards, oldest first, and recent events.
 
-    `now` is the time on the desk's clock, seconds; all other times are on the same clock.
-    `holdable` are the names of the events that can be held on request, by a standing order.
-    `live` are the sessions heard of last, of those that `sessions` counts.  `me` sits at the
-    desk that is told; None where that is not known.  At so many `desks` somebody sits who may
-    decide.  `house` is how rules and record stand.
+    `now` is the time on the desk's clock, seconds; so are all other times. `holdable`: the events
+    that a standing order can hold. `live`: the last sessions of `sessions` in all. `me`: who sits
+    at this desk, None if unknown. `desks`: how many desks have a person who may decide. `house`:
+    the state of rules and record.
     """
 
     now: float
@@ -96,7 +93,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class OrdersChanged:
-    """These orders stand now, the oldest first; each ends by itself."""
+    """The standing orders of now, oldest first; each ends by itself."""
 
     orders: tuple[Standing, ...]
 
@@ -118,16 +115,16 @@ class SessionsSeen:
 
 @dataclass(frozen=True, slots=True)
 class DesksChanged:
-    """At so many desks somebody sits now who may decide."""
+    """How many desks now have a person who may decide."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class AttachedDesk:
-    """A desk that is attached: who sits there, and since when on the desk's clock.
+    """An attached desk: its person, and since when on the desk's clock.
 
-    `closing`: it is attached by the key that lies open, as a script is, so nobody need sit there.
+    `closing`: attached by the open key, as scripts are, so perhaps no person is there.
     """
 
     by: Operator
@@ -151,9 +148,9 @@ class TroublesChanged:
 
 @dataclass(frozen=True, slots=True)
 class HouseChanged:
-    """How the rules and the record stand, and what was decided today, each in a few words of ours.
+    """The state of the rules and the record, and today's counts, in short words of ours.
 
-    `today` is empty where nobody counts, or the desk is not to see it.
+    `today` is empty where nothing is counted, or the desk may not see it.
     """
 
     state: str = ""
@@ -162,13 +159,12 @@ class HouseChanged:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A rule that the operator may take by its `id`, in words, and how it did on past calls.
+    """A rule to take by its `id`, in words, and its result on past calls.
 
-    `rule` says it with where it holds, `texts` are its matchers as a rule file has them, `expires`
-    is when it ends unless it is taken with another end.  `covers` says what it allows, and
-    `gives_away`, a warning each, what beside that.  It would have allowed `covered` past calls,
-    among them `denied` that were denied: `denials` are the latest of these, each call once, with
-    the start of its input and how often it was denied.
+    `rule` says it with its place, `texts` are its matchers as in a rule file, `expires` is its
+    default end. `covers` says what it allows, `gives_away` what more, a warning each. It would have
+    allowed `covered` past calls, `denied` of them denied: `denials` are the latest of these, each
+    once, with the start of its input and how often.
     """
 
     id: str
@@ -184,11 +180,11 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Offering:
-    """All that is offered for one call, the narrowest first.
+    """The rules offered for one call, narrowest first.
 
-    `tried_on`: on how many past calls of its kind, the latest; None where there is no record of
-    any.  `why`: why nothing is offered, in words that may hold an agent's.  `file`: where a rule is
-    written that is taken, as a person would name it; an older server's does not say.
+    `tried_on`: on how many past calls of its kind; None without a record. `why`: why there are no
+    rules; may have an agent's words. `file`: where a taken rule is written, in words; older servers
+    omit it.
     """
 
     offers: tuple[Offer, ...] = ()
@@ -198,16 +194,15 @@ class Offering:
 
     @property
     def where(self) -> str:
-        """The file that a rule is written to, in words where it is not known."""
+        """The file for a taken rule, in words if unknown."""
         return self.file or "your own rules.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """A desk elsewhere has lost its server, for this reason, or hears from it again: no reason.
+    """A desk elsewhere lost its server, for `why`, or (no reason) has it again, at `now`.
 
-    `now` is then the time on the desk's clock.  While it is lost, all that is shown is of before,
-    and nothing can be done.
+    While the server is lost, the screen shows old news and no command works.
     """
 
     lost: str
@@ -225,10 +220,9 @@ class OffersReady:
 
 @dataclass(frozen=True, slots=True)
 class ContextReady:
-    """What a card's agent last said, and what its user asked for last, from its transcript.
+    """A card's context from its transcript: the agent's last words, the user's last prompt.
 
-    Each is empty where none is known, and holds an agent's letters.  `allowed` and `denied` calls
-    like it were decided so today.
+    Both are empty if unknown, and not yet safe. `allowed` and `denied` count today's similar calls.
     """
 
     card: int
@@ -240,7 +234,7 @@ class ContextReady:
 
 @dataclass(frozen=True, slots=True)
 class ObjectionsReady:
-    """What a deny rule or a protected place says of a card's call as a decision changes it.
+    """What deny rules and protected places say about a call as changed by a decision.
 
     `risk`: what the call may do then.
     """
@@ -283,7 +277,7 @@ News: TypeAlias = (
 
 
 class Update(NamedTuple):
-    """One piece of news, and its place in the stream of its subscriber."""
+    """One piece of news, and its number in the stream of its subscriber."""
 
     number: int
     news: News
@@ -292,14 +286,11 @@ class Update(NamedTuple):
 class Desk(Protocol):
     """The desk of one operator, here or on another machine.
 
-    No exception crosses it: what becomes of a command is an update, `Settled`.
+    It raises nothing: the outcome of a command is an update, `Settled`.
     """
 
     def submit(self, command: Command) -> None:
         """Have a command carried out, when what was submitted before it is."""
 
     def subscribe(self, listener: Callable[[Update], None]) -> Callable[[], None]:
-        """Tell `listener` a snapshot, then every update; return how to stop.
-
-        An update that comes while the listener acts on another one waits for its turn.
-        """
+        """Give `listener` a snapshot, then every update, one at a time; return how to stop."""

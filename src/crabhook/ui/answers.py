@@ -1,8 +1,7 @@
-"""The operator's answers on their way to the desk; each is held for a moment, to be taken back.
+"""The operator's answers on their way to the desk; each is held for a moment, to take back.
 
-The law of this file: an answer that is held decides nothing.  It is dropped
-when its card ends or grows, when the operator answers the card again, and
-when the desk is closed.
+The law of this file: a held answer decides nothing. It is dropped when its card ends or grows, when
+the operator answers the card again, and when the desk is closed.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,7 +23,7 @@ SPARE = 1.0  # seconds that a card has left at least when its answer is sent
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A card, and the revision of it that the operator saw."""
+    """A card in the revision that the operator saw."""
 
     card: Card
     revision: int
@@ -32,12 +31,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class HeldAnswer:
-    """An answer that has not been sent yet.  `since` and `due` are on the desk's clock.
+    """An answer that is not sent yet.  `since` and `due` are on the desk's clock.
 
-    `card` and the revision `seen` are what it was given for.
-    Those of the same `turn` were given together, and are taken back together.
-    `rule`: what is to allow such calls from now on, written when it is sent.
-    `then`: who is told what became of it, where it is not the operator.
+    `seen` is the revision that the answer is for. Answers of one `turn` were given together and are
+    taken back together. `rule`: written with the answer, allows such calls from now on. `then` gets
+    the outcome in place of the operator.
     """
 
     card: Card
@@ -59,7 +57,7 @@ class HeldAnswer:
 
 
 class Answers:
-    """Sends the operator's answers, each once; `say` is told what the desk refuses."""
+    """Sends the operator's answers, each once; `say` gets what the desk refuses."""
 
     def __init__(
         self,
@@ -70,9 +68,9 @@ class Answers:
         *,
         names: bool = True,
     ) -> None:
-        """Hold answers for `take_back` seconds, those to a danger so many times as long.
+        """Hold answers for `take_back` seconds, those to a danger `danger_times` as long.
 
-        `names`: of an answer that came too late it is said who decided the card before.
+        `names` tells who decided a card before an answer came.
         """
         self._desk, self._say, self._names = desk, say, names
         self._take_back, self._danger_times = take_back, danger_times
@@ -100,10 +98,10 @@ class Answers:
         rule: TakenOffer | None = None,
         then: Then | None = None,
     ) -> None:
-        """Hold one answer to cards for its moment, or send it; it replaces a held answer.
+        """Hold one answer to some cards, or send it; it replaces a held answer.
 
-        With an allow may go a `rule` that decides such calls from now on.  `then` is told what
-        became of each answer that is sent.  An answer is sent while its card still waits for it.
+        An allow may bring a `rule` for such calls. `then` gets the outcome of each sent answer. An
+        answer is sent only while its card waits for it.
         """
         self._turn += 1
         now, together = self._desk.now(), list(seen)
@@ -126,7 +124,7 @@ class Answers:
         return self._turn
 
     def drop_since(self, turn: int) -> None:
-        """Drop what is held of the answers given after that `turn`."""
+        """Drop the held answers that were given after that `turn`."""
         self._held = {one: held for one, held in self._held.items() if held.turn <= turn}
 
     def given(self, card: Card) -> Card:
@@ -147,9 +145,9 @@ class Answers:
         return number if number in self._held else next(reversed(self._held), None)
 
     def take_back(self, number: int | None) -> str:
-        """Drop the answer held for that card, or else the last held answer; return a sentence.
+        """Drop the answer held for that card, or else the last one, with all of its turn.
 
-        Answers that were given together with it are dropped as well.
+        Return a sentence about it.
         """
         if (number := self.last(number)) is None:
             return "nothing to take back: what was given has been sent"
@@ -162,7 +160,7 @@ class Answers:
         return f"#{number} taken back, it waits for you again"
 
     def drop(self, number: int) -> None:
-        """Forget what is held for that card."""
+        """Forget the answer held for that card."""
         self._held.pop(number, None)
 
     def news(self, card: Card) -> str:

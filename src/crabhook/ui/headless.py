@@ -1,7 +1,6 @@
-"""The desk where nobody sits: what the rules leave open gets one answer, at once or after a while.
+"""The desk without a person: an open request gets one answer, at once or after a while.
 
-The answer was chosen when the server began.  It is never an allow: only a rule
-allows here.
+The answer was chosen at the server's start. It is never an allow: only a rule allows here.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ from crabhook.model.decision import Decision, Verdict
 
 HEADLESS = "no person is at the desk; crabhook serve --headless"
 
-# What an event is told for each choice: the first of them that it can be told.
+# For each choice, the verdicts to try; the first that the event can carry is given.
 _TOLD: Mapping[Verdict, Mapping[Verdict, str]] = {
     Verdict.PASS: {},
     Verdict.ASK: {Verdict.ASK: "hands back what no rule decides"},
@@ -33,8 +32,7 @@ _NO_OPINION = "has no opinion on what no rule decides"
 def answer_to(card: Card, otherwise: Verdict, nobody: str = HEADLESS) -> Decision:
     """Return the answer to a card that nobody will look at: `otherwise`, or no opinion.
 
-    The reason says that nobody was there, in the words `nobody`, and, where a rule wants a
-    person to decide, which.
+    The reason says in the words `nobody` that no person was there; and which rule wanted one.
     """
     told = {**_TOLD[otherwise], Verdict.PASS: _NO_OPINION}
     verdict = next(verdict for verdict in told if verdict in card.choices.verdicts)
@@ -43,7 +41,7 @@ def answer_to(card: Card, otherwise: Verdict, nobody: str = HEADLESS) -> Decisio
 
 
 class Presence(Protocol):
-    """Tells since when nobody is at a desk; calls `changed` when that is not so any more."""
+    """Tells since when no person is at a desk; calls `changed` when a person comes."""
 
     changed: Callable[[], object]
 
@@ -53,7 +51,7 @@ class Presence(Protocol):
 
 
 async def run(desk: Desk, otherwise: Verdict) -> None:
-    """Answer every card as it comes, and those that are there already, until cancelled."""
+    """Answer every card, new ones and those already there, until cancelled."""
     answering = _Answering(desk, otherwise, HEADLESS)
 
     def hear(news: News) -> None:
@@ -69,7 +67,7 @@ async def run(desk: Desk, otherwise: Verdict) -> None:
 
 
 async def stand_in(desk: Desk, otherwise: Verdict, after: float, presence: Presence) -> None:
-    """Answer what has waited for `after` seconds with nobody at any desk, until cancelled."""
+    """Answer what waited for `after` seconds while no person is at a desk, until cancelled."""
     nobody = f"nobody has been at a desk for {after:g} s; crabhook serve --no-desk"
     answering, look = _Answering(desk, otherwise, nobody), asyncio.Event()
     replica, presence.changed = answering.replica, look.set
@@ -100,7 +98,7 @@ class _Answering:
         self._otherwise, self._nobody = otherwise, nobody
 
     def answer(self, card: Card) -> None:
-        """Give a card its answer; where its event cannot be told that, no opinion."""
+        """Give a card its answer, or no opinion where its event cannot carry the answer."""
         self._decide(card, answer_to(card, self._otherwise, self._nobody))
 
     def _decide(self, card: Card, decision: Decision) -> None:

@@ -1,7 +1,7 @@
-"""How the operator wants the desk to behave, to look, and to call them.
+"""How the operator wants the desk to behave, to look, and to call.
 
-The law of calling: an operator who is typing is not disturbed; what came
-meanwhile calls once they have stopped, if it still waits then.
+The law of calling: a typing operator is not disturbed; what came meanwhile and still waits calls
+after the typing.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from crabhook.model.decision import Verdict
 from crabhook.ui.cards.summary import is_plan, is_question
 from crabhook.ui.text.style import Theme
 
-QUIET = 5.0  # seconds after a key in which nobody is called
+QUIET = 5.0  # seconds after a key in which the desk does not call
 APART = 3.0  # seconds between two calls, however much arrives
 
 
@@ -37,10 +37,10 @@ def kind_of(card: Card) -> CardKind:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """How the operator wants to be called, for which kinds of card each way.
+    """The ways to call the operator, each for some kinds of card.
 
-    `notify` is the desktop's notification, by an escape sequence of the kind `sequence`; `title` a
-    count in the terminal's title; for `command`, `program` is run.
+    `notify` is a desktop notification by an escape sequence of the kind `sequence`; `title` a count
+    in the terminal's title; `command` runs `program`.
     """
 
     bell: frozenset[CardKind] = frozenset()
@@ -105,13 +105,12 @@ class Watch:
 class DeskOptions:
     """The operator's choices.
 
-    `arming_ms`: for how long a card must have been in view before a key can decide it.
-    With 0 how keys come does not matter either (`Rhythm`).
-    `take_back_ms`: how long an answer is held before it is sent, that to a card marked ▲▲ two
-    and a half times as long; 0 sends at once.  `advance`: a decision selects the next card that
-    waits.  `theme`: the colours.  `ascii`: the terminal shows nothing else.  `reasons` are offered
-    at a denial.  Two are no choice: `elsewhere`, that the server goes on without the desk, and
-    `unhooked`, the agents that crabhook is not installed for here, by the names `install` takes.
+    `arming_ms`: how long a card must be in view before a key can decide it; 0 also ignores the
+    rhythm of keys (`Rhythm`). `take_back_ms`: how long an answer is held before it is sent, two and
+    a half times as long for a ▲▲ card; 0 sends at once. `advance`: a decision selects the next
+    waiting card. `ascii`: the terminal shows only ASCII. `reasons` are offered at a denial. Two
+    fields are no choice: `elsewhere`, the server goes on without the desk; `unhooked`, the agents
+    that `install` could still connect.
     """
 
     arming_ms: int = 400

@@ -1,9 +1,8 @@
-"""Secrets covered on the screen, letter by letter, so that nothing else moves or goes.
+"""Secrets covered on the screen, letter by letter, so that nothing else moves.
 
-Covered are plain letters alone, up to the first blank, quote or letter that a shell acts on, and
-never a word that a shell could take for a program: no cover hides a command, whatever an agent puts
-behind the word "token".  Blanks are covered in a quoted word of which the shell makes nothing but a
-value.
+A cover stops at a blank, a quote or a letter that a shell acts on, and never covers a word that a
+shell could take for a program: an agent cannot hide a command behind "token". Only in a quoted word
+that is surely a value are blanks covered too.
 """
 
 import re
@@ -25,14 +24,14 @@ ASCII_COVER = "*"
 
 _SHORTEST = 4  # letters of a text that can hold a secret
 _REMEMBERED = 2048  # lines whose secrets are known for a while: a screen draws them again and again
-_LONGEST = 2048  # letters of such a line
+_LONGEST = 2048  # such letters of a line
 _BEFORE = 600  # letters looked at before a word
 _USES = 50  # of a variable that are looked at
-_ROUNDS = 8  # what is covered can bring another secret to light; it seldom takes a second
+_ROUNDS = 8  # a cover can reveal another secret; this seldom takes a second
 
 # Letters of a value: nothing that separates words or that a shell reads as more than itself.
 _PLAIN = re.compile(r"[^\s\"'`$();|&<>\\{}\[\],*?#!]+")
-_WORD = re.compile(r"[^\s\"'`$();|&<>\\{}]+")  # and what can stand between such letters
+_WORD = re.compile(r"[^\s\"'`$();|&<>\\{}]+")  # and what can be between such letters
 _VALUE = re.compile(rf"(?:{_PLAIN.pattern}|[ \t])+")
 _QUOTES = "\"'"
 _BLANKS = " \t"
@@ -54,7 +53,7 @@ _TOKEN = re.compile(
     r"|'(?P<single>[^']*)'|\"(?P<double>[^\"\\`$]*)\"|\"(?P<mixed>(?:[^\"\\`$]|\$[A-Za-z_])*)\""
     r"|(?P<name>\$[A-Za-z_]\w*)|(?P<plain>(?:[^\s\"'`$;&|<>()\\#]|(?<=[^\s;&|])#)+)"
 )
-# A line of a private key's block, which has nothing else in it.
+# A line of a private key's block, with nothing else in it.
 _KEY_LINE = re.compile(r"[\s>|+-]{0,40}[A-Za-z0-9+/]{60,76}={0,2}\\?\s*")
 
 
@@ -64,9 +63,9 @@ def covered(text: str) -> str:
 
 
 def masked(text: str, cover: str = COVER, *, begins: bool = True) -> str:
-    """Return `text` with each letter of a secret covered; its length stays what it is.
+    """Return `text` with each letter of a secret covered, at the same length.
 
-    `begins`: it is no piece of a longer text, in which a quote may stand open.
+    `begins`: `text` is no piece of a longer text, in which a quote may be open.
     """
     for _ in range(_ROUNDS):
         parts = (_parts if len(text) > _LONGEST else _remembered)(text, begins)
@@ -82,7 +81,7 @@ def masked(text: str, cover: str = COVER, *, begins: bool = True) -> str:
 
 
 def _parts(text: str, begins: bool) -> tuple[tuple[int, int], ...]:  # noqa: FBT001 - for a cache
-    """Return what may be covered of the secrets in `text`, as places from and up to."""
+    """Return the parts of secrets in `text` that may be covered, as places from and up to."""
     if len(text) < _SHORTEST or not (spans := find(text)):
         return ()
     values = list(_values(text)) if begins else []
@@ -117,7 +116,7 @@ def _parts_of(text: str, span: Span, values: Sequence[_Value]) -> Iterator[tuple
 
 
 def _may_run(text: str, span: Span) -> bool:
-    """Whether a shell could take the secret for a program, or for a part of its name."""
+    """Whether a shell could run the secret as a program, or as a part of its name."""
     if span.shown or span.kind == PRIVATE_KEY:
         return not span.shown
     if _takes_a_program(text):
@@ -139,7 +138,7 @@ def _may_run(text: str, span: Span) -> bool:
 
 
 def _is_run(text: str, variable: str) -> bool:
-    """Whether a program's name is taken from the variable somewhere in the text, or may be."""
+    """Whether the text may take a program's name from the variable."""
     if re.search(rf"=[\"']?{variable}(?!\w)", text):
         return True  # another variable has its name
     return _any_program(text, re.finditer(rf"\$\{{?{variable}\b", text))
@@ -147,14 +146,14 @@ def _is_run(text: str, variable: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _takes_a_program(text: str) -> bool:
-    """Whether the text runs what it hands to a function, puts in a list, or names by a name."""
+    """Whether the text runs arguments of a function, members of a list, or names by name."""
     return _any_program(text, _HANDED.finditer(text))
 
 
 def _any_program(text: str, uses: Iterator[re.Match[str]]) -> bool:
-    """Whether one of the uses is a program's name, or there are more uses than are looked at.
+    """Whether one of the uses is a program's name; many uses count as yes, unread.
 
-    A use that has the group `name` is one only where the text may set that name.
+    A use with the group `name` counts only where the text may set that name.
     """
     for use in islice(uses, _USES):
         name = use.groupdict().get("name")
@@ -173,23 +172,21 @@ def _is_program(text: str, place: int) -> bool:
 
 
 def _behind(text: str, letters: str, place: int) -> int:
-    """Return the place behind the last of these letters before `place`, as far as is looked."""
+    """Return the place after the last of these letters before `place`, within a bound."""
     least = max(0, place - _BEFORE)
     return max(least, *(text.rfind(letter, least, place) + 1 for letter in letters))
 
 
 def _word_start(text: str, place: int) -> int:
-    """Return where the blank-separated word begins that goes on at `place`."""
     return _behind(text, _BLANKS + _OPERATORS, place)
 
 
 def _words_before(text: str, start: int) -> list[str]:
-    """Return the words of a simple command before the one that begins at `start`."""
     return text[_behind(text, _OPERATORS, start) : start].split()
 
 
 def _stands_alone(text: str, span: Span) -> bool:
-    """Whether the secret is a whole line that is longer than any program's name."""
+    """Whether the secret is a whole line, longer than any program's name."""
     most = min(len(text), span.stop + _BEFORE)
     ended = text.find("\n", span.stop, most)
     begun = _behind(text, "\n", span.start)
@@ -197,11 +194,11 @@ def _stands_alone(text: str, span: Span) -> bool:
 
 
 def _values(text: str) -> Iterator[_Value]:
-    """Return the insides of quotes of which the shell line `text` makes nothing but a value.
+    """Return the insides of quotes that the shell line `text` surely uses as values only.
 
-    They stand in an assignment whose name the line has nowhere else, or among the arguments of a
-    program that runs none of them.  The line is read up to the first thing that could be read in
-    two ways, and not at all if it could run elsewhere what it assigns here.
+    Such a quote is in an assignment whose name appears nowhere else, or an argument of a program
+    that runs no arguments. Reading stops at the first ambiguity, and a line that could run its
+    assigned values elsewhere has none.
     """
     named = Counter(_NAME.findall(text))
     if not _TELLTALES.isdisjoint(named):
@@ -224,7 +221,7 @@ def _values(text: str) -> Iterator[_Value]:
 
 
 def _shell_words(text: str) -> Iterator[tuple[str, list[tuple[int, int]], str]]:
-    """Yield each word with a quote for each quoted part, where those parts stand, and its end."""
+    """Yield each word with quotes replaced, the places of its quoted parts, and its end."""
     word, place = "", 0
     quoted: list[tuple[int, int]] = []
     while found := _TOKEN.match(text, place):

@@ -1,6 +1,6 @@
-"""What was decided, counted for people: today for an empty desk, and at the end of a sitting.
+"""Counts of decisions for people: today on an empty desk, and at the end of a sitting.
 
-It is told of every decision by the server, since what a rule decides never becomes a card.
+The server reports every decision, since a rule decides without a card.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ _FIRST = ("allowed", "denied", "answered", "approved", "sent back")  # the other
 
 
 def counted_as(event: Event, decided: Decided) -> str:
-    """Return under which word a decision is counted; empty where nobody decided."""
+    """Return the word under which a decision is counted; empty for the end of a wait."""
     return _BY.get(type(decided.by)) or (
         said(event, decided.decision).lower() if isinstance(decided.by, Operator) else ""
     )
@@ -40,10 +40,7 @@ _BY: Mapping[type[Actor], str] = {Rule: BY_RULES, StandingOrder: BY_ORDERS}
 
 
 class Tally:
-    """How much was decided since a desk was opened, and how much of all on this day.
-
-    The day is that of the clock of this machine, and ends at midnight.
-    """
+    """Counts since the desk was opened, and counts of this day by this machine's clock."""
 
     def __init__(self) -> None:
         self._here: Counter[str] = Counter()
@@ -73,7 +70,6 @@ class Tally:
             self._alike[event.tool.name, target(event), decided.decision.verdict] += 1
 
     def _turn(self) -> None:
-        """Begin with nothing on a new day."""
         if (day := _today()) != self._day:
             self._day = day
             self._on_day.clear()
@@ -91,10 +87,7 @@ class Tally:
         return _told(self._on_day)
 
     def summary(self, waiting: int, follows: str = NO_OPINION) -> Iterator[str]:
-        """Yield what is said once the desk was left with so many requests that still waited.
-
-        `follows`: what becomes of these.
-        """
+        """Yield the summary after leaving `waiting` requests, which become what `follows` says."""
         yield f"crabhook: {_told(self._here) or 'nothing was decided'}."
         if waiting:
             requests = plural(waiting, "request")

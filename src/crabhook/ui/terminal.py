@@ -1,8 +1,8 @@
-"""Standard input and output, without a thread and without ever blocking the loop.
+"""Standard input and output, without a thread and without blocking the loop.
 
-A terminal that nobody reads (a halted tmux, a stopped ssh) makes its writer wait, and with it every
-hook of the same loop.  To make standard output non-blocking would change it for our shell as well;
-a descriptor of our own (`reopened`) changes nobody else's.
+A terminal that nobody reads (a halted tmux, a stopped ssh) blocks its writer, and every hook of the
+same loop with it. Non-blocking mode on standard output would change it for our shell too; on a
+descriptor of our own (`reopened`) it changes nothing else.
 """
 
 import asyncio
@@ -35,11 +35,10 @@ _Watch = Callable[..., object]
 
 
 async def read_lines(source: int | None) -> AsyncIterator[str]:
-    """Yield the lines of a file descriptor, without their ends, until the other side has left.
+    """Yield the lines of a file descriptor, without their ends, until the other side leaves.
 
-    Bytes that are not UTF-8 become U+FFFD.  Of a line past MAX_LINE only so much is kept that the
-    parser sees it is too long.  A last line without an end counts, but not on a terminal: nobody
-    sent it there.
+    Bytes that are not UTF-8 become U+FFFD. Of a line past MAX_LINE enough stays for the parser to
+    refuse it. A last line without an end counts, except on a terminal.
     """
     if source is None:
         return
@@ -56,7 +55,7 @@ async def read_lines(source: int | None) -> AsyncIterator[str]:
 
 
 def _decode(line: bytearray) -> str:
-    """Return the line as text; it never gets shorter than its bytes when some are replaced."""
+    """Return the line as text, at least as long as its bytes."""
     return line.decode("utf-8", "replace").removesuffix("\r")
 
 
@@ -84,17 +83,17 @@ async def _ready(descriptor: int, watch: _Watch, unwatch: _Watch) -> None:
 
 
 def _has_room(descriptor: int) -> bool:
-    """Whether writing would not block now: what is written first is there before all else."""
+    """Whether writing would not block now; then the text is written at once, in order."""
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     return bool(poll.poll(0))
 
 
 class LineWriter:
-    """Writes text to a file descriptor at once, each time with a line's end.
+    """Writes text and a line's end to a file descriptor at once.
 
-    On a terminal, lines wider than it are folded here, indented: folded by the terminal, what an
-    agent sent could end up where only our own lines begin.  `words`: between words where it can be.
+    On a terminal, wide lines are folded here, indented: a fold by the terminal could put an agent's
+    text where our own lines begin. `words`: fold between words if possible.
     """
 
     def __init__(self, target: int | None, encoding: str = "utf-8", *, words: bool = False) -> None:
@@ -105,7 +104,7 @@ class LineWriter:
         self._folds = target is not None and os.isatty(target)
 
     async def __call__(self, text: str) -> None:
-        """Write `text`; raises OSError when nobody reads any more."""
+        """Write `text`; raises OSError when the reader is gone."""
         if self._target is None:
             raise BrokenPipeError("standard output is closed")
         with suppress(OSError):  # the terminal is gone; one that says 0 does not know
@@ -144,9 +143,9 @@ def standard_writer(*, words: bool = False) -> LineWriter:
 
 
 def fold(line: str, columns: int, *, words: bool = False) -> Iterator[str]:
-    """Yield `line` in parts that fit into `columns`, all but the first one indented.
+    """Yield `line` in parts that fit `columns`, all but the first indented.
 
-    `words`: no word is cut that begins in the second half of a part.
+    `words`: a word that begins in the second half of a part is not cut.
     """
     if line.isascii() and len(line) <= columns:
         yield line
@@ -166,7 +165,7 @@ def fold(line: str, columns: int, *, words: bool = False) -> Iterator[str]:
 
 
 def _end_of_words(part: Sequence[str], then: str) -> int:
-    """Return how much of a part goes before a word that goes on with the letter `then`."""
+    """Return how much of a part comes before a word that continues with `then`."""
     if then == " ":
         return len(part)
     blanks = (at for at in range(len(part), len(part) // 2, -1) if part[at - 1] == " ")
@@ -231,7 +230,7 @@ class NonBlockingOutput:
         """Do nothing: what can be sent has been."""
 
     async def close(self) -> None:
-        """Let the terminal take what is left, if it does so soon."""
+        """Let the terminal take the rest, if it does so soon."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_WORDS):
                 while self.busy:  # noqa: ASYNC110 - a moment, at the end

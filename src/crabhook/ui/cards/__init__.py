@@ -1,1 +1,1 @@
-"""A card in words: in one line, field by field, and with what is known around it."""
+"""A card in words: in one line, field by field, and with its context."""

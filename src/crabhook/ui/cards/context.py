@@ -26,16 +26,15 @@ _LAST_WORDS = "last words"
 _A_PLAN = "the plan's file"
 _UNKNOWN = ": not known here"
 _REASON_ROWS = 2  # of why a card is here
-_MOST = 1000  # letters of somebody's words that a line is made of
+_MOST = 1000  # letters of somebody's words that fit in a line
 
 
 @dataclass(frozen=True, slots=True)
 class CardContext:
-    """What the desk knows about a card besides the card itself.
+    """What the desk knows about a card besides the card itself; not yet safe to show.
 
-    `words` are the agent's last words, or its plan, and `whose` says which.  `before` counts the
-    decisions on calls like it.  `prompt` is what its user asked for last.  None of them is yet
-    safe to show.
+    `words` are the agent's last words or its plan, as `whose` says. `before` counts the decisions
+    on similar calls. `prompt` is the user's last request.
     """
 
     words: str = ""
@@ -70,11 +69,7 @@ def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
 def below_rows(
     card: Card, around: CardContext, sheet: Sheet
 ) -> tuple[Sequence[Line], Sequence[Line]]:
-    """Return what stands below what is asked: first what never gives way to it, then the rest.
-
-    That is its risk, in full, why it is here and what cannot be done about it; then what happened
-    to its like, and what was said before it, a line each.
-    """
+    """Return the rows below the request: risk and reason whole, then history, a line each."""
     stays = list(risk_rows(card.risk, sheet)) if has_risk(card) else []
     stays += reason_lines(card, sheet) if card.state is State.WAITING else []
     words = _quoted(around.whose, around.words, sheet)
@@ -85,7 +80,7 @@ def below_rows(
 
 
 def _quoted(whose: str, words: str, sheet: Sheet) -> Line:
-    """Return the start of somebody's words, in quotes and on one line; nothing for none."""
+    """Return the start of somebody's words, quoted on one line; nothing for no words."""
     said = brief(" ".join(words[:_MOST].split()), sheet.spell)
     return [("dim", f"{whose}: "), ("", f'"{said}"')] if said else []
 
@@ -134,7 +129,7 @@ class CardContexts:
         self._asked: set[int] = set()
 
     def of(self, card: Card) -> CardContext:
-        """Return what is known around a card; its agent's last words may follow in a moment."""
+        """Return a card's context; its agent's last words may follow in a moment."""
         if found := self._found.get(card.number):
             return found
         if card.number not in self._asked:
@@ -152,6 +147,6 @@ class CardContexts:
         return found
 
     def forget(self, number: int) -> None:
-        """Forget a card that nobody looks at any more."""
+        """Forget a card that nobody looks at."""
         self._found.pop(number, None)
         self._asked.discard(number)

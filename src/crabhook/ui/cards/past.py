@@ -1,7 +1,7 @@
-"""What the views list, in words: a live session, and an entry of the history.
+"""The rows of the views in words.
 
-A session says what its agents do now, what waits, what it shares and what it was told; an entry
-says how a call ended, by whom, and when.
+A session: what its agents do now, what waits, what it shares, its notes. An entry of the history:
+how a call ended, by whom, and when.
 """
 
 import time
@@ -68,7 +68,7 @@ def look(card: Card) -> str:
 
 
 def by_whom(past: Past) -> str:
-    """Return who decided, in words that are not yet safe; empty where nobody did."""
+    """Return who decided, in words that are not yet safe; empty for no person."""
     match past.card.decided and past.card.decided.by:
         case Operator(name=name):
             return name or OWNER.name
@@ -150,7 +150,7 @@ def line(past: Past, now: float) -> str:
     return " · ".join(filter(None, parts))
 
 
-ID_SHOWN = 8  # characters of a session's or an agent's id; the start of it names it
+ID_SHOWN = 8  # characters of an id of a session or an agent; its start identifies it
 _FILES_SHOWN, _CARDS_SHOWN = 5, 3
 MAIN = "main agent"
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -208,7 +208,7 @@ def name_in_session(agent: AgentView) -> str:
 
 
 def doing(activity: Activity | None, now: float) -> str:
-    """Return what an agent does now, or did last: the call, how often, what came of it, when."""
+    """Return an agent's present or last act: the call, how often, its result, when."""
     if activity is None:
         return "nothing heard of yet"
     event = activity.event
@@ -221,7 +221,7 @@ def doing(activity: Activity | None, now: float) -> str:
 
 
 def note_line(note: Note) -> str:
-    """Return a note and where it is on its way."""
+    """Return a note and how far it has come."""
     call = brief(note.call, covered)
     fate = f"delivered with {call}" if not note.waits else "waits for its next call"
     return f"{brief(note.label, covered)}: {brief(note.text, covered)} · {fate}"

@@ -1,10 +1,9 @@
-"""What a card asks, in one sentence, its risk in words, and what became of its like.
+"""What a card asks in one sentence, its risk in words, and the fate of similar cards.
 
-Both desks say it.  What an agent wrote goes through `spell`; the other words are ours.
+Both desks use it. An agent's words go through `spell`; the others are ours.
 
-What a person is asked a second time before a decision is given is said here too: both desks ask it.
-A danger (▲▲) is named before it is allowed, and so is a mode of the agent in which another verdict
-than an allow lets the call happen.
+The questions before a second yes are here too: a danger (▲▲) is named before an allow, and so is a
+mode of the agent in which another verdict lets the call happen.
 """
 
 from collections import Counter
@@ -43,9 +42,9 @@ RESTORED = "it has waited since before the server's restart"
 
 
 class Sentence(NamedTuple):
-    """What an agent wants: "wants to run" "a command", and exactly what.
+    """What an agent wants: "wants to run" "a command", and `exactly` what.
 
-    `exactly` is one line of bounded length, the start of what it may be; empty for nothing told.
+    `exactly` is one line of bounded length, perhaps only the start; empty for nothing.
     """
 
     wants: str
@@ -53,7 +52,6 @@ class Sentence(NamedTuple):
     exactly: str = ""
 
     def __str__(self) -> str:
-        """Say it without what exactly, where that is shown apart: "wants to run a command"."""
         return " ".join(filter(None, (self.wants, self.what)))
 
     @property
@@ -160,10 +158,7 @@ def target(event: Event) -> str:
 
 
 def decided_before(card: Card, ended: Iterable[Card]) -> str:
-    """Return how calls like the card's were decided, in words not yet safe; empty for none.
-
-    Those are counted that `ended` lately, on cards.
-    """
+    """Return how similar calls were decided, by cards that `ended` lately; not yet safe."""
     if card.event.tool is None:
         return ""
     mine, name = target(card.event), card.event.tool.name
@@ -177,9 +172,9 @@ def decided_before(card: Card, ended: Iterable[Card]) -> str:
 
 
 def by_another(card: Card, desk: Replica, spell: _Spell = safe, *, when: bool = True) -> str:
-    """Return which operator at another desk decided a card: "by Ann at laptop, 2 s ago".
+    """Return which other operator decided a card: "by Ann at laptop, 2 s ago"; else empty.
 
-    It is empty where nobody did, or it was decided here.  `when`: how long ago as well.
+    `when`: how long ago as well.
     """
     if (by := desk.decided_by_another(card)) is None:
         return ""
@@ -189,10 +184,7 @@ def by_another(card: Card, desk: Replica, spell: _Spell = safe, *, when: bool = 
 
 
 def too_late(outcome: Outcome, card: Card | None, desk: Replica) -> str:
-    """Return why a command was not done; of a card that had ended also who decided it, and when.
-
-    The words are not yet safe.
-    """
+    """Return why a command was refused; for an ended card also who decided it. Not yet safe."""
     if not isinstance(outcome, TooLate) or card is None or outcome.by is None:
         return outcome.why
     told = by_another(card, desk, str) or f"by {who(outcome.by)}"
@@ -220,17 +212,14 @@ LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in e
 
 
 class Doubts(NamedTuple):
-    """What wants a second yes, in words not yet safe.
-
-    `mode`: how a line names the mode in which nobody is asked; empty where that is no matter.
-    """
+    """What needs a second yes, in words not yet safe; `mode`: the mode that asks nobody."""
 
     dangers: tuple[str, ...] = ()
     mode: str = ""
 
     @property
     def unasked(self) -> tuple[str, ...]:
-        """What the mode means for the call; nothing where it does not matter."""
+        """What the mode means for the call; empty where it does not matter."""
         return (f"{self.mode} nobody is asked, it may run",) if self.mode else ()
 
 

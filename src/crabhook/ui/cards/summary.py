@@ -1,7 +1,7 @@
 """A card in a few words: which tool, whose, where, and what for.
 
-Each text is safe, on one line and of bounded length, so that a list of cards costs the same
-whatever the agents sent.  `spell` makes it safe where a terminal needs more than `safe` does.
+Each text is safe, on one line and short, so that any list of cards costs the same. `spell` is for
+terminals that need more than `safe`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -36,12 +36,12 @@ _Spell: TypeAlias = Callable[[str], str]
 
 
 def brief(text: str, spell: _Spell = safe) -> str:
-    """Return the start of an agent's text, safe; an ellipsis stands for what is left out."""
+    """Return the start of an agent's text, safe; an ellipsis replaces the rest."""
     return spell(text) if len(text) <= LONGEST else spell(text[:LONGEST]) + "…"
 
 
 def tool_label(event: Event, spell: _Spell = safe) -> str:
-    """Return the tool the event is about, or the event's own name where it is about none."""
+    """Return the event's tool, or the event's own name if it has no tool."""
     return brief(event.tool.name if event.tool else event.name, spell)
 
 
@@ -70,7 +70,7 @@ def session_label(event: Event, spell: _Spell = safe) -> str:
 
 
 def copied(event: Event) -> str:
-    """Return what a call is about, exactly as it was sent: its command, or its input as JSON."""
+    """Return a call's command, or its input as JSON, exactly as sent."""
     if event.tool is None:
         return json_start(dict(event.fields), MOST_COPIED, indent=2)
     command = event.given.get("command")
@@ -104,7 +104,7 @@ def asked_again(before: Card, card: Card) -> bool:
 def outcome(card: Card) -> str:
     """Return how a card ended, in words for people; empty while it waits.
 
-    Answers and plans have words of their own; `Card.outcome` is what programs read.
+    `Card.outcome` is for programs.
     """
     if card.decision is None or card.state is not State.DECIDED:
         return card.outcome
@@ -143,7 +143,7 @@ _OF_A_PLAN = {Verdict.ALLOW: "APPROVED", Verdict.DENY: "SENT BACK"}
 
 
 def to_be_said(event: Event, decision: Decision) -> str:
-    """Return what is about to be decided about an event, in words for people."""
+    """Return the decision that is about to be given, in words for people."""
     done = said(event, decision)
     return _BEFORE.get(done, decision.verdict.replace("-", " ").upper())
 
@@ -166,8 +166,7 @@ def names_plan(event: Event) -> bool:
 def summary(event: Event, spell: _Spell = safe) -> str:
     """Return what the call is for, in one line: its command, file, question or plan.
 
-    A line break in a command stays visible as a mark: one line never passes for the whole of
-    several.
+    A line break in a command stays visible, so one line never looks like the whole of several.
     """
     if event.tool is not None:
         return brief(_told(event, event.tool.input), spell)
@@ -199,7 +198,7 @@ def _told(event: Event, tool_input: Value) -> str:
 
 
 def _patch(text: str, cwd: str) -> str:
-    """Return the files that a patch names; the patch itself where that may not be all of it."""
+    """Return the files that a patch names, or the patch if there may be others."""
     patch = read_patch(text) if len(text) <= _PATCH_READ else None
     if patch is None or patch.trouble:
         return text
@@ -208,13 +207,13 @@ def _patch(text: str, cwd: str) -> str:
 
 
 def _first_line(value: str, _whole: _Input, _cwd: str) -> str:
-    """Return the first line that says something; the screen shows the others."""
+    """Return the first line with words; the screen shows the others."""
     start = value.lstrip()[: LONGEST + 1]
     return start.split("\n", 1)[0].lstrip("# ") or start
 
 
 def _file(path: str, whole: _Input, cwd: str) -> str:
-    """Return the path, from the agent's folder on, and how many lines come and go, if it says."""
+    """Return the path relative to the agent's folder, and the numbers of changed lines."""
     edits = whole.get("edits")
     each = edits if isinstance(edits, list) and len(edits) <= LONGEST else [dict(whole)]
     counts = [_count(edit) for edit in each if isinstance(edit, dict)]
@@ -233,7 +232,6 @@ def _file(path: str, whole: _Input, cwd: str) -> str:
 
 
 def _count(edit: _Input) -> tuple[int, int] | None:
-    """Return how many lines an edit brings and takes away; None where that cannot be told soon."""
     match edit:
         case {"old_string": str(old), "new_string": str(new)} if len(old) + len(new) <= _COUNTED:
             return None if old.endswith(CUT) or new.endswith(CUT) else counted(old, new)
@@ -250,7 +248,7 @@ _TELL: Mapping[str, Callable[[str, _Input, str], str]] = {
 
 
 def json_start(value: Value, longest: int, *, indent: int | None = None) -> str:
-    """Return a value's JSON, or where it is longer than `longest` no more than shows that."""
+    """Return a value's JSON, or as much of it as shows that it is longer than `longest`."""
     written = ""
     for piece in JSONEncoder(indent=indent, ensure_ascii=False).iterencode(value):
         written += piece[: longest + 1]

@@ -1,6 +1,6 @@
-"""Which words decide a card, and what decision each of them makes with what follows it.
+"""The words that decide a card, and the decision of each word with its text.
 
-A word that does not fit its event is refused by the broker, which says what the event can be told.
+The broker refuses a word that does not fit the event, and says which words do.
 """
 
 import json
@@ -50,10 +50,7 @@ _TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
 
 @dataclass(frozen=True, slots=True)
 class LineDecision:
-    """The decision that a line makes, and remarks to print before it is given.
-
-    `repeats`: how often a standing order gives it again, without being asked for.
-    """
+    """The decision of a line, and remarks to print first; `repeats`: for a standing order."""
 
     decision: Decision
     remarks: tuple[str, ...] = ()
@@ -65,10 +62,10 @@ class RewriteError(CrabhookError):
 
 
 def rewritten(tool: ToolCall, text: str, path: Path | None = None) -> dict[str, Value]:
-    """Return the tool's whole input as `text` changes it; raises RewriteError where it cannot.
+    """Return the tool's whole input as changed by `text`; raises RewriteError.
 
-    `text` is what stands at `path`, by default the plan or the command, and all else stays; or
-    it is the whole input as JSON.
+    `text` replaces what is at `path`, by default the plan or command; or is the whole input in
+    JSON.
     """
     if path is None:
         key = edited_field(tool)
@@ -86,7 +83,7 @@ def rewritten(tool: ToolCall, text: str, path: Path | None = None) -> dict[str, 
 
 
 def edited_field(tool: ToolCall) -> str | None:
-    """Return the field of the input that is edited as itself; None where it is edited as JSON."""
+    """Return the input's field that is edited as text; None where all is edited as JSON."""
     key = "plan" if tool.name in vocabulary().plans else "command"
     if isinstance(tool.input, dict) and isinstance(tool.input.get(key), str):
         return key
@@ -142,7 +139,7 @@ def _usage(name: str, card: Card) -> str:
 
 
 def _answerable(card: Card) -> bool:
-    """Whether it asks questions that can be read; any other call is allowed as it is."""
+    """Whether it asks readable questions; any other call can be allowed as it is."""
     if card.event.tool is None or not is_question(card.event):
         return False
     try:
@@ -165,7 +162,7 @@ def _carries(part: Beside, also: _Fits = lambda _: True) -> _Fits:
 
 
 def _gives(verdict: Verdict, *, interrupt: bool = False) -> Decide:
-    """Return the word that gives a verdict; the reason is the text behind the word."""
+    """Return the word for a verdict; the text behind the word is the reason."""
     return lambda _, rest: LineDecision(Decision(verdict, reason=rest, interrupt=interrupt))
 
 
@@ -193,7 +190,7 @@ def _answer(card: Card, rest: str) -> LineDecision:
 
 
 def _edit(card: Card, text: str) -> LineDecision:
-    """Change the call as it was asked about last: an earlier leg may carry less of a plan."""
+    """Change the last version of the call: an earlier leg may have less of a plan."""
     tools = [leg.event.tool for leg in card.requests if leg.event.tool is not None]
     if not tools:
         raise LineError(f"#{card.number} is about no tool", other_words(card))
@@ -269,7 +266,7 @@ def _output(card: Card, rest: str) -> LineDecision:
 
 
 def _halt(card: Card, reason: str) -> LineDecision:
-    """End the turn; what has not happened yet is refused besides, so that nothing slips through."""
+    """End the turn, and deny the call as well, so that nothing slips through."""
     before = Beside.INPUT in card.choices.beside
     verdict = Verdict.DENY if before else Verdict.PASS
     return LineDecision(Decision(verdict, reason=reason if before else "", halt=reason))
@@ -320,9 +317,9 @@ def let_through(offer: Offer) -> str:
 
 
 def denials(offer: Offer, most: int) -> tuple[Sequence[str], str]:
-    """Return what was denied and would have been let through, each once, the latest first.
+    """Return the denied calls that the rule would have allowed, newest first, each once.
 
-    There are `most` of them at most; the text says how many more calls there are, if any.
+    At most `most` are named; the text counts the rest.
     """
     found: Counter[str] = Counter()
     for event, times in offer.denials:

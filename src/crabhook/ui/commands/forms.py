@@ -44,7 +44,7 @@ class _Line:
         return found
 
     def must_take(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        """Step over what `pattern` matches here; raises LineError where it matches nothing."""
+        """Step over a match of `pattern`; raises LineError if there is none."""
         if found := self.take(pattern):
             return found
         part = excerpt(self.text[self.at :])
@@ -59,8 +59,7 @@ class _Line:
 def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[int, Answer]:
     """Return the answers in `text`, by the question's place from 0; raises LineError.
 
-    Digits alone are an option's number; what stands in quotes is the operator's own words, digits
-    too.
+    Bare digits are an option's number; quotes mark the operator's own words, digits too.
     """
     line = _Line(
         text,
@@ -126,16 +125,15 @@ def _own_words(line: _Line, place: int) -> str:
 
 _NAME = re.compile(r'([^\s="]+)\s*=\s*|("(?:[^"\\]|\\.)*")\s*=\s*')
 _WORD = re.compile(r'[^\s"]\S*')
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")  # what can stand in a hint as it is
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")  # may be in a hint without quotes
 _HINTED = 4  # fields
 
 
 def read_values(text: str, event_fields: Mapping[str, Value], number: int) -> dict[str, Value]:
     """Return the values in `text` by the name of their field; raises LineError.
 
-    A value is JSON; of a text field, a word without quotes is that word, and what a field's choices
-    are called stands for the choice.  A form of which no fields are known takes any name.  Whether
-    the values fit is for the form's own schema to say.
+    A value is JSON; a text field also takes a bare word, and a choice its name. A form without
+    known fields takes any name. The form's own schema checks the values.
     """
     fields = read_fields(event_fields)
     by_name = {field.name: field for field in fields}
@@ -179,7 +177,7 @@ _DECODER = json.JSONDecoder()
 
 
 def _field_value(line: _Line, field: Field | None, name: str) -> Value:
-    """Read a value: JSON, or a word without quotes where a text or a choice's name can stand."""
+    """Read a value: JSON, or a bare word for a text or a choice's name."""
     kind = field.kind if field else ""
     choices = field.choices if field else ()
     start, written, value = line.at, _json(line), None
@@ -200,7 +198,7 @@ def _field_value(line: _Line, field: Field | None, name: str) -> Value:
 
 
 def _json(line: _Line) -> str:
-    """Step over the JSON that stands here, if some does and ends where a value can end."""
+    """Step over JSON that begins here, if it ends where a value can end."""
     try:
         _, end = _DECODER.raw_decode(line.text, line.at)
     except (ValueError, RecursionError):

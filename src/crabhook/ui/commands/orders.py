@@ -39,9 +39,9 @@ def read_order(word: str, rest: str, desk: Replica) -> Order:
 
 
 def read_agent(rest: str, desk: Replica, word: Word) -> tuple[str, str, str]:
-    """Return the live session that a line names, its subagent or nothing, and what it is told.
+    """Return the live session that a line names, its subagent or nothing, and the text.
 
-    A subagent stands behind the session: `SESSION/AGENT`.  Raises LineError.
+    A subagent follows the session: `SESSION/AGENT`. Raises LineError.
     """
     usage = word.usage()
     named, _, text = rest.partition(" ")
@@ -60,9 +60,9 @@ def read_agent(rest: str, desk: Replica, word: Word) -> tuple[str, str, str]:
 
 
 def read_release(rest: str, desk: Replica) -> Matches:
-    """Return which orders a release ends: those about an event, of a kind, or all.
+    """Return which orders a release ends: about an event, of a kind, or all.
 
-    Being away is ended by `here` alone, so that nobody comes back by mistake.  Raises LineError.
+    Only `here` ends being away, so that nobody comes back by mistake. Raises LineError.
     """
     usage = WORDS["release"].usage()
     name, *more = rest.split()
@@ -82,7 +82,7 @@ def read_release(rest: str, desk: Replica) -> Matches:
 
 
 def keep_going_order(event: Event, times: int, words: str) -> Order:
-    """Return the order that tells an agent to keep going as it was told, that often more."""
+    """Return the order that tells an agent to keep going, `times` more."""
     return Order(
         OrderKind.KEEP_GOING, name=event.name, session=event.session, times=times, words=words
     )
@@ -122,7 +122,6 @@ def _event(name: str, desk: Replica, usage: str) -> str:
 
 
 def _options(words: list[str], known: set[str], usage: str) -> dict[str, str]:
-    """Return what is written as NAME=VALUE behind the word, each name once."""
     options: dict[str, str] = {}
     for word in words:
         name, _, value = word.partition("=")

@@ -35,9 +35,9 @@ def find_session(start: str, sessions: Iterable[str], usage: str) -> str:
 
 
 def known_session(start: str, desk: Replica, usage: str) -> str:
-    """Return the session that is meant, of those that wait, were heard of, or have orders.
+    """Return the session meant, among those that wait, are live, or have orders.
 
-    A whole id that nobody has heard of yet is taken as it is written.
+    An unknown id is taken as written.
     """
     known = [card.event.session for card in desk.waiting()]
     known += [entry.event.session for entry in desk.feed()]
@@ -75,13 +75,13 @@ class Target:
 
     @property
     def number(self) -> int | None:
-        """The number to write in a hint: that of the only card that was named by number."""
+        """The number for a hint: that of the only card that was named by number."""
         return self.numbers[0] if len(self.numbers) == 1 else None
 
 
 OLDEST = Target()
 
-_COMPARED = 500  # cards; among more, finding those that ask the same costs more than it tells
+_COMPARED = 500  # cards; with more, finding equal requests costs more than it helps
 
 _NUMBER = r"#?[0-9]{1,9}"
 NUMBERS = rf"{_NUMBER}(?:,{_NUMBER})*"
@@ -131,9 +131,9 @@ def _nothing_waits() -> LineError:
 
 
 def alike(card: Card, waiting: Sequence[Card]) -> list[Card]:
-    """Return the other cards that ask the very same: the tool, its input and the folder alike.
+    """Return the cards with the very same request: equal tool, input and folder.
 
-    Whose agent asks does not matter.  A card about no tool is like no other card.
+    The agent may differ. A card without a tool is like no other.
     """
     return [other for other in waiting if other.number != card.number and _same(card, other)]
 
@@ -146,7 +146,7 @@ def first_alike(card: Card, waiting: Sequence[Card]) -> Card | None:
 
 
 def _same(one: Card, other: Card) -> bool:
-    """Compare as an agent does: to Python 1 and true are equal, so it is for the fingerprints."""
+    """Compare as an agent does: Python takes 1 for true, fingerprints do not."""
     asked = [
         (event.platform, event.name, event.cwd, tool.name, tool.fingerprint, tool.input)
         for event in (one.event, other.event)
@@ -159,10 +159,10 @@ JUST_NOW = 1.0  # seconds in which a person who writes may not have read what ha
 
 
 class DefaultTarget:
-    """The oldest card that waits and is not put aside.
+    """The oldest waiting card that is not put aside.
 
-    Where another card came into its place a moment ago, and not by the operator's own doing, a line
-    that names no card could decide one that was not meant; such a line is refused.
+    If another card came into this place a moment ago, and not by the operator, a line without a
+    card could decide the wrong one; such a line is refused.
     """
 
     def __init__(self, desk: Replica) -> None:
@@ -260,7 +260,7 @@ def _unknown(name: str, target: Target, known: Mapping[str, Word]) -> LineError:
 
 
 def _check_target(word: Word, target: Target, rest: str) -> None:
-    """Refuse a word for requests that the word cannot be used for."""
+    """Refuse a word that does not fit such a target."""
     if target.kind is Naming.OLDEST:
         # `allow 7` would decide the oldest card with "7" as the note; `always 7` has its own number
         takes_number = word.takes.startswith(("K", "[K]")) or not word.about_a_card

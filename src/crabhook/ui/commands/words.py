@@ -1,6 +1,6 @@
-"""What an operator may write on a line of the plain desk: one table for the parser and the help.
+"""The words of the plain desk, in one table for the parser and the help.
 
-Lengths of time are read here as well: 90s, 5m, 2h, 1h30m; the life of a rule also in days.
+Also read here: lengths of time (90s, 5m, 2h, 1h30m); the life of a rule also in days.
 """
 
 import re
@@ -17,7 +17,7 @@ MAX_LINE = 1 << 20  # bytes; a reason longer than this was never written by a pe
 
 
 class LineError(CrabhookError):
-    """A line that decides nothing: what is wrong with it, and how it is written right."""
+    """A line that decides nothing: what is wrong, and the right form."""
 
     def __init__(self, wrong: str, write: str) -> None:
         super().__init__(f"{wrong}; nothing was decided. Write: {write}")
@@ -27,8 +27,7 @@ class LineError(CrabhookError):
 class Reach(IntEnum):
     """How many requests one line may decide with a word.
 
-    A word that lets something happen needs numbers: "all" might include a request that nobody has
-    read.
+    A word that lets something happen needs numbers: "all" might include an unread request.
     """
 
     NONE = 0  # the word is about the desk
@@ -39,11 +38,10 @@ class Reach(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word, sometimes two, and what follows.
+    """A word of one or two parts, and what follows.
 
-    `takes`: what follows as the help writes it; what may be left out stands in brackets.
-    `shown`: how it is written for a person, empty where that is its name.
-    `newer`: programs may write it, but the help that they are told does not list it.
+    `takes`: the rest as in the help, optional parts in brackets. `shown`: the word in the help for
+    people, if it is not its name. `newer`: programs may write it, but their help does not list it.
     """
 
     name: str
@@ -97,7 +95,7 @@ def for_a_person(usage: str) -> str:
     return " | ".join(_OLDER.sub(lambda said: said[1] + _NEWER[said[2]], one) for one in lines)
 
 
-_WIDEST = 20  # columns for a usage; the meaning of a longer one stands on the next line
+_WIDEST = 20  # columns for a usage; after a longer one the meaning is on the next line
 
 
 def help_lines(known: Mapping[str, Word] = WORDS) -> list[str]:
@@ -124,7 +122,7 @@ def _rows(words: Iterable[Word]) -> Iterator[str]:
 
 
 FOR_EVER = "forever"
-LONGEST = 100 * 3600  # seconds; nobody sits at a desk for longer
+LONGEST = 100 * 3600  # seconds; no person sits at a desk for longer
 _LONGEST_LIFE = timedelta(days=3650)
 _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 

@@ -48,9 +48,9 @@ _WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 REDRAW_AFTER = 0.005  # seconds: so that a hook has its answer, and ends, before we draw
 REDRAW_EVERY = 0.03  # seconds at least between two pictures, however much arrives
 MOVING_EVERY = 0.1  # seconds between two pictures of a bar that shrinks
-CLAIM_AFTER = 0.3  # seconds that a card is looked at before other desks are told
-CLAIM_EVERY = 30.0  # seconds between two times that they are told of the same card
-CHORD_WAIT = 1.0  # seconds between two keys that are one, such as ctrl-x ctrl-e
+CLAIM_AFTER = 0.3  # seconds that a card must be in view before other desks hear of it
+CLAIM_EVERY = 30.0  # seconds between two messages about the same card
+CHORD_WAIT = 1.0  # seconds in which two keys make one chord, such as ctrl-x ctrl-e
 ESCAPE_WAIT = 0.05  # seconds after which a lone escape is the key and not the start of another
 
 
@@ -64,8 +64,8 @@ async def run(
 ) -> int:
     """Show the desk full-screen until the operator leaves; return how many requests still wait.
 
-    Runs in the loop that tells the desk its news.  Answers still held then
-    are dropped unsent; releasing what waits is the caller's.
+    Runs in the loop that brings the desk its news. Drops answers that are still held; the caller
+    releases what waits.
     """
     replica = Replica(desk, time.monotonic)
     screen = Screen(replica, options, title)
@@ -143,7 +143,7 @@ async def _pulse(
     changed: asyncio.Event,
     redraw: Callable[[], None],
 ) -> None:
-    """Tell the screen what time it is: each second, and when something is due."""
+    """Give the screen the time: each second, and when something is due."""
     looked_at, claim_at = 0, math.inf
     while True:
         changed.clear()
@@ -170,13 +170,13 @@ async def _pulse(
 
 
 def _end_with(pulse: asyncio.Future[None], application: Application[None]) -> None:
-    """End the desk when its clock fails: a desk that cannot tell the time must not go on."""
+    """End the desk when its clock fails: without a clock it must not go on."""
     if not pulse.cancelled() and (error := pulse.exception()) and application.is_running:
         application.exit(exception=error)
 
 
 def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) -> KeyBindings:
-    """Bind every key of the table and of the box by name, and each printable key as itself."""
+    """Bind every named key of the table and of text input, and each printable key as itself."""
     bindings = KeyBindings()
 
     def bind(name: str) -> None:
@@ -268,7 +268,7 @@ class _Picture(UIControl):
             self._controller.click(name)
 
     def is_focusable(self) -> bool:
-        """Take the keys: there is nobody else to."""
+        """Take the keys: no other control does."""
         return True
 
     def drawn(self) -> None:

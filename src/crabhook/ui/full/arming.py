@@ -7,7 +7,7 @@ from enum import Enum, auto
 from crabhook.model.card import Card
 
 DEAF_AFTER_ESCAPE = 0.1  # seconds in which letters belong to the escape before them
-BURST = 0.02  # seconds between two keys that no hand pressed one after the other
+BURST = 0.02  # seconds; no hand presses two keys faster
 QUIET_AFTER_BURST = 0.25  # seconds without a key after which a burst is over
 REPEATS_WITHIN = 0.1  # seconds between two letters of a key that is held
 
@@ -25,11 +25,10 @@ class Stroke(Enum):
 
 
 class Rhythm:
-    """Tells keys that a hand presses from those that come by themselves; times are in seconds.
+    """Tells keys that a hand presses from keys that come by themselves; times are in seconds.
 
-    A terminal sends what we do not know (Alt with a letter, a report nobody
-    asked for) as an escape and letters at once; and pasted text, where it does
-    not mark it as such, as letters at once.
+    Unknown input (Alt with a letter, a stray report) comes as an escape and letters at once; so
+    does pasted text that the terminal does not mark as pasted.
     """
 
     def __init__(self) -> None:
@@ -67,10 +66,7 @@ class Rhythm:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What of a picture keys can act on: which view it is, None for a view without a card.
-
-    `revisions` are those of the cards that are shown on it.
-    """
+    """The view that keys act on (None: no card), and the `revisions` of the cards shown."""
 
     view: Hashable = None
     revisions: Mapping[int, int] = field(default_factory=dict)
@@ -82,12 +78,11 @@ def sight_of(card: Card, *, reviewing: bool) -> Hashable:
 
 
 class Arming:
-    """Watches for how long the same thing has been in view.  Times are on the desk's clock.
+    """Watches how long the same thing has been in view.  Times are on the desk's clock.
 
-    A key may decide a card once that has been in view for a while, as it is:
-    what was typed for one card must never reach another, and nobody can have
-    read what came into view a moment ago.  With a delay of 0 nothing is waited for,
-    and how keys come does not matter.
+    A key may decide a card only after this card, unchanged, was in view for a while: what was typed
+    for one card must not reach another, and nobody has read what came a moment ago. A delay of 0
+    switches this off.
     """
 
     def __init__(self, delay: float) -> None:
@@ -107,7 +102,7 @@ class Arming:
         self._sight = sight
 
     def restart(self, now: float) -> None:
-        """Count what is in view as having come into view only now."""
+        """Count from now on how long the present view is there."""
         if self._since is not None:
             self._since = now
 
@@ -119,7 +114,7 @@ class Arming:
 
     @property
     def due(self) -> float | None:
-        """When what is in view is armed; None while no card is in view."""
+        """The time when the view is armed; None while no card is in view."""
         return None if self._since is None else self._since + self.delay
 
 

@@ -1,9 +1,9 @@
-"""What the screen is told, and what is done then: keys, pasted text, news of the desk, time.
+"""Changes the screen on keys, pasted text, news of the desk and time.
 
-The laws of this file: a key that does something to a card acts on the selected card alone, once
-that card has been in view, unchanged, for the arming delay (`Arming`). So it is with pages that ask
-for a yes or a choice. A key that would allow what was never on the screen shows it first. A held
-key decides once, pasted keys decide nothing. News moves no selection, box, editor or form.
+The laws of this file: a key acts on the selected card alone, and only after that card was in view,
+unchanged, for the arming delay (`Arming`). The same holds for pages that ask for a yes or a choice.
+A key that would allow unseen text shows that text first. A held key decides once, pasted keys
+decide nothing. News moves no selection, text, editor or form.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -29,7 +29,7 @@ from crabhook.ui.full.panes.help import marked
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.safe import hidden
 
-# Where a click on a row selects it: what is begun in these is kept.
+# In these modes a click on a row selects it and keeps what the operator began.
 _CHOOSING = frozenset({*VIEWS, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES, Mode.ENTRY})
 QUIT_WITHIN = 2.0  # seconds between the two presses
 
@@ -38,7 +38,7 @@ _LEAVING = ("c-c", "q")
 
 
 class Controller:
-    """Changes one screen by what it is told."""
+    """Changes one screen by keys, news and time."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -47,7 +47,7 @@ class Controller:
         self._gate = Gate(screen)
         self._quit_asked_at: float | None = None
 
-    # What it is told.
+    # Input of the controller.
 
     def news(self, news: News) -> None:
         """Take in what the desk tells: the cards alone concern what the operator has begun."""
@@ -65,7 +65,7 @@ class Controller:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Select the next card where the selected one has ended, and go into its form."""
+        """Where the selected card has ended, select the next card and go into its form."""
         screen, card = self._screen, self._screen.card
         if screen.selection.ended and card is not None and screen.focus.mode is Mode.QUEUE:
             self._advance()
@@ -84,7 +84,7 @@ class Controller:
             screen.work.forget(card.number)
 
     def drawn(self, sight: Sight) -> None:
-        """Take in that a picture is on the terminal, and what of it keys can act on."""
+        """Take in which view the terminal now shows, and so what keys can act on."""
         screen = self._screen
         screen.arming.seen(sight.view, screen.desk.now())
         screen.shown |= sight.revisions
@@ -114,7 +114,7 @@ class Controller:
             self._act(key)
 
     def _act(self, key: str) -> None:
-        """Do what a key does now, if it is obeyed."""
+        """Do what a key does now, if the guard lets it."""
         screen = self._screen
         context = screen.key_context()
         found = key_for(key, context)
@@ -152,7 +152,7 @@ class Controller:
             screen.open_form()
 
     def wheel(self, step: int, *, over_view: bool) -> None:
-        """Take in a turn of the wheel: what it is over scrolls, and no more."""
+        """Scroll the part of the screen under the mouse wheel."""
         screen = self._screen
         screen.watch.key(screen.desk.now())
         if over_view and screen.focus.mode in _CHOOSING:
@@ -161,12 +161,12 @@ class Controller:
             view_of(screen).scroll(step)
 
     def take_copy(self) -> str:
-        """Return, once, the escape sequence that copies what is to be copied."""
+        """Return, once, the escape sequence that fills the clipboard."""
         copied, self._copied = self._copied, ""
         return copied
 
     def take_errand(self) -> EditOutside | None:
-        """Return, once, what is to be edited outside: the screen is out of view meanwhile."""
+        """Return, once, the text to edit outside; the screen is out of view meanwhile."""
         errand, self._errand = self._errand, None
         if errand is not None:
             self.drawn(Sight())  # what comes back into view is read anew
@@ -175,7 +175,7 @@ class Controller:
     # Which keys it obeys.
 
     def _would_decide(self, key: str, context: KeyContext) -> bool:
-        """Whether a key would do something to the selected card if that had not ended."""
+        """Whether a key would act on the selected card if that card had not ended."""
         card = self._screen.card
         every = Choices(frozenset(Verdict), card.choices.beside if card else Beside.NOTHING)
         return key_for(key, replace(context, waits=True, choices=every)) is not None
@@ -188,7 +188,7 @@ class Controller:
             self._perform(effect)
 
     def _obey(self, act: Callable[[], Effects | None]) -> None:
-        """Perform what a handler returns; where it raises, say why."""
+        """Perform the effects of a handler; where the handler raises, say why."""
         try:
             self.perform(act() or ())
         except CrabhookError as error:
@@ -199,7 +199,7 @@ class Controller:
             raise NotImplementedError(f"nothing performs {effect!r}")
 
     def _shows(self, effect: Effect) -> bool:
-        """Perform what changes only what is in view; return whether the effect is such a one."""
+        """Perform an effect that changes only the view; return whether it is one."""
         screen, focus = self._screen, self._screen.focus
         match effect:
             case do.Say(text):
@@ -224,7 +224,7 @@ class Controller:
         return True
 
     def _opens(self, effect: Effect) -> bool:
-        """Perform what opens a dialog; return whether the effect is such a one."""
+        """Perform an effect that opens a dialog; return whether it is one."""
         screen, focus = self._screen, self._screen.focus
         match effect:
             case AskLine():
@@ -251,7 +251,7 @@ class Controller:
         return True
 
     def _does(self, effect: Effect) -> bool:
-        """Perform what reaches the desk, or leaves it; return whether the effect is such a one."""
+        """Perform an effect that reaches or leaves the desk; return whether it is one."""
         match effect:
             case do.Quit():
                 self._quit()
@@ -272,7 +272,7 @@ class Controller:
         return True
 
     def _quit(self) -> None:
-        """Quit at the second press; at the first say what that would do."""
+        """Quit at the second press; the first press says what quitting would do."""
         screen, now = self._screen, self._screen.desk.now()
         asked, self._quit_asked_at = self._quit_asked_at, now
         if asked is not None and now - asked <= QUIT_WITHIN:
@@ -290,7 +290,7 @@ class Controller:
             self._perform(leaving(self._counts, screen.focus.mode, elsewhere=elsewhere))
 
     def _run_found(self) -> None:
-        """Press the key of the marked command where it was pressed from, with its own guards."""
+        """Press the marked command's key as if the palette were closed, with its guards."""
         screen, found = self._screen, marked(self._screen)
         finder = screen.focus.finder
         if found is None or finder is None:
@@ -319,7 +319,7 @@ class Controller:
                 self._advance()
 
     def _advance(self) -> None:
-        """Select the next card that no answer is on its way to, where the operator wants that."""
+        """If the operator wants so, select the next card without an answer on its way."""
         screen = self._screen
         if screen.options.advance:
             held = screen.answers.held

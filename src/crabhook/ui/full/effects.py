@@ -1,8 +1,8 @@
-"""What the handler of a key returns: what shall happen, as values that the controller performs.
+"""The effects that a key's handler returns; the controller performs them.
 
-A handler is given what it needs, changes the state of its own dialog alone,
-and returns the rest.  Where it raises a CrabhookError, the operator reads why.  What
-follows upon a command is performed once the desk has done it.
+A handler changes the state of its own dialog alone and returns the rest. If it raises a
+CrabhookError, the operator reads why. Effects that follow a command wait until the desk has done
+it.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ class Visit(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Reveal(Effect):
-    """Scroll as little as shows an item of what is in view; in one `mode` alone if one is named."""
+    """Scroll as little as needed to show an item of the view; only in `mode`, if given."""
 
     item: int
     mode: Mode | None = None
@@ -77,7 +77,7 @@ class PassOver(Effect):
 
 @dataclass(frozen=True, slots=True)
 class EditOutside(Effect):
-    """Let a text be edited in the operator's own editor; `done` is told the new text."""
+    """Let the operator's own editor edit a text; `done` gets the new text."""
 
     text: str
     file_name: str
@@ -115,8 +115,8 @@ class RunFound(Effect):
 class Give(Effect):
     """Decide the selected card.
 
-    With an allow may go a `rule` for such calls from now on.  `said` is shown
-    unless something went wrong.  `sure`: what the operator was asked about it, and said yes to.
+    An allow may bring a `rule` for such calls from now on. `said` is shown on success. `sure` is
+    what the operator confirmed.
     """
 
     decision: Decision
@@ -142,15 +142,12 @@ class TakeBack(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Submit(Effect):
-    """Submit a command to the desk; `then` is told what became of it, and returns what to do."""
+    """Submit a command to the desk; `then` gets the outcome and returns the effects that follow."""
 
     command: Command
     then: Callable[[Outcome], Effects]
 
 
 def submit(command: Command, *done: Effect) -> Submit:
-    """Return the effect that submits a command, and what follows once it is done.
-
-    Where it is not done, the operator reads why.
-    """
+    """Return the effect that submits a command, with what follows; a failure is shown."""
     return Submit(command, lambda outcome: done if outcome == Done() else (Say(outcome.why),))

@@ -36,18 +36,16 @@ VIEWS = (Mode.QUEUE, Mode.SESSIONS, Mode.HISTORY)
 
 @dataclass(frozen=True, slots=True)
 class KeyContext:
-    """The selected card as far as keys care, and where they go.
+    """What the keys need to know of the selected card and of the mode.
 
-    `card`: there is one.  `waits`: it has not ended.  `form`: it asks
-    questions we can read.  `held`: some allow is held and may be taken back.
-    `choices`: what can be decided about the card.  `suggests`: its agent
-    suggests what to allow from now on.  `marked`: some cards are marked.
-    `away`: the operator is away.  `fields`: it is a form to fill in.  `plan`:
-    it asks about a plan; `revised`: about one that followed a denied one.
-    `turns`: the list has something to change about all its rows.  `keeps`: the line being typed
-    is only kept, to go with something that is sent later.  `enters`: what enter does now, in words.
-    `offers`: a digit gives a line that is offered.  `filters`: it filters the view;
-    `filtered`: the view is filtered.  `entry`: a row of the view is stood on.
+    `card`: there is one. `waits`: it has not ended. `form`: it asks questions we can read. `held`:
+    an allow is held and can be taken back. `choices`: how the card can be decided. `suggests`: its
+    agent suggests rules. `marked`: some cards are marked. `away`: the operator is away. `fields`:
+    it is a form to fill in. `plan`: it asks about a plan; `revised`: a plan of this agent was
+    denied before. `turns`: all rows of the list share a setting that can change. `keeps`: the typed
+    line is sent later, with something else. `enters`: what enter does now, in words. `offers`: a
+    digit takes an offered line. `filters`: the typed line filters the view; `filtered`: the view is
+    filtered. `entry`: a row of the view is selected.
     """
 
     mode: Mode = Mode.QUEUE
@@ -78,16 +76,16 @@ class Filter:
     met: Callable[[KeyContext], bool]
 
     def __call__(self, context: KeyContext) -> bool:
-        """Whether the condition is met."""
+        """Whether the condition holds."""
         return self.met(context)
 
     def __and__(self, other: "Filter") -> "Filter":
-        """Return the condition that both are met."""
+        """Return the condition that holds where both hold."""
         this, that = self.met, other.met
         return Filter(lambda context: this(context) and that(context))
 
     def __invert__(self) -> "Filter":
-        """Return the condition that holds where this condition does not."""
+        """Return the opposite."""
         met = self.met
         return Filter(lambda context: not met(context))
 

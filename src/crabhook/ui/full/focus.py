@@ -1,4 +1,4 @@
-"""Where keys go, and what is open there: a line, a text, a list, a page that asks for a yes."""
+"""Where keys go, and what is open there: a line, a text, a list, or a page that asks for a yes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Finder:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that what is found has to have."""
+        """The words to search for."""
         return tuple(self.box.text.lower().split())
 
     def row(self, count: int) -> int:
@@ -39,14 +39,14 @@ OFFERED = 9  # reasons, as many as there are digits
 
 
 class Focus:
-    """The mode, and what is open in it: None where nothing of its kind is.
+    """The mode and what is open in it; None means that nothing of that kind is open.
 
-    `reasons` are always offered at a denial, behind those that were given last.
+    A denial always offers `reasons`, after the reasons that were typed last.
     """
 
     def __init__(self, reasons: Sequence[str] = ()) -> None:
         self._reasons = reasons
-        self.offers_seen = OFFERED  # of those that are offered, as many as the screen has room for
+        self.offers_seen = OFFERED  # as many of the offered lines as the screen has room for
         self.view = self._mode = Mode.QUEUE
         self.typing: Typing | None = None
         self.edit: Edit | None = None
@@ -61,7 +61,7 @@ class Focus:
 
     @property
     def mode(self) -> Mode:
-        """Where keys go; `view` is which of the three views that is, or stands over."""
+        """The mode that gets the keys; `view` is the view below it."""
         return self._mode
 
     @mode.setter
@@ -72,7 +72,7 @@ class Focus:
 
     @property
     def editing(self) -> bool:
-        """Whether a text is being edited, or what that changes is looked at."""
+        """Whether the operator edits a text, or looks at the difference that the edit makes."""
         back = self.proposal.back if self.mode is Mode.CONFIRM and self.proposal else self.mode
         return back is Mode.EDIT
 
@@ -104,7 +104,7 @@ class Focus:
 
     @property
     def on_page(self) -> bool:
-        """Whether keys go to a page that stands over the cards and asks for something."""
+        """Whether keys go to a page over the cards that asks for something."""
         return self.mode in (Mode.MENU, Mode.CONFIRM)
 
     @property
@@ -139,10 +139,10 @@ class Focus:
     def move_found(self, step: int) -> None:
         """Stand on another of the commands that were found."""
         if self.finder is not None:
-            self.finder.cursor += step  # `row` keeps to those that there are
+            self.finder.cursor += step  # `row` keeps within the rows
 
     def turn_all_keys(self) -> None:
-        """Show all keys, or again those of what is selected."""
+        """Show all keys, or only those of the selected card again."""
         self.all_keys, self.finder = not self.all_keys, None
 
     def open_edit(self, edit: Edit) -> None:

@@ -1,8 +1,7 @@
-"""Which keys are obeyed: what came in view a moment ago, or was never there, is not decided by one.
+"""Which keys the desk obeys: no key decides what came into view just now, or never was there.
 
-The laws of this file: one press decides at most once.  A held key, pasted text
-and the rest of an escape sequence are no presses.  What was never on the screen
-is not allowed: a key that would allow it goes on to it.
+The laws of this file: one press decides at most once. A held key, pasted text and the rest of an
+escape sequence are not presses. A key that would allow unseen text goes on to that text instead.
 """
 
 from crabhook.model.card import Card
@@ -61,7 +60,7 @@ class Gate:
         return self._stroke is not Stroke.PASTED or self._may_be_pasted(key)
 
     def _may_be_pasted(self, key: str) -> bool:
-        """Whether a key that came as pasted text does is only typed; else undo what it began."""
+        """Whether a pasted key only types; if not, undo what the key began."""
         screen, before = self._screen, self._before
         field = screen.focus.field
         if field is None or field is not before.field:
@@ -103,17 +102,17 @@ class Gate:
         return guard not in _LETS_HAPPEN or asks or self._was_read()
 
     def _why_not_yet(self, what: str) -> str:
-        """Say why a key was not obeyed: its card or page is new, or the key is still held down."""
+        """Say why a key did nothing: its card or page is new, or the key is still held down."""
         if self._screen.armed():
             return f"{self._key} was pressed for {what} a moment ago already: press once more"
         return f"{what} has only just come into view: read it, then press {self._key} again"
 
     def _armed(self) -> bool:
-        """Whether what is in view may be decided by the key: the key before needs to be let go."""
+        """Whether the key may decide what is in view; if not, let go of the key before."""
         return self._screen.armed(AGAIN if self._again else 1.0)
 
     def _was_read(self) -> bool:
-        """Whether all that is asked was on the screen; else go on to what was not."""
+        """Whether the whole request was on the screen; if not, go on to the unseen part."""
         screen, view = self._screen, view_of(self._screen)
         proposal = screen.focus.proposal if screen.focus.mode is Mode.CONFIRM else None
         if not (more := view.unseen()):
@@ -129,7 +128,7 @@ class Gate:
         return False
 
     def _may_on_page(self) -> bool:
-        """Whether a page may be said yes to: it was read, and the card it is about still waits."""
+        """Whether a page may get a yes: all of it was read, and its card still waits."""
         screen = self._screen
         number, card = screen.focus.number, screen.card
         ended = card is None or card.number != number or screen.selection.ended

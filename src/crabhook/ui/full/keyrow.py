@@ -1,8 +1,4 @@
-"""One row of the table of keys, and rows that belong together.
-
-A key is named as prompt_toolkit names it; keys pressed one after the other
-are joined by `_`.
-"""
+"""One row of the table of keys, and groups of rows; `_` joins the keys of a chord."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,12 +26,10 @@ _SHOWN = {
 class Guard(Enum):
     """When a key is obeyed.  Every row names its own: there is no default.
 
-    FREE: at once, since the key only moves, shows, marks or takes back.  ARMED:
-    it does something to a card, or says yes to a page, so not before the card
-    or the page has been in view for the arming delay; an answer held for the
-    card is taken back first.  READ: as ARMED, but it lets something happen, so
-    not before all that is asked was on the screen.  ALLOW: as READ, but an allow
-    that is held stays.  LINE: as ARMED where the typed line is about a card.
+    FREE: at once; the key only moves, shows, marks or takes back. ARMED: the key acts on a card or
+    says yes to a page, so the view needs the arming delay; a held answer is taken back first. READ:
+    as ARMED, but the key lets something happen, so the whole request must have been on the screen.
+    ALLOW: as READ, but a held allow stays. LINE: as ARMED where the typed line is about a card.
     """
 
     FREE = auto()
@@ -53,9 +47,9 @@ Handler: TypeAlias = Callable[[Screen, str], Effects | None]
 class Key:
     """One row of the table.
 
-    `shown` is what a person calls the key, `name` what the help line says (a
-    row without one is left to the help page), `does` the help page's words.
-    `do` is given the screen and the key pressed; `guard` tells when it is called.
+    `shown` is the key's name for people. The help line shows `name` (rows without a name are only
+    on the help page), the help page shows `does`. `do` gets the screen and the key; `guard` says
+    when.
     """
 
     keys: tuple[str, ...]
@@ -71,8 +65,7 @@ class Key:
 class Group:
     """Keys of one theme.
 
-    On the help page a group without a title continues the group before it,
-    and those to know first come first.
+    A group without a title continues the group before it on the help page.
     """
 
     title: str
@@ -86,7 +79,7 @@ def group(title: str, when: Filter, *rows: tuple[str, str, str, Guard, Handler])
 
 
 def first_group(title: str, *rows: tuple[Filter, str, str, str, Guard, Handler]) -> Group:
-    """Return a group of keys to know first, each with moments of its own."""
+    """Return a group for the top of the help page, each key with moments of its own."""
     return Group(title, tuple(_key(*row) for row in rows), first=True)
 
 
@@ -100,17 +93,17 @@ def _key(  # noqa: PLR0913, PLR0917 - the columns of a row
 
 
 def _shown(name: str) -> str:
-    """Return what a person calls a key: ctrl-c for c-c."""
+    """Return the key's name for people: ctrl-c for c-c."""
     return " ".join(_SHOWN.get(one) or one.replace("c-", "ctrl-", 1) for one in _presses(name))
 
 
 def terminal_keys(name: str) -> tuple[str, ...]:
-    """Return the presses a key's name stands for, each as the terminal layer names it."""
+    """Return the presses in a key's name, each as the terminal layer names it."""
     return (" ",) if name == "space" else _presses(name)
 
 
 def _presses(name: str) -> tuple[str, ...]:
-    """Return the presses of a chord; the sign `_` itself is one of `c-_`."""
+    """Return the presses of a chord; the `_` of `c-_` is a key itself."""
     return (name,) if name.endswith("_") else tuple(name.split("_"))
 
 
@@ -137,7 +130,7 @@ def at_card(do: Callable[[Screen, Card], Effects | None]) -> Handler:
 def _on(
     part: Callable[[Screen], _Part | None],
 ) -> Callable[[Callable[[_Part], Effects | None]], Handler]:
-    """Return how to make the handler for a part of the screen."""
+    """Return a function that makes handlers for one part of the screen."""
 
     def handler(do: Callable[[_Part], Effects | None]) -> Handler:
         return lambda screen, _: None if (found := part(screen)) is None else do(found)

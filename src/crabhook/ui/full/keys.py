@@ -1,8 +1,7 @@
-"""Every key of the desk, in one table: the help line, the help page and the docs are made from it.
+"""Every key of the desk, in one table: the help line, the help page and the docs come from it.
 
-A new key is a row: its names, what the help line and the help page say, when
-it is obeyed (`Guard`), and what it does.  At most one row of the table applies
-to a key at any moment; a test tries them all.
+A new key is one row: its names, its help, its `Guard`, its handler. At most one row applies to a
+key at any moment; a test tries all combinations.
 """
 
 from crabhook.model.decision import Beside, Decision, Verdict

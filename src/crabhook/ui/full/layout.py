@@ -1,4 +1,4 @@
-"""One picture of the screen: status, queue, what is looked at, and the foot."""
+"""One picture of the screen: status, queue, card or page, and the foot."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ from crabhook.ui.text.safe import FOLD, safe
 from crabhook.ui.text.width import Mask, clip, own_ascii, safe_ascii
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
-BESIDE = 140  # columns from which the queue stands beside the card
+BESIDE = 140  # columns from which the queue is beside the card
 _CARD_ROWS = 12  # rows that a card keeps, with the two edges of its panel, however many wait
 _TITLE = 6  # the rank of the status line's least part
 _SIDES = 60  # columns from which a panel has sides
@@ -47,9 +47,9 @@ _PAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """How many rows each part of the screen gets, without the edges of its panels.
+    """How many rows each part of the screen has inside its panel.
 
-    `ruled`: the queue has a panel.  `beside`: it stands beside the card, and not above it.
+    `ruled`: the queue has a panel. `beside`: the queue is beside the card, not above.
     """
 
     queue: int
@@ -76,10 +76,9 @@ def divide(columns: int, rows: int, needed: int) -> Rows:
 class Frame:
     """One picture of the screen.
 
-    `cursor` is the column and the row of the typing cursor.  `shows_card`
-    tells whether the selected card, or the page keys act on, could be read.
-    `named` tells which card, session or entry each row of the view is of; the view has the
-    first `queue_columns` columns.
+    `cursor` is the column and row of the typing cursor. `shows_card`: the card or page that keys
+    act on is readable. `named` gives the card, session or entry of each row of the view, which
+    takes the first `queue_columns` columns.
     """
 
     lines: list[Line]
@@ -136,7 +135,6 @@ class Painter:
         return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card, at, left)
 
     def _page(self, columns: int, rows: int, clock: Clock) -> Frame:
-        """Draw a page that fills the screen."""
         foot, column = self._foot.lines(columns, 0, clock, [])
         detail, _ = self._detail(rows - len(foot) - 1, columns, clock)
         lines = [self._status(columns, clock), *detail]
@@ -179,7 +177,7 @@ class Painter:
             (5, [("dim", f"  {state}  " if state else "")]),
             (1, [("", f" {of_day} ")]),
         ]
-        if wrong:  # it gives way to how the rules and the record stand, where that leaves a word
+        if wrong:  # where short of room, the state of rules and record comes first
             taken = sum(line_cells(line) for rank, line in (*parts, *ends_with) if rank < _TITLE)
             room = columns - taken - len(" !  ·")
             room = min(room if room >= columns // 5 else columns, columns // 3)
@@ -195,7 +193,7 @@ class Painter:
         return ends(left, right, columns)
 
     def _arranged(self) -> Line:
-        """Return the title of the queue: its order, and what of it is wanted."""
+        """Return the title of the queue: its order and its filter."""
         if self._screen.focus.mode is Mode.PALETTE:
             return [("", "Commands")]
         if self._screen.focus.offers:
@@ -208,7 +206,6 @@ class Painter:
         return [("", f"Queue · {queue.arranged}{found}")]
 
     def _queue(self, height: int, columns: int, clock: Clock) -> tuple[list[QueueRow], Line]:
-        """Return the queue's rows, and what to say of those out of view."""
         if self._screen.focus.mode is Mode.PALETTE:
             lines = _filled(palette_lines(self._screen, height, columns), height)
             return [QueueRow(line) for line in lines], []
@@ -222,7 +219,7 @@ class Painter:
         return rows, [("dim", more)] if more else []
 
     def _rows(self, height: int, columns: int, clock: Clock) -> tuple[list[QueueRow], int, int]:
-        """Return the rows of the view that are seen, and how many are above and below them."""
+        """Return the visible rows of the view, and how many more are above and below."""
         screen = self._screen
         if screen.listing is not None:
             return view_rows(screen, height, columns, clock, self._spell)
@@ -243,7 +240,7 @@ class Painter:
         )
 
     def _titled(self, columns: int, clock: Clock) -> tuple[Line, Line]:
-        """Return the title of what is looked at: a card, or a page about no single card."""
+        """Return the title of the large part: a card's, or a page's."""
         screen = self._screen
         if screen.alone or screen.card is None:
             return [("", _PAGES.get(screen.focus.mode, ""))], []
@@ -251,7 +248,7 @@ class Painter:
         return title_of(standing, clock, self._spell, columns)
 
     def _detail(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], bool]:
-        """Return the rows of what is looked at, and whether it is what keys act on."""
+        """Return the rows of the large part, and whether keys act on what it shows."""
         screen = self._screen
         card, head = None if screen.alone else screen.card, []
         if card is not None:
@@ -262,7 +259,7 @@ class Painter:
             body = empty_lines(screen)
         else:
             sheet = self._sheet(columns)
-            for below in self._below(room, sheet):  # what says least gives way to what is asked
+            for below in self._below(room, sheet):  # the request has room before the rest
                 body = view.rows(sheet, room - len(below))
                 if not (view.above or view.below):
                     break
@@ -273,7 +270,7 @@ class Painter:
         return _filled(lines, height), room > 0 and (bool(head) or screen.alone)
 
     def _below(self, height: int, sheet: Sheet) -> Sequence[list[Line]]:
-        """Return what may stand below what a card asks: all of it, or where that is long less."""
+        """Return what goes below the request: all of it, or less where the request is long."""
         screen, card = self._screen, self._screen.card
         if card is None or screen.alone or screen.focus.mode in OVER_THE_CARD:
             return ([],)
@@ -285,9 +282,9 @@ class Painter:
         return [[], *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int) -> Sheet:
-        """Return what a card is laid out on: its secrets covered and its many blanks folded.
+        """Return the sheet for a card: it covers secrets and folds long runs of blanks.
 
-        Nobody can edit what is covered, or see what an edit changed in it.
+        An edit shows everything: nobody can edit covered text.
         """
         screen = self._screen
         number = screen.card.number if screen.card is not None else 0
@@ -316,7 +313,7 @@ class Painter:
         return lines
 
     def _named(self) -> Line:
-        """Return the keys that a card's lower edge names, for what is not on it."""
+        """Return the keys on a card's lower edge: those that show what the card leaves out."""
         screen, named = self._screen, Line()
         if screen.alone or screen.focus.mode in OVER_THE_CARD:
             return named
@@ -327,7 +324,7 @@ class Painter:
         return named
 
     def _scrolled(self, body: list[Line]) -> Line:
-        """Return what there is to see beyond the rows in view: above, below, and under a cover."""
+        """Return what is out of view: rows above, rows below, covered secrets."""
         view = view_of(self._screen)
         covered = any(self._spell.cover in text for line in body for _, text in line)
         secret = ["secrets covered: R"] if covered and not self._ascii else []
@@ -340,5 +337,4 @@ class Painter:
 
 
 def _filled(lines: list[Line], rows: int) -> list[Line]:
-    """Return exactly so many lines, the last of them empty where there are fewer."""
     return [*lines[:rows], *([] for _ in range(rows - len(lines)))]

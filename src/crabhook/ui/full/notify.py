@@ -1,7 +1,7 @@
-"""Calling a person: the bell, a notification, a program of theirs, the count in the title.
+"""Calls a person: the bell, a notification, the operator's own program, the count in the title.
 
-The law of this file: nothing an agent sent is in any of it but text made safe
-and short; a program learns numbers and the kind of a card, and no text at all.
+The law of this file: an agent's text appears in these only short and made safe; a program gets
+numbers and the kind of a card, but no text.
 """
 
 import asyncio
@@ -32,27 +32,26 @@ SEQUENCES: Mapping[str, Callable[[str], str]] = {
 def notification(cards: Sequence[Card], sequence: str, *, in_tmux: bool = False) -> str:
     """Return the escape sequence that shows a notification about these cards on the desktop."""
     sent = SEQUENCES[sequence](_told(cards))
-    if in_tmux:  # which passes on what stands between these, its escapes doubled
+    if in_tmux:  # tmux passes on what is between these, with escapes doubled
         sent = f"\x1bPtmux;{sent.replace(chr(0x1B), chr(0x1B) * 2)}{_END}"
     return sent
 
 
 def _told(cards: Sequence[Card]) -> str:
-    """Return who asks, in one line without anything that could end or divide a sequence."""
+    """Return who asks, in one line that cannot end or divide a sequence."""
     first = cards[0]
     said = f"crabhook: #{first.number} {tool_label(first.event)} {project(first.event)}"
     more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
     return safe(said)[:_LONGEST].replace(";", ",") + more
 
 
-LONGEST_COPY = 54_000  # bytes; terminals refuse what is much longer
+LONGEST_COPY = 54_000  # bytes; terminals refuse much longer sequences
 
 
 def clipboard(text: str) -> str:
     """Return the escape sequence that puts exactly this text into the terminal's clipboard.
 
-    Nothing of the text itself is in it: what is sent is base64.  Raises CrabhookError for a text
-    that no clipboard takes.
+    The text travels as base64. Raises CrabhookError for a text that no clipboard takes.
     """
     try:
         encoded = text.encode()
@@ -77,7 +76,7 @@ def called_by(attention: Attention, cards: Sequence[Card]) -> Mapping[str, Seque
 
 
 def told_to_program(cards: Sequence[Card]) -> Mapping[str, str]:
-    """Return the environment variables that tell the operator's program what it is run for."""
+    """Return the environment variables for the operator's program: why it runs."""
     newest = cards[-1]
     return {
         "CRABHOOK_CARD": str(newest.number),
@@ -105,7 +104,7 @@ class Notifier:
         return f"<Notifier {self._title!r} programs={len(self._programs)}>"
 
     def call(self) -> None:
-        """Call for what is due now, and keep the title true."""
+        """Send the calls that are due, and keep the title true."""
         called = called_by(self._attention, self._screen.watch.call(self._screen.desk.now()))
         if called["bell"]:
             self._output.bell()
@@ -120,7 +119,7 @@ class Notifier:
     async def close(self) -> None:
         """Give the terminal its title back, and end what still runs."""
         if self._title is not None:
-            with suppress(OSError):  # the terminal itself may be what is gone
+            with suppress(OSError):  # the terminal itself may be gone
                 self._output.clear_title()
                 self._write(_OLD_TITLE)
         for task in self._programs:

@@ -1,7 +1,7 @@
-"""The state of the screen: what the operator looks at, what is open, and what was begun.
+"""The state of the screen: the selection, the open dialogs, and unfinished work.
 
-Nothing is drawn here and nothing is sent: the panes read it, handlers of keys
-change what they own of it, and the controller does the rest.
+This module draws and sends nothing: panes read it, key handlers change their part of it, and the
+controller does the rest.
 """
 
 from collections.abc import Callable, Hashable
@@ -41,9 +41,9 @@ DANGER_TIMES = 2.5  # times the take-back moment, for a card marked ▲▲
 class Work:
     """What the operator began about cards, each kept while its card lives.
 
-    `messages` go to the agents' users with decisions, by the number of the
-    card.  `quiet` are the cards whose decision asks for no output of the hook.
-    `bare` is the card whose secrets are shown, `unfolded` the card whose many blanks are.
+    `messages` go with decisions to the agents' users, by card number. `quiet`: cards whose decision
+    suppresses the hook's output. `bare`: the card with its secrets shown; `unfolded`: the card with
+    its blanks shown.
     """
 
     def __init__(self, desk: Replica) -> None:
@@ -69,7 +69,7 @@ class Work:
         self.quiet.discard(number)
 
     def with_extras(self, card: Card, decision: Decision) -> Decision:
-        """Return a decision with what was kept to go with it."""
+        """Return a decision with the extras that the operator prepared for it."""
         if Beside.MESSAGE in card.choices.beside:
             decision = replace(decision, user_message=self.messages.get(card.number, ""))
         return replace(decision, suppress_output=True) if card.number in self.quiet else decision
@@ -88,9 +88,8 @@ class Work:
 class Screen:
     """One operator's screen.  All times are on the desk's clock, in seconds.
 
-    Each part has an owner that keeps its laws: `selection` and `answers` and
-    `marks` about cards, `focus` about where keys go, `work` about what was
-    begun, `notice` about what is said, `arming` about what was in view.
+    Each part keeps its own laws: `selection`, `answers` and `marks` are about cards, `focus` about
+    where keys go, `work` about unfinished work, `arming` about what was in view.
     """
 
     def __init__(self, desk: Replica, options: DeskOptions, title: str = "") -> None:
@@ -144,7 +143,7 @@ class Screen:
 
     @property
     def alone(self) -> bool:
-        """Whether the large part of the screen shows what is about no single card."""
+        """Whether the large part of the screen shows a page without a card."""
         focus = self.focus
         elsewhere = focus.view is not Mode.QUEUE
         return self.fills or elsewhere or (focus.on_page and focus.number is None)
@@ -204,10 +203,7 @@ class Screen:
         return mcp_form.enters(self.filling) if focus.mode is Mode.FILL and self.filling else ""
 
     def sight(self) -> Sight:
-        """Return what keys can act on as it is now, for a picture that is drawn now.
-
-        On a page that stands over the card, the card itself is not seen.
-        """
+        """Return what keys can act on in a picture drawn now; under a page the card is not seen."""
         marked = self.marks.cards() if self.focus.mode is Mode.CONFIRM else ()
         elsewhere = self.focus.view is not Mode.QUEUE
         covered = self.focus.on_page or self.focus.mode is Mode.EDIT or elsewhere
@@ -215,11 +211,11 @@ class Screen:
         return Sight(self._view(), {card.number: card.revision for card in cards})
 
     def seen(self, card: Card) -> Seen:
-        """Return a card with the revision of it that was last on the terminal."""
+        """Return a card with its revision that was last on the terminal."""
         return Seen(card, self.shown.get(card.number, 0))
 
     def _view(self) -> Hashable:
-        """Return what tells the view from any other, as far as it may be decided on."""
+        """Return an identity of the present view, for all that matters to a decision."""
         focus = self.focus
         elsewhere = focus.view is not Mode.QUEUE and not focus.on_page
         if self.fills or focus.mode is Mode.ALL or elsewhere:
@@ -234,18 +230,15 @@ class Screen:
             return "edit", card
         if focus.mode is Mode.SURE and focus.doubt:
             return card, focus.doubt.sure
-        # which cards a key decides is part of what is seen
+        # the set of cards that a key decides is part of the view
         return None if card is None else (card, bool(self.marks))
 
     def armed(self, times: float = 1.0) -> bool:
-        """Whether keys may decide the selected card, or do what a page asks about.
-
-        That is so once it was in view for so many `times` the arming delay.
-        """
+        """Whether keys may decide the card or page: it was in view for `times` arming delays."""
         return self.arming.armed(self._view(), self.desk.now(), times)
 
     def given(self, card: Card) -> Card:
-        """Return a card as it will be by what is held for it, or waits for a second yes."""
+        """Return a card as it will be with the answer that is held or waits for a second yes."""
         doubt = self.focus.doubt
         if self.focus.mode is Mode.SURE and doubt is not None:
             return self.answers.as_given(card, doubt.decision)
@@ -270,7 +263,7 @@ class Screen:
         return self.selection.queue.arranged
 
     def want(self, text: str) -> None:
-        """Show those cards alone that tell what is typed."""
+        """Show only the cards that match the typed words."""
         self._arrange(replace(self.arranged, wanted=text.strip()[:LONGEST_FILTER]))
 
     def sort(self) -> None:

@@ -1,8 +1,7 @@
-"""The inputs of the operator: a line, or a text of several lines, each a prompt_toolkit Buffer.
+"""The operator's text input, of one line or of several, each a prompt_toolkit Buffer.
 
-The law of this file: nothing that a terminal would act on is let in, whether
-it is typed, pasted or yanked.  What was in a text from the start stays, letter
-for letter, until it is deleted.
+The law of this file: typed, pasted or yanked text loses whatever a terminal would act on. A text
+that was there from the start stays, letter for letter, until it is deleted.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from prompt_toolkit.selection import PasteMode
 LONGEST_LINE = 20_000  # letters, so that a slip of the clipboard cannot fill the screen's memory
 LONGEST_TEXT = 1_000_000  # letters; a longer text is for another editor than this one
 KEPT_LINES = 100  # earlier lines
-UNDONE_STEPS, UNDONE_LETTERS = 100, 4_000_000  # what is kept of one text for undo
+UNDONE_STEPS, UNDONE_LETTERS = 100, 4_000_000  # kept of one text, for undo
 YANKED = 10  # texts that were cut, kept for yank
 PAGE = 10  # lines
 
@@ -28,7 +27,7 @@ _Command: TypeAlias = Callable[[KeyPressEvent], object]
 
 
 def _named(**names: str) -> Mapping[str, _Command]:
-    """Return prompt_toolkit's commands by key; each bears the name that readline gave it."""
+    """Return prompt_toolkit's commands by key; each has the name that readline gave it."""
     return {key.replace("_", "-"): get_by_name(name).handler for key, name in names.items()}
 
 
@@ -107,7 +106,7 @@ class _Input(Buffer):
         move_cursor: bool = True,  # noqa: FBT001, FBT002 - as above
         fire_event: bool = True,  # noqa: FBT001, FBT002 - as above
     ) -> None:
-        """Put text in at the cursor, as much of it as may be let in."""
+        """Insert text at the cursor, as much of it as is allowed."""
         seen = self.clean(data)[: max(self.longest - len(self.text), 0)]
         super().insert_text(seen, overwrite, move_cursor, fire_event)
 
@@ -153,7 +152,7 @@ class _Input(Buffer):
 class LineInput(_Input):
     """A line being typed; a line break becomes a space.
 
-    `history` holds the lines of its kind that were typed before, the newest last.
+    `history` has earlier lines, newest last.
     """
 
     commands = _LINE_COMMANDS
@@ -193,7 +192,7 @@ class LineInput(_Input):
 
 
 class TextInput(_Input):
-    """A text of several lines being edited; the cursor stands at its start."""
+    """A text of several lines being edited; the cursor begins at its start."""
 
     commands = _TEXT_COMMANDS
     longest = LONGEST_TEXT
@@ -205,7 +204,7 @@ class TextInput(_Input):
         return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
 
     def replace(self, text: str) -> None:
-        """Put another text in place of all of it, letter for letter."""
+        """Replace the whole text, letter for letter."""
         self.save_to_undo_stack()
         self.text = text
         self.cursor_position = 0

@@ -1,8 +1,7 @@
 """What the words of the plain desk do with a card: decide it, hold the answer, take it back.
 
-The laws of this file: what is changed is decided only after the rules were asked about it, and
-what they are against is allowed only by a line of its own.  What wants a
-second yes of a person is given only after that.
+The laws of this file: the rules are asked about a change before it is decided, and against their
+objection only a line of its own allows it. A decision that needs a second yes waits for that.
 """
 
 import asyncio
@@ -33,12 +32,12 @@ _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
 
 
 def _without_places(difference: str) -> str:
-    """Return a difference without the lines that say where it is: noise to an ear."""
+    """Return a difference without the lines of places: to an ear they are noise."""
     return "\n".join(one for one in difference.split("\n") if not one.startswith("    @@ "))
 
 
 class Deciding:
-    """Does with cards what lines say, and says what came of it."""
+    """Does what lines say to cards, and reports the outcome."""
 
     def __init__(
         self,
@@ -83,7 +82,7 @@ class Deciding:
         return card.state is State.DECIDED and card.number in self._decided
 
     def follow(self, card: Card, command: Command, *, alone: bool) -> None:
-        """Do with a card what a line says of it, or of several."""
+        """Do with one or several cards what a line says."""
         self._alone = alone
         try:
             self._words.get(command.word.name, self._give)(card, command)
@@ -101,7 +100,7 @@ class Deciding:
             await self._judged.wait()
 
     def leave(self) -> None:
-        """Stop; what is held was never given."""
+        """Stop; held decisions are never given."""
         if self._timer:
             self._timer.cancel()
 
@@ -142,7 +141,7 @@ class Deciding:
         write: str = "",
         then: Callable[[], object] = lambda: None,
     ) -> None:
-        """Submit a command, and go on once it is done; what is refused says what to write."""
+        """Submit a command and continue after it; a refusal says what to write instead."""
         alone = self._alone
 
         def settled(outcome: Outcome) -> None:
@@ -182,7 +181,6 @@ class Deciding:
     def _give_judged(
         self, card: Card, given: LineDecision, said: tuple[str, ...], *, sure: bool = False
     ) -> None:
-        """Decide a card, unless the rules are against what it is changed to."""
         for remark in given.remarks:
             self._say(remark if self._person is None else _without_places(remark))
         self._objected.pop(card.number, None)
@@ -204,7 +202,6 @@ class Deciding:
         self._decide(card, given.decision, then=repeat, sure=sure)
 
     def _allow_surely(self, card: Card, command: Command) -> None:
-        """Allow a call as it was asked, whatever it does."""
         if self._second_yes.drop(card.number):
             wrong = f"your edit of #{card.number} was not given; allow! means it as it was asked"
             usage = f"{card.number} allow!, or {WORDS['edit'].usage(card.number)}"
@@ -219,7 +216,7 @@ class Deciding:
         return give is not None
 
     def _anyway(self, card: Card, _: Command) -> None:
-        """Allow what the rules were just said to be against."""
+        """Allow what the rules objected to just now."""
         objected = self._objected.pop(card.number, None)
         if objected is None or objected[0].requests != card.requests:
             wrong = f"nothing was said against a change of #{card.number}"
@@ -227,7 +224,7 @@ class Deciding:
         self._decide(card, objected[1], sure=True)
 
     def _hush(self, card: Card, _: Command) -> None:
-        """Have suppressOutput go with the decision, or not go with it after all."""
+        """Send suppressOutput with the decision, or no longer."""
         if card.state is not State.WAITING or Beside.SUPPRESS not in card.choices.beside:
             raise LineError(f"#{card.number} has no output to suppress", other_words(card))
         self._quiet ^= {card.number}
@@ -236,7 +233,7 @@ class Deciding:
         self._say(f"· {said} with your decision about #{card.number}: nothing is sent yet")
 
     def _remember(self, card: Card, command: Command) -> None:
-        """List the rules offered for a card; or allow it, and write one of them."""
+        """List the rules offered for a card; or allow it and write one of them."""
         if command.rest:
             rule = self._remembering.chosen(card, command.rest)
             self._decide(card, Decision(Verdict.ALLOW), rule)
@@ -267,9 +264,9 @@ class Deciding:
         *,
         sure: bool = False,
     ) -> None:
-        """Give a decision, or hold it where there is time to; it replaces a held decision.
+        """Give a decision, or hold it for a moment; it replaces a held one.
 
-        What wants a second yes is given only when that was said: `sure`.
+        A decision that needs a second yes goes through only when `sure`.
         """
         if not sure:
             again = partial(self._decide, card, decision, rule, then, sure=True)

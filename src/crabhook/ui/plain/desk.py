@@ -32,10 +32,9 @@ FAREWELL = 1.0  # seconds; an operator who has not read the last lines by then h
 class PlainOptions:
     """How an operator wants the plain desk.
 
-    `take_back_ms`: how long an allow is held, so that `undo` can take it back; 0 sends at once.
-    `detail`: how much a person is told; None for a program, which reads another format.
-    `from_start`: what went by before the desk was there is said too, as at the server's own:
-    hooks come from the moment that the port listens.
+    `take_back_ms`: how long an allow is held for `undo`; 0 sends at once. `detail`: how much a
+    person reads; None for a program, which has another format. `from_start`: also print what
+    happened before the desk was there, as at the server's own desk.
     """
 
     take_back_ms: int = 0
@@ -54,10 +53,9 @@ async def run(
     options: PlainOptions = FOR_PROGRAMS,
     clock: Callable[[], float] = monotonic,
 ) -> None:
-    """Let an operator decide by lines, until `quit`, the end of the lines, or of the reader.
+    """Let an operator decide by lines, until `quit` or the end of the lines or of the reader.
 
-    What still waits then is the caller's to release.  What is held when the operator leaves was
-    never given.  `clock` is this process's own.
+    The caller releases what still waits; held decisions are never given. `clock` is this process's.
     """
     replica = Replica(desk, clock)
     person = None if options.detail is None else ForAPerson(replica, options.detail)
@@ -87,7 +85,7 @@ async def run(
         await writing
         await reading
     except OSError:
-        pass  # nobody reads what we write: the operator has gone
+        pass  # the reader is gone: the operator has left
     finally:
         unsubscribe()
         interpreter.leave()
@@ -97,7 +95,7 @@ async def run(
 
 
 def _said(news: News, person: ForAPerson | None) -> str:
-    """Return the line that news are, of themselves; empty where they are none."""
+    """Return the line for news that need no state; empty if there is none."""
     if isinstance(news, Claimed):
         return person.looks(news.card) if person else ""
     if not isinstance(news, LinkChanged):
@@ -108,7 +106,7 @@ def _said(news: News, person: ForAPerson | None) -> str:
 
 
 class _Greeting:
-    """Says once where the desk is and how all stands; to a person also each time that changes."""
+    """Says once where the desk is and how all is; to a person again when that changes."""
 
     def __init__(self, output: OutputQueue, options: PlainOptions) -> None:
         self._output, self._options = output, options
@@ -136,7 +134,7 @@ class _Greeting:
             output.hear(entry)
 
     def _tell(self, house: HouseChanged, *, first: bool = False) -> None:
-        """Tell a person how rules and record stand, where that is new."""
+        """Tell a person the state of rules and record, where it is new."""
         if self._options.detail is not None and house.state != self._state:
             self._state = house.state
             today = f" · today: {covered(house.today)}" if first and house.today else ""
@@ -149,10 +147,7 @@ async def farewell(
     write: Write,
     summary: Callable[[int], Iterable[str]] | None = None,
 ) -> None:
-    """Have `release` let go what still waits, and print how each of those cards ended.
-
-    Then follows the `summary` of a sitting that ended with so many cards.
-    """
+    """Have `release` let go what waits, print how each card ended, then the `summary`."""
     ended: list[Card] = []
 
     def hear(update: Update) -> None:

@@ -1,7 +1,7 @@
-"""A line of the plain desk carried out: which cards it is about, and what its word does.
+"""Carries out a line of the plain desk: finds its cards and does what its word says.
 
-`history` prints what ended, the newest first, or one entry whole: a number is that of its record,
-or of the end itself where no record is kept.
+`history` prints ended cards, newest first, or one whole entry by the number of its record (or of
+the end, where no record is kept).
 """
 
 import asyncio
@@ -110,7 +110,7 @@ class Interpreter:
         self._deciding.end()
 
     async def _done(self) -> None:
-        """Wait until what a line does is done, so that the next one finds it so."""
+        """Wait until the line is carried out, so that the next line finds its result."""
         self._following = True
         while self._desk.doing():
             self._settled.clear()
@@ -134,7 +134,7 @@ class Interpreter:
                 self._about_the_desk[command.word.name](command)
             elif command.target.kind is Naming.OLDEST:
                 self._about(self._default.meant(command.word), command, alone=True)
-            else:  # what fails on one card does not stop the others
+            else:  # a failure on one card does not stop the others
                 cards = named_cards(command.target, self._desk, command.word)
                 for card in cards:
                     self._about(card, command, alone=len(cards) == 1)
@@ -145,7 +145,7 @@ class Interpreter:
         return False
 
     def _parse(self, line: str) -> Command | None:
-        """Return what a line asks for; None for nothing, and where it was a person's second yes."""
+        """Return what a line asks for; None for nothing, or for a second yes."""
         try:
             command = parse(line, self._output.form.words)
         except LineError:
@@ -160,7 +160,7 @@ class Interpreter:
         return None
 
     def leave(self) -> None:
-        """Stop; what is held was never given."""
+        """Stop; held decisions are never given."""
         self._deciding.leave()
 
     def _about(self, card: Card, command: Command, *, alone: bool) -> None:
@@ -187,7 +187,6 @@ class Interpreter:
     # What the words do with the desk.
 
     def _detail(self, command: Command) -> None:
-        """Tell more or less of each new card from now on."""
         if self._person is not None:
             self._person.detail = Detail(command.word.name)
             self._say(f"· from now on: {command.word.means}")

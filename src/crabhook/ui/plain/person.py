@@ -1,10 +1,9 @@
-"""How the plain desk tells a person what happens: a sentence first, each line clear by itself.
+"""How the plain desk tells a person what happens: a sentence first, each line clear alone.
 
-It is for eyes and for screen readers: nothing is drawn, nothing needs a colour, and what was said
-is not said again.
+It serves eyes and screen readers: no drawing, no colours, no repetition.
 
-The law of this file: what was not printed of a request is known (`unprinted`), so that nobody
-allows by one line what they could not read.
+The law of this file: it knows which parts of a request were not printed (`unprinted`), so that no
+line allows what nobody could read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,14 +62,14 @@ from crabhook.ui.text.safe import folded, safe
 
 Speller: TypeAlias = Callable[[str], str]
 
-_PRINTED_KEPT = 10_000  # cards of which is known what was printed
+_PRINTED_KEPT = 10_000  # cards with a memory of what was printed
 _LONGEST_FACT = 2_000  # characters
 
 
 class Detail(StrEnum):
-    """How much is told of a request that nobody asked to see."""
+    """How much to tell of a request that nobody asked to see."""
 
-    BRIEF = "brief"  # what it is, and its risk
+    BRIEF = "brief"  # the request and its risk
     FULL = "full"  # all that it asks
 
 
@@ -152,7 +151,7 @@ class ForAPerson(Format):
         return [header, *lines, *edited, *self._ending(card)]
 
     def _ask_words(self, asked: Card) -> None:
-        """Have the last words around a card read; what comes after the card is said apart."""
+        """Show the last words around a card when they are read; later ones come apart."""
         number, told = asked.number, last_prompt(asked, self._desk)
         late: list[bool] = []
 
@@ -184,9 +183,9 @@ class ForAPerson(Format):
         return lines
 
     def unprinted(self, card: Card, *, keeps: bool = False) -> bool:
-        """Whether some of what a card asks was not printed yet, or the card itself was not.
+        """Whether a part of the request was not printed yet.
 
-        `keeps`: what the agent suggests to keep has to be printed as well.
+        `keeps`: the rules that the agent suggests must be printed too.
         """
         asked, offered = self._unprinted.get(card.number, (1, 0))
         return asked > 0 or (keeps and offered > 0)
@@ -222,7 +221,7 @@ class ForAPerson(Format):
         return f"· {who}: {brief(entry.text, covered)} · {about}"
 
     def _known(self, card: Card) -> Iterator[Row]:
-        """Yield what nobody may miss: what is wrong, the risk, what a decision cannot do."""
+        """Yield what nobody may miss: errors, the risk, the limits of a decision."""
         yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
         if has_risk(card):
             yield Row(f"  risk: {risk_words(card.risk, covered)}")
@@ -233,7 +232,7 @@ class ForAPerson(Format):
                 yield Row(f"  {_are_looking(names)}")
 
     def _around(self, card: Card, now: float) -> Iterator[Row]:
-        """Yield why it is here, who asks, and what happened to its like."""
+        """Yield why the card is here, who asks, and what happened to similar cards."""
         event = card.event
         if told := text_at(event.given, "description"):
             yield Row("  in its own words: ", told)
@@ -255,7 +254,7 @@ class ForAPerson(Format):
         yield Row(f"  asked by the {'' if event.agent_id else 'main '}{who}{mode}{left}")
 
     def _ending(self, card: Card) -> Iterable[str]:
-        """Return what can be written about a card, each list of words once, or how it ended."""
+        """Return the words that can be written about a card, or how it ended."""
         if card.state is not State.WAITING:
             by = by_another(card, self._desk, covered)
             return [" ".join(filter(None, ("  ended:", outcome(card), by)))]
@@ -275,7 +274,7 @@ _FIRST, _WHOLE = (FIRST_LINES, FIRST_CHARACTERS), (WHOLE_LINES, WHOLE_CHARACTERS
 
 
 def _said(card: Card, spell: Speller) -> str:
-    """Return what a card asks; of several lines that it wants to run, how many there are."""
+    """Return the request in words; for several command lines, how many there are."""
     asks, key = sentence(card, spell), _told_key(card.event)
     text = text_at(card.event.given, key).strip()
     lines = text.count("\n") + 1
@@ -290,12 +289,12 @@ def _told_key(event: Event) -> str:
 
 
 def _fold(fields: Mapping[str, Value]) -> dict[str, Value]:
-    """Return fields with a mark for many blanks, or empty lines, on end in their texts."""
+    """Return fields whose runs of blanks or empty lines are folded to marks."""
     return {key: folded(one) if isinstance(one, str) else one for key, one in fields.items()}
 
 
 def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
-    """Yield what is asked, but for what the card's sentence tells whole, and the suggestions."""
+    """Yield the request, without what the card's sentence tells whole, and the suggestions."""
     event, tool = card.event, card.event.tool
     if tool is not None and (given := event.given):
         key, asks = _told_key(event), sentence(card, covered)
@@ -315,7 +314,7 @@ def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
 
 
 def _tells(asks: Sentence, text: str, event: Event) -> bool:
-    """Whether a sentence tells all of a text: one line, of which nothing was left out."""
+    """Whether a sentence tells all of a text: one whole line."""
     text = text.strip()
     near = text.removeprefix(event.cwd.rstrip("/") + "/")
     return (

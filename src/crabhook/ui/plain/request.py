@@ -1,6 +1,6 @@
-"""What a request asks for, as rows of the plain desk: the tool's input, then the other fields.
+"""A request as rows of the plain desk: the tool's input, then the other fields.
 
-A name that an agent made up is never one of our labels: whatever we do not know comes as JSON.
+A name that an agent made up never looks like our labels: unknown fields come as JSON.
 """
 
 import json
@@ -20,16 +20,16 @@ from crabhook.ui.cards.summary import is_question, json_start
 from crabhook.ui.text.compare import compared
 from crabhook.ui.text.rows import Row, indented
 
-BESIDE = 200  # characters of a text that may stand beside its name
+BESIDE = 200  # characters of a text shown beside its name
 _CHOICES_SHOWN = 100
 _EVENT = tables(summary.__file__, "fields")["event"]
 LABELS: Mapping[str, str] = _EVENT["labels"]
 
 
 def happening_rows(event: Event, longest: int, *, others: bool = True) -> Iterator[Row]:
-    """Yield the event's own fields; a text longer than `longest` characters loses its middle.
+    """Yield the event's own fields; a text past `longest` characters loses its middle.
 
-    `others`: also the fields that no screen has a label for, as JSON.
+    `others`: also the fields without a label, as JSON.
     """
     rest = {key: value for key, value in event.fields.items() if not _elsewhere(event, key, value)}
     fields = read_fields(event.fields)
@@ -54,7 +54,7 @@ def json_rows(name: str, value: Value, longest: int) -> Iterator[Row]:
 
 
 def _elsewhere(event: Event, key: str, value: Value) -> bool:
-    """Whether a field is shown elsewhere on the card, or helps nobody to decide."""
+    """Whether another part of the card shows a field, or it helps nobody to decide."""
     if key in _EVENT["every"].split():
         return isinstance(value, str)
     if key == "permission_suggestions":
@@ -63,7 +63,6 @@ def _elsewhere(event: Event, key: str, value: Value) -> bool:
 
 
 def _labelled(label: str, value: Value, longest: int) -> Iterator[Row]:
-    """Show a short value beside its label, a long value below it."""
     if isinstance(value, str):
         beside = value if len(value) <= BESIDE and "\n" not in value else None
     else:
@@ -115,10 +114,7 @@ def given_rows(event: Event, longest: int) -> Iterator[Row]:
 
 
 def tool_rows(event: Event, longest: int) -> Iterator[Row]:
-    """Yield all that the event's tool is given.
-
-    Of a text past `longest` characters the middle is left out, and the row in its place says so.
-    """
+    """Yield the tool's whole input; a row says where a text past `longest` lost its middle."""
     given = event.tool.input if event.tool is not None else None
     if isinstance(given, dict):
         rest = dict(given)
@@ -135,7 +131,7 @@ def tool_rows(event: Event, longest: int) -> Iterator[Row]:
 
 
 def _questions(rest: _Input, longest: int) -> Iterator[Row]:
-    """Show the questions, or why they cannot be read; then they are shown as they came."""
+    """Show the questions; unreadable ones as they came, with the reason."""
     try:
         questions = read_questions(rest)
     except QuestionError as error:
@@ -155,7 +151,7 @@ def _questions(rest: _Input, longest: int) -> Iterator[Row]:
 
 
 def _text(key: str, indent: str, rest: _Input, longest: int) -> Iterator[Row]:
-    """Show a text behind its name; or under it, line by line, each behind `indent`."""
+    """Show a text beside its name; or below, line by line, behind `indent`."""
     text = rest[key]
     if isinstance(text, str):
         del rest[key]
@@ -163,7 +159,7 @@ def _text(key: str, indent: str, rest: _Input, longest: int) -> Iterator[Row]:
 
 
 def _change(rest: _Input, longest: int) -> Iterator[Row]:
-    """Show what goes and what comes, marked as a unified diff marks it."""
+    """Show what goes and what comes, marked as in a unified diff."""
     old, new = rest["old_string"], rest.get("new_string")
     if not isinstance(old, str) or not isinstance(new, str):
         return
@@ -193,8 +189,8 @@ def _changes(rest: _Input, longest: int) -> Iterator[Row]:
             yield from json_rows("with", change, longest)
 
 
-# Which fields of any tool's input are shown as more than JSON, in this order.
-# Each takes what it shows out of the input, and leaves what it cannot show.
+# The fields of any tool's input that are shown as more than JSON, in this order. Each entry takes
+# what it shows out of the input, and leaves what it cannot show.
 _PARTS: Mapping[str, _Show] = {
     **{key: partial(_text, key, "") for key in ("file_path", "notebook_path")},
     "command": partial(_text, "command", "    "),

@@ -1,9 +1,8 @@
-"""What the plain desk does only upon a line that says so: a rule it offered, a doubtful decision.
+"""What the plain desk does only after a line that says so: an offered rule, a doubtful decision.
 
-The laws of this file: a number means the rule that was printed with it last, and a rule that would
-have let a denied call through is taken only by the line that says so.  A person lets what is
-doubtful happen (`cards.sentence`), or what was not printed, only by such a line as well.  Programs,
-which cannot read a question, are not asked.
+The laws of this file: a number means the rule last printed with it. A rule that would have allowed
+a denied call needs a line that says so; so does a person's doubtful decision (`cards.sentence`), or
+one about text not yet printed. Programs cannot read a question and are not asked.
 """
 
 import re
@@ -32,7 +31,7 @@ _LONGEST = 400  # letters of a rule, or of a call, that are printed
 
 
 class Remembering:
-    """Prints what is offered, when it has been tried, and knows what was printed."""
+    """Prints tried rules, and knows which were printed."""
 
     def __init__(self, desk: Replica, say: Callable[[str], None]) -> None:
         self._desk, self._say = desk, say
@@ -85,7 +84,7 @@ class Remembering:
 
 
 def _rows(card: Card, offering: Offering) -> Iterator[Row]:
-    """Yield what is offered, numbered from narrow to wide."""
+    """Yield the offered rules, numbered from narrow to wide."""
     number = card.number
     if not offering.offers:
         yield Row(f"#{number}: no rule is offered: ", offering.why)
@@ -159,9 +158,9 @@ class SecondYes:
         return asked.give
 
     def ask(self, card: Card, decision: Decision, *, plain: bool, give: Callable[[], None]) -> None:
-        """Raise LineError where a person has to say yes a second time, or to read first.
+        """Raise LineError where a person must say yes a second time, or read first.
 
-        `give` gives the decision all the same; `plain`: nothing but an allow, perhaps with a note.
+        `give` gives the decision all the same; `plain`: an allow with at most a note.
         """
         number, changed = card.number, decision.updated_input is not None
         self._asked.pop(number, None)

@@ -1,9 +1,7 @@
-"""Code and JSON in colours: a shell command, or any value that an agent sent, to its last field.
+"""Code, JSON and Markdown in colours.
 
-The letters shown are exactly those that were sent, or the text is shown plain.
-
-Markdown is styled and indented line by line, with nothing taken out but its marks.  The target of a
-link stands beside its words, and what is no Markdown that we know stands as it is.
+The shown letters are exactly those sent; otherwise the text is shown plain. Markdown loses only its
+marks. A link's target is shown beside its words; unknown Markdown stays as it is.
 """
 
 import json
@@ -45,7 +43,7 @@ def shell_rows(text: str, sheet: Sheet) -> Rows:
         yield from plain_rows(text, sheet)
         return
     if isinstance(spell, Mask):
-        text, spell = spell.apart(text)  # whole, so that it is known which quotes are open
+        text, spell = spell.apart(text)  # whole, to know which quotes are open
     said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
     for spans in split_lines(_tokens(said, _BASH)):
         yield from rows_of_a_line(wrap_line(_spans(spans), sheet.columns))
@@ -103,7 +101,7 @@ def _style_of(kind: _TokenType) -> str:
 
 
 def wrap_line(line: Line, columns: int, *, words: bool = False) -> Iterator[Line]:
-    """Return a styled line, safe already, in rows; `words` breaks it at spaces where it can."""
+    """Return a styled, safe line in rows; `words` breaks at spaces where possible."""
     place = begun = 0  # of the span that is being cut
     for start, end in cuts("".join(text for _, text in line), columns, words=words):
         row: Line = []
@@ -118,7 +116,7 @@ def wrap_line(line: Line, columns: int, *, words: bool = False) -> Iterator[Line
         yield row
 
 
-SHORT = 200  # letters of a text that may stand beside its key
+SHORT = 200  # letters of a text shown beside its key
 _JSON_LIKE = frozenset({"", "true", "false", "null"})
 
 
@@ -129,7 +127,7 @@ def field_rows(fields: Mapping[str, Value], sheet: Sheet) -> Rows:
 
 
 def value_rows(value: Value, sheet: Sheet) -> Rows:
-    """Return any value as indented JSON, written only as far as it is looked at."""
+    """Return any value as indented JSON, written only as far as somebody looks."""
     line = ""
     for piece in _ENCODER.iterencode(value):
         *whole, rest = (line + piece).split("\n")
@@ -161,7 +159,7 @@ def _field(key: str, value: Value, sheet: Sheet) -> Rows:
 
 
 def _beside(value: Value) -> str | None:
-    """Return what stands beside the key: a number, or a text on one short line."""
+    """Return what fits beside the key: a number, or a text on one short line."""
     if not isinstance(value, str):
         return None if value and isinstance(value, list | dict) else json.dumps(value)
     if len(value) > SHORT or "\n" in value:
@@ -189,9 +187,7 @@ def _json_rows(text: str, sheet: Sheet) -> Rows:
     yield from rows_of_a_line(rows)
 
 
-_LONGEST_LINE = (
-    2_000  # letters of a line that are looked at for emphasis; a longer one stands plain
-)
+_LONGEST_LINE = 2_000  # letters of a line that may have emphasis; a longer line is shown plain
 
 
 class LineKind(Enum):
@@ -207,7 +203,7 @@ class LineKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One line: what it is, its text as it was sent, and what stands before its words."""
+    """One line: its kind, its text as sent, and what precedes its words."""
 
     kind: LineKind
     text: str
@@ -216,7 +212,7 @@ class Mark:
 
 
 _FENCE = re.compile(r"[ ]{0,12}(?P<fence>`{3,}|~{3,})[^`]*$")
-_WHOLE = {  # lines that stand as they are
+_WHOLE = {  # lines shown as they are
     LineKind.HEADING: re.compile(r"[ ]{0,3}#{1,6}(?:[ ]|$)"),
     LineKind.RULE: re.compile(r"[ ]{0,3}(?:(?:-[ ]*){3,}|(?:\*[ ]*){3,}|(?:_[ ]*){3,})$"),
     LineKind.TABLE: re.compile(r"\s*\|"),
@@ -229,7 +225,7 @@ _BULLETS = "-*+"
 
 
 def marks_of(text: str) -> Iterator[Mark]:
-    """Return the lines of a text, each with what it is."""
+    """Return the lines of a text, each with its kind."""
     fence = ""
     for raw in lines_of(text):
         line = raw.replace("\t", TAB)
@@ -289,7 +285,7 @@ _SPANS = re.compile(
 
 
 def _inline(text: str, spell: Speller) -> Iterator[Span]:
-    """Return a line's words, its emphasis as styles; a link's target stands behind its words."""
+    """Return a line's words, emphasis as styles, a link's target after its words."""
     end = 0
     for found in _SPANS.finditer(text):
         if found.start() > end:

@@ -19,10 +19,7 @@ class Side(StrEnum):
 
 
 def compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Side, str]]:
-    """Yield every line of both texts once, in order; what goes stands before what comes.
-
-    Its time may grow with the square of the number of lines, so the caller bounds them.
-    """
+    """Yield every line of both texts once, in order; the caller bounds the quadratic time."""
     first, last = _alike_around(old, new)
     yield from ((Side.KEPT, line) for line in old[:first])
     before, after = old[first : len(old) - last], new[first : len(new) - last]
@@ -37,10 +34,7 @@ def compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Side, str
 
 
 def counted(old: str, new: str) -> tuple[int, int]:
-    """Return how many lines come and how many go, as the diff of the two has them.
-
-    Of many lines that differ, those that have only moved are not counted.
-    """
+    """Return how many lines come and how many go, as in the diff; moved lines may count as kept."""
     before, after = _lines(old), _lines(new)
     if not (before and after):
         return len(after), len(before)
@@ -54,7 +48,6 @@ def counted(old: str, new: str) -> tuple[int, int]:
 
 
 def _alike_around(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return how many lines both begin with, and how many of the others both end with."""
     first = _alike_at_first(old, new)
     return first, _alike_at_first(old[first:][::-1], new[first:][::-1])
 
@@ -69,9 +62,9 @@ _MOST_WORDS = 400  # of both lines; comparing may take their number squared
 
 
 def changed_words(line: str, other: str) -> list[tuple[bool, str]]:
-    """Return a line in pieces, each flagged where the other line has no such words there.
+    """Return a line in pieces, each flagged if the other line lacks its words.
 
-    Nothing is flagged in lines that have little in common, or are too long to compare.
+    Lines that are too different or too long have no flags.
     """
     mine, theirs = _WORD.findall(line), _WORD.findall(other)
     if len(mine) + len(theirs) <= _MOST_WORDS:

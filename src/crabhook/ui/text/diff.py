@@ -21,8 +21,7 @@ _STYLES = {Side.ADDED: "add", Side.REMOVED: "remove", Side.KEPT: ""}
 def edit_rows(old: str, new: str, sheet: Sheet) -> Rows:
     """Return the change from `old` to `new` in rows; the flag tells whether a row begins a line.
 
-    In a line that takes the place of another the words that differ are marked.  Texts too long
-    to compare are shown as taken out and put in whole.
+    A replaced line has its changed words marked. Very long texts are shown as two wholes.
     """
     if not (runs := _compared(old, new, sheet)):
         for side, text in ((Side.REMOVED, old), (Side.ADDED, new)):
@@ -39,7 +38,7 @@ def edit_rows(old: str, new: str, sheet: Sheet) -> Rows:
 
 
 def unified_rows(old: str, new: str, sheet: Sheet) -> Rows:
-    """Return what differs with a few lines around it; how many lines are alike between is said."""
+    """Return the differences with some lines around them, and counts of the equal lines between."""
     if not (runs := _compared(old, new, sheet)):
         yield from edit_rows(old, new, sheet)
         return
@@ -63,7 +62,7 @@ def _alike(lines: int) -> Rows:
 
 
 def added_rows(text: str, sheet: Sheet) -> Rows:
-    """Return `text` as all put in; said so where its last line has no end."""
+    """Return `text` as added lines, with a note if the last one has no end."""
     for line in lines_of(sheet.fold(text).removesuffix("\n")):
         yield from _line_rows(Side.ADDED, [(False, _spaced(line))], sheet)
     if not text.endswith("\n"):
@@ -80,10 +79,7 @@ def patch_rows(text: str, sheet: Sheet) -> Rows:
 
 
 def _compared(old: str, new: str, sheet: Sheet) -> list[tuple[Side, list[str]]]:
-    """Return the lines of both texts by what becomes of them, many blanks in them folded.
-
-    There are none where the texts are too long to compare.
-    """
+    """Return the lines of both texts by side, blanks folded; none for texts too long to compare."""
     if old.count("\n") + new.count("\n") > MOST_COMPARED:
         return []
     changes = list(compared(old.split("\n"), new.split("\n")))
@@ -100,7 +96,7 @@ def _folded(lines: Iterable[str], sheet: Sheet) -> list[str]:
 
 
 def _look_alike(changes: list[tuple[Side, str]]) -> bool:
-    """Whether some line is taken out and put in that differs in its blanks alone."""
+    """Whether a removed and an added line differ only in blanks."""
     bare = {(side, _spaced(line).rstrip()) for side, line in changes}
     return any((Side.ADDED, line) in bare for side, line in bare if side is Side.REMOVED)
 
@@ -116,7 +112,6 @@ def _marked(line: str) -> str:
 
 
 def _line_rows(side: Side, pieces: Sequence[tuple[bool, str]], sheet: Sheet) -> Rows:
-    """Return a line in rows, its flagged pieces marked."""
     style, marks, columns, spell = _STYLES[side], (f"{side} ", "  "), sheet.columns - 2, sheet.spell
     if len(pieces) == 1:
         for place, row in enumerate(wrapped(pieces[0][1], columns, spell)):

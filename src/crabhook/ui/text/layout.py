@@ -1,6 +1,6 @@
-"""Styled lines, and long contents of them that are laid out only as far as they are looked at.
+"""Styled lines, and long contents of them.
 
-Each item of a content is laid out when it comes into view: ten thousand cost no more than ten.
+An item is laid out when it comes into view: ten thousand cost no more than ten.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -25,10 +25,7 @@ MOST_AT_ONCE = 8_000  # rows laid out by one key; a longer way down takes severa
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a text is laid out on: how wide it is, and how agents' letters are spelt there.
-
-    `folds`: many blanks on end are a mark that counts them.
-    """
+    """How wide the screen is, and how agents' letters are spelt; `folds`: blanks are marks."""
 
     columns: int
     spell: Speller
@@ -114,7 +111,7 @@ def framed(rows: Iterable[tuple[bool, Line]]) -> Iterator[Line]:
 
 
 def _with_marks(row: Line) -> Iterator[Span]:
-    """Yield a row, the marks of what is folded in the style of a warning."""
+    """Yield a row, marks of folded text in the style of a warning."""
     for style, text in row:
         for at, part in enumerate(FOLD.split(text)):  # marks at odd places
             if part or not text:
@@ -124,7 +121,7 @@ def _with_marks(row: Line) -> Iterator[Span]:
 def hung(
     head: str, rows: Iterable[tuple[bool, Line]], style: str = "", below: str | None = None
 ) -> Iterator[Line]:
-    """Return rows behind a head in a style; `below`, or blanks, stands before all but the first."""
+    """Return rows behind a styled head; all but the first are behind `below`, or blanks."""
     under = ("", " " * len(head)) if below is None else (style, below)
     for place, (_, row) in enumerate(rows):
         yield [under if place else (style, head), *row]
@@ -178,7 +175,7 @@ _Place: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One piece of a content: how to lay it out, and a key that changes when its rows would."""
+    """One piece of a content: how to lay it out, and a key that changes with its rows."""
 
     key: Hashable
     rows: Layer
@@ -186,10 +183,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Something to look at, in `count` items; `item` returns the item at a place, from 0.
+    """A content of `count` items; `item` returns the item at a place, from 0.
 
-    A content with another `key` is another thing, looked at from its start.
-    `asked`: so many of the items, the first, are what is asked: all by default.
+    A new `key` means a new content, shown from its start. The first `asked` items are the request:
+    all by default.
     """
 
     key: Hashable
@@ -247,18 +244,18 @@ class Detail:
             paper.seen.update(rows)
 
     def unseen(self) -> int:
-        """Return how many rows of what is asked were never on the screen.
+        """Return how many rows of the request were never on the screen.
 
-        What was seen to its end once stays so, however it is broken into rows later.
+        An item that was once seen to its end stays seen, also when rows are broken anew.
         """
         return sum(paper.unseen() for _, paper in self._asked())
 
     def end_unseen(self) -> bool:
-        """Whether the last row of what is asked was never on the screen."""
+        """Whether the last row of the request was never on the screen."""
         return any(paper.reach(1 << 30) - 1 not in paper.seen for _, paper in self._asked())
 
     def go_on(self) -> None:
-        """Move the window to the first row of what is asked that was never on the screen."""
+        """Move the window to the first row of the request that was never on the screen."""
         for place, paper in self._asked():
             if paper.unseen():
                 row = next(row for row in count() if row not in paper.seen)
@@ -266,7 +263,7 @@ class Detail:
                 return
 
     def _asked(self) -> Iterator[tuple[int, Paper]]:
-        """Yield the items of what is asked that were not yet seen to their ends."""
+        """Yield the items of the request that were not yet seen to their ends."""
         content = self._content
         for place in range(content.count if content.asked is None else content.asked):
             key, paper = content.item(place).key, self._paper(place)
@@ -307,7 +304,7 @@ class Detail:
         self._top = min(max(self._top, self._up(wanted, self._height - 1)), wanted)
 
     def _read(self) -> tuple[list[Line], _Place]:
-        """Return the rows from the window's top on, and the place after the last of them."""
+        """Return the rows from the window's top on, and the place after the last one."""
         lines: list[Line] = []
         self._in_view = []
         item, row = self._top
@@ -344,5 +341,5 @@ class Detail:
         item = self._content.item(place)
         key = (item.key, self._sheet)
         paper = self._papers.get(key) or Paper(item.rows(self._sheet))
-        self._papers[key] = paper  # set again, so that what is looked at is kept
+        self._papers[key] = paper  # set again, to keep what is in view
         return paper

@@ -1,10 +1,10 @@
-"""Rows: lines in which our words and an agent's stand side by side, and a bound on how many.
+"""Rows: lines with our words and an agent's side by side, and a bound on their number.
 
-The law of this file: our own rows begin with exactly two spaces; what an agent sent stands behind
-our words on one of them, or behind four spaces or more.  So no text of an agent's can pass for a
-line of ours, and every such text becomes safe in one place, `Row.line`.
+The law of this file: our own rows begin with exactly two spaces; an agent's text follows our words
+on such a row, or four spaces or more. So no agent's text looks like our line, and all of it is made
+safe in one place, `Row.line`.
 
-Times are told here as a person reads them: how long ago, how long left, at what time of day.
+Times are told here in words for people.
 """
 
 import time
@@ -21,11 +21,10 @@ _MOST_TAKEN = 200_000  # rows; a fraction of a second
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line before it is printed: our words, then the agent's, then ours again.
+    """One line before printing: our words, the agent's, and ours again.
 
-    `shortened`: some of the agent's text is not there.  `piece`: it is a line of a longer text;
-    `shown` is then that line with its secrets covered, where the longer text was looked through as
-    a whole.
+    `shortened`: some of the agent's text is missing. `piece`: a line of a longer text; `shown` then
+    has the secrets covered that a search of the whole text found.
     """
 
     ours: str
@@ -52,7 +51,7 @@ class Row:
         return self.ours + safe(self.theirs.replace("\t", TAB)) + self.after
 
     def cut(self, longest: int) -> "Row":
-        """Return the row with the middle of an overlong text left out, and said so."""
+        """Return the row with the middle of an overlong text replaced by a note."""
         half = longest // 2
         gone = len(self.theirs) - 2 * half
         if gone <= 0:
@@ -77,17 +76,14 @@ def indented(indent: str, text: str, longest: int) -> Iterator[Row]:
 
 
 def _lines(indent: str, text: str, *, begins: bool = True) -> Iterator[Row]:
-    """Yield a row for each line, its secrets covered by what is known of the whole text."""
+    """Yield a row for each line, with the secrets covered that the whole text reveals."""
     shown = masked(text, begins=begins) if len(text) <= _LOOKED_THROUGH else ""
     for line, covered in zip_longest(text.split("\n"), shown.split("\n"), fillvalue=""):
         yield Row(indent, line, piece=True, shown=covered)
 
 
 def bounded(rows: Iterable[Row], lines: int, characters: int) -> list[Row]:
-    """Return the rows, or the first and the last of them, so that they stay within a bound.
-
-    An agent may send very many: only so many are taken as the bound could hold.
-    """
+    """Return the rows, or the first and last of them within a bound; no more are even made."""
     most = min(characters, _MOST_TAKEN)
     every = list(islice(rows, most + 1))
     if len(every) > most:
@@ -119,7 +115,7 @@ _FULL, _EMPTY = "▓", "░"
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """One moment on two clocks: the desk's (`now`) and the wall's (`wall`, seconds since 1970)."""
+    """One moment on two clocks: the desk's (`now`) and the wall's (`wall`, since 1970)."""
 
     now: float
     wall: float

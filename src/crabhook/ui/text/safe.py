@@ -1,8 +1,8 @@
 """Agents' text made safe for a terminal: what could act, hide or reorder becomes a visible mark.
 
-A mark is the code point between angle brackets, such as ⟨U+202E⟩, or a control picture, such as ␛.
-Nothing is dropped, so two different texts never look the same because of what was taken out.
-Many blanks on end are folded to a mark that counts them, so that they push nothing out of view.
+A mark is the code point in angle brackets, such as ⟨U+202E⟩, or a control picture, such as ␛.
+Nothing is dropped, so different texts never look the same. A long run of blanks becomes a mark with
+its length, so that blanks push nothing out of view.
 """
 
 import re
@@ -16,7 +16,7 @@ MAX_MARKS_ON_A_LETTER = 2  # combining marks past these only serve to cover the 
 # Invisible though Unicode calls them letters, marks or symbols.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _VARIATION = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x180B, 0x1810))
-# What stands on the letter before it: marks, whatever their class, and the parts of a Korean one.
+# Combines with the letter before: marks of any class, and parts of a Korean letter.
 _STACKED_CATEGORIES = frozenset({"Mn", "Me"})
 _JOINING = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})

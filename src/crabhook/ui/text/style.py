@@ -1,8 +1,8 @@
 """How each kind of text looks, and whether the terminal's background is light.
 
-Colour only repeats what words and marks already say.  The environment tells the background, or the
-terminal answers: the question (OSC 11) is sent once, when the desk opens.  The answer comes among
-the keys, at any time or never; it is taken out of them, so that no letter of it is taken for a key.
+Colour only repeats what words and marks say. The environment or the terminal tells the background:
+the question (OSC 11) is sent once, when the desk opens. The answer may come among the keys at any
+time; it is taken out, so that no letter of it counts as a key.
 """
 
 import re
@@ -25,7 +25,7 @@ GROUND = "ground"  # the style of the whole screen
 
 
 class Theme(StrEnum):
-    """The sets of looks an operator can choose; AUTO goes by the terminal's background."""
+    """The operator's choice of colours; AUTO follows the terminal's background."""
 
     AUTO = "auto"
     DARK = "dark"
@@ -74,7 +74,7 @@ _LIGHT = range(7, 16)  # the palette's light colours, but for 8, which is dark g
 
 
 def known_light(environment: Mapping[str, str]) -> bool | None:
-    """Return whether COLORFGBG names a light background; None where it is not there or unclear."""
+    """Return whether COLORFGBG names a light background; None if absent or unclear."""
     _, _, ground = environment.get("COLORFGBG", "").rpartition(";")
     if not ground.isdecimal() or int(ground) > max(_LIGHT):
         return None
@@ -96,7 +96,7 @@ def draws_letters(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def may_be_asked(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal is one that does not print what it does not know."""
+    """Whether the terminal surely does not print an unknown question."""
     term = environment.get("TERM", "")
     return bool(term) and not term.startswith(_SILENT)
 

@@ -1,8 +1,7 @@
-"""Letters on a terminal: how they are spelt, how many cells they take, where a line breaks.
+"""Letters on a terminal: their spelling, their width in cells, line breaks.
 
-Drawing code writes its own words with the few symbols of OWN_SYMBOLS; `own_ascii` replaces them at
-the end.  Agents' text is spelt by a Speller from the start; a Mask is one that covers secrets as
-well.
+Our own words use the few symbols of OWN_SYMBOLS, which `own_ascii` replaces at the end. A Speller
+spells agents' text from the start; a Mask also covers secrets.
 """
 
 from collections.abc import Callable, Iterator
@@ -50,7 +49,7 @@ def cells(text: str) -> int:
 
 
 def clip(text: str, columns: int) -> str:
-    """Return `text` in at most so many cells; an ellipsis stands for what is left out."""
+    """Return `text` in at most so many cells; an ellipsis replaces the rest."""
     if columns <= 0:
         return ""
     if cells(text) <= columns:
@@ -66,10 +65,9 @@ def fit(text: str, columns: int) -> str:
 
 
 def wrapped(line: str, columns: int, spell: Speller, *, words: bool = False) -> Iterator[str]:
-    """Return an agent's line in rows of at most `columns` cells, spelt as they are needed.
+    """Return an agent's line in rows of at most `columns` cells, spelt on demand.
 
-    `words` breaks at spaces where it can, and drops a space at a row's end; nothing else is left
-    out.
+    `words` breaks at spaces where possible and drops only a space at a row's end.
     """
     left, start, spell = "", 0, spell.piece if isinstance(spell, Mask) else spell
     while start < len(line):
@@ -108,7 +106,7 @@ def cuts(text: str, columns: int, *, words: bool) -> Iterator[tuple[int, int]]:
 
 
 def _row_end(text: str, start: int, columns: int) -> int:
-    """Return where the row that begins at `start` ends: past one letter at least."""
+    """Return the end of the row that begins at `start`: one letter later at least."""
     end = start + columns
     if text[start:end].isascii() and text[end : end + 1].isascii():
         return end
@@ -128,7 +126,7 @@ class Mask:
     cover: str = COVER
 
     def __call__(self, text: str) -> str:
-        """Return `text` spelt, the secrets in it covered."""
+        """Return `text` spelt, its secrets covered."""
         return self.spell(masked(text, self.cover))
 
     def piece(self, text: str) -> str:

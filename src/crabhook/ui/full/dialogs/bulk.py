@@ -1,8 +1,7 @@
-"""Many cards at once: they are marked, shown together, and decided alike.
+"""Many cards at once: marked, shown together, and decided alike.
 
-The law of this file: a mark is on a card as it was seen.  A card that ends or
-is asked about once more loses its mark, so that nothing is decided that has
-changed since.
+The law of this file: a mark holds for one revision of a card. A card that ends or changes loses its
+mark, so no mark decides what the operator has not seen.
 """
 
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
@@ -32,7 +31,7 @@ from crabhook.ui.text.width import cells
 
 
 class Marks(dict[int, Card]):
-    """The cards marked, by number; `by_hand` are those that were marked each by itself."""
+    """The marked cards, by number; those in `by_hand` were marked one at a time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +64,7 @@ class Marks(dict[int, Card]):
 
 
 def _danger(card: Card, verdict: Verdict, by_hand: Container[int]) -> str:
-    """Return why a danger that was not marked by hand is left out of an allow."""
+    """Return why an allow leaves out a danger that was not marked by hand."""
     left = verdict is Verdict.ALLOW and card.number not in by_hand and dangers(card.risk)
     return f"▲▲ {'; '.join(left)}: mark it by itself, with space" if left else ""
 
@@ -80,7 +79,7 @@ def refusal(card: Card, verdict: Verdict) -> str:
 
 
 def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
-    """Mark all that ask the very same, and nothing else."""
+    """Mark all cards that ask exactly the same."""
     return _mark([card, *alike(card, waiting)], "that ask the very same", marks)
 
 
@@ -97,7 +96,7 @@ def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
 
 
 def deny_marked(marks: Marks, mode: Mode) -> Effects:
-    """Ask for the one reason, then show what would be denied with it."""
+    """Ask for one reason, then show what would be denied with it."""
     ask = AskLine(
         Purpose.REASON,
         lambda text: decide_marked(marks, Decision(Verdict.DENY, reason=text), mode),
@@ -118,7 +117,7 @@ def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
         return bundle
 
     def give_all() -> Effects:
-        """Decide what was shown; what is left out stays marked."""
+        """Decide the cards shown; cards that are left out stay marked."""
         cards = now().cards
         for card in cards:
             marks.turn(card)
@@ -135,7 +134,7 @@ _NAMED = 12  # cards or sessions whose names are listed
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Cards to be decided alike, by what they ask, and those that cannot be, each with the why."""
+    """Cards to decide alike, grouped by request, and cards that cannot be, each with the reason."""
 
     marked: Sequence[Card]
     groups: Sequence[Sequence[Card]]
@@ -163,7 +162,7 @@ def bundle_of(
 
 
 def _asked(card: Card) -> Hashable:
-    """Return what is the same for cards that ask the very same, with the very same to read."""
+    """Return a key that is equal for cards with the same request and the same text to read."""
     first = card.event
     if first.tool is None:
         return card.number
@@ -195,9 +194,9 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
 
 
 def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
-    """Return what all of them ask on one line, with who asks; and below it what is more than that.
+    """Return a group's common request on one line with who asks, and below that the rest.
 
-    A command that is too long for the line is broken, and nothing of it is left out.
+    A command too long for the line is wrapped, never cut.
     """
     spell, event = sheet.spell, group[0].event
     whose = (f"{project(one.event, spell)} {session_label(one.event, spell)}" for one in group)
@@ -217,7 +216,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
 
 
 def _command_alone(card: Card) -> str | None:
-    """Return the command that is all a card asks, if it is one line; None where there is more."""
+    """Return the card's whole request if that is one command line, else None."""
     fields = card.event.given
     command = fields.get("command")
     alone = len(card.requests) == 1 and fields.keys() <= {"command", "description"}

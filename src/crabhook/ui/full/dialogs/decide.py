@@ -1,7 +1,7 @@
 """Deciding a card at once, with a typed line, or from now on; and changing how long it waits.
 
-From now on: the agent's suggestions, permission modes, and rules of the operator's own.  A rule
-that would have let a denied call through is taken only after a page that says so.
+From now on: by the agent's suggestions, permission modes, or the operator's rules. A rule that
+would have allowed a call denied before needs a yes on a page that says so.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping, MutableSet
@@ -59,7 +59,7 @@ def allow(form: Form | None) -> Effects:
 
 
 def _deciding(purpose: Purpose, needs: str, decided: Callable[[str], Decision]) -> AskLine:
-    """Return the question for the line with which the selected card is decided."""
+    """Return the prompt for the line that decides the selected card."""
     return AskLine(purpose, lambda text: (Give(decided(text)),), needs=needs)
 
 
@@ -114,7 +114,7 @@ def tell_user(card: Card, messages: MutableMapping[int, str]) -> Effects:
 
 
 def hush(card: Card, quiet: MutableSet[int]) -> Effects:
-    """Have suppressOutput go with the decision, or not go with it after all."""
+    """Send suppressOutput with the decision, or no longer."""
     quiet ^= {card.number}
     said = "suppressOutput goes" if card.number in quiet else "no suppressOutput goes"
     return (Say(f"{said} with your decision about #{card.number}: nothing is sent yet"),)
@@ -201,7 +201,7 @@ def _allowing(update: Mapping[str, Value]) -> Callable[[], Effects]:
     return lambda: (Give(Decision(Verdict.ALLOW, permissions=(update,))),)
 
 
-# When a rule may end, one after the other with each press of the key: as it was offered first.
+# The lives of a rule; each press of the key takes the next, first the offered one.
 _LIVES: tuple[Callable[[Offer], datetime | None], ...] = (
     lambda offer: offer.expires,
     lambda _: end_of(timedelta(days=1)),
@@ -218,7 +218,7 @@ def offer_rules(card: Card, desk: Replica) -> Effects:
 
 
 def offer_rules_of(entry: Past, desk: Replica) -> Effects:
-    """Show the rules offered for such calls as that of an entry of the history."""
+    """Show the rules offered for calls like that of an entry of the history."""
 
     def keep(taken: TakenOffer) -> Effect:
         where = desk.offers(0, entry.id).where
@@ -254,7 +254,7 @@ def _offer(about: _About, ask: AskOffers, offered: Callable[[], Offering]) -> Ef
 
 
 def _menu(about: _About, offering: Offering, *, turns: int, cursor: int) -> Menu:
-    """Return the list, its rules ending after one of the lives."""
+    """Return the list of offers, with one of the lives for all rules."""
     ended = _LIVES[turns % len(_LIVES)]
     ends = [ended(offer) for offer in offering.offers]
     order = f"rules from narrow to wide, {tried(offering)}"
@@ -272,7 +272,7 @@ def _menu(about: _About, offering: Offering, *, turns: int, cursor: int) -> Menu
 
 
 def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
-    """Return the row of a rule; below it the denials it undoes, else what it gives away beside."""
+    """Return the row of a rule; below it the denials it would undo, else what more it allows."""
     shown, more = denials(offer, _DENIALS_SHOWN)
     denied = "\n".join(filter(None, (*shown, more)))
     undone, rule = let_through(offer), f"{offer.rule} · {until(expires)}"

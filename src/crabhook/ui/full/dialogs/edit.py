@@ -1,7 +1,7 @@
-"""Edit, then allow: a call is changed before it is allowed, or a result before the model reads it.
+"""Edit a call before allowing it, or a result before the model reads it.
 
-The law of this file: what is sent is the whole input with the change in it,
-and what is shown as the change is read from what would be sent.
+The law of this file: the whole input is sent with the change in it, and the shown change is
+computed from what would be sent.
 """
 
 import re
@@ -36,12 +36,11 @@ _MOST_LISTED = 8  # texts of an input that are offered to be edited as lines
 
 @dataclass(slots=True)
 class Edit(Effect):
-    """A text being edited for a card; as an effect it is opened.
+    """A text being edited for a card; as an effect it opens the editor.
 
-    `subject` is what it is: the command, the plan, a new text of a file, the input or the output.
-    `path` leads to it in the input.  `old` is the text as the agent sent it.  `read` turns the
-    text into what would be decided, or raises RewriteError; `tell` gives back the text of
-    that, to be compared with `old`.  `card` is what it was made for.
+    `subject` names the text: the command, the plan, a new text of a file, the input or the output.
+    `path` leads to it in the input. `old` is the agent's text. `read` turns text into what would be
+    decided, or raises RewriteError; `tell` turns that back into text, to compare with `old`.
     """
 
     card: Card
@@ -83,9 +82,9 @@ def begin(card: Card, edits: "Edits") -> Effects:
 
 
 def text_paths(tool: ToolCall) -> Sequence[Path]:
-    """Return where in a call's input the texts stand that are edited as lines; none for JSON.
+    """Return the paths of the input's texts that are edited as lines; none for JSON.
 
-    That is the command or the plan, or what a file will hold, or else each text of several lines.
+    These are the command or plan, or a file's new text, or else each text of several lines.
     """
     if field := edited_field(tool):
         return [(field,)]
@@ -119,7 +118,7 @@ def _said(card: Card, path: Path) -> str:
 
 
 def _subject(path: Path) -> str:
-    """Return what a part of an input is called, safe to show."""
+    """Return the name of a part of the input, safe to show."""
     match path:
         case ():
             return "input"
@@ -131,9 +130,9 @@ def _subject(path: Path) -> str:
 
 
 def edit_of(card: Card, path: Path | None = None) -> Edit:
-    """Return an edit to begin with; raises RewriteError where there is nothing to edit here.
+    """Return a new edit of the text at `path`, by default the first text of lines.
 
-    It is of what stands at `path`, by default the first text that is edited as lines.
+    Raises RewriteError where the card has nothing to edit.
     """
     if Beside.OUTPUT in card.choices.beside:
         made = _of_output(card)
@@ -148,7 +147,7 @@ def edit_of(card: Card, path: Path | None = None) -> Edit:
 
 
 def asked_tool(card: Card) -> ToolCall:
-    """Return the call as it was asked about last: an earlier leg may carry less of a plan."""
+    """Return the last version of the call: an earlier leg may have less of a plan."""
     for leg in reversed(card.requests):
         if leg.event.tool is not None:
             return leg.event.tool
@@ -193,13 +192,13 @@ def _of_output(card: Card) -> Edit:
 
 
 class Edits(dict[int, dict[Path, Edit]]):
-    """The edits begun, by the card's number and what of it is edited, kept while its card lives."""
+    """The edits begun, by card number and part of the input, kept while the card lives."""
 
     def of(self, card: Card, path: Path | None = None) -> Edit:
-        """Return a card's edit, as it was left; raises RewriteError.
+        """Return a card's edit as the operator left it; raises RewriteError.
 
-        Of a card that was asked about again since, what is itself a text in
-        the input is kept; JSON that may lack what has come is begun anew.
+        If the card changed since, a text edit goes on; JSON begins anew, since it may lack new
+        fields.
         """
         made = edit_of(card, path)
         begun = self.setdefault(card.number, {})
@@ -240,7 +239,7 @@ def compare(edit: Edit | None, edits: Edits, desk: Replica) -> Effects:
 def _judged(
     edit: Edit, decision: Decision, desk: Replica, then: Callable[[tuple[str, ...]], Effects]
 ) -> Effects:
-    """Have the rules asked about a change, and go on with their objections; nothing before."""
+    """Ask the rules about a change, then go on with their objections."""
     waiting = Menu(f"#{edit.number}: the rules are asked about the change…", (), edit.number)
 
     def told(outcome: Outcome) -> Effects:
@@ -255,7 +254,7 @@ def _judged(
 def _proposal(
     edit: Edit, decision: Decision, edits: Edits, desk: Replica, *, again: bool = False
 ) -> Proposal:
-    """Return the page with the difference; where the rules object, a first yes asks `again`."""
+    """Return the page with the difference; where rules object, a first yes asks `again`."""
     risk = desk.changed_risk(edit.number, decision)
     difference = difference_page(edit, edit.tell(decision), decision.despite, risk, again=again)
 
@@ -276,7 +275,7 @@ def _proposal(
 
 
 def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:
-    """Return how the edit begins anew with what it has, if its call was asked about again."""
+    """Return that the edit begins anew if its call has changed, else nothing."""
     card = desk.card(edit.number)
     if card is None or not asked_again(edit.card, card):
         return ()
@@ -290,7 +289,7 @@ _ANYWAY = "! SEND IT ALL THE SAME? The rules are against it:"
 
 
 def edit_content(edit: Edit) -> Content:
-    """Return the lines of the text, an item each; the cursor stands out in one of them."""
+    """Return the text as items, one a line; the cursor stands out in its line."""
 
     def item(place: int) -> Item:
         here = edit.editor.document
@@ -328,10 +327,10 @@ def difference_page(
     *,
     again: bool = False,
 ) -> Content:
-    """Return what an edit takes out of what the agent sent and puts in, and what rules say to it.
+    """Return the difference to the agent's text, and what the rules say about the new text.
 
-    `against`: what a denial or a protected place says.  `risk`: what the call may do then.
-    `again`: the operator has said yes to that once, and is asked a second time.
+    `against`: the objection of a denial or protected place. `risk`: what the new call may do.
+    `again`: the operator has said yes to the objection once and is asked once more.
     """
 
     def rows(sheet: Sheet) -> Iterator[Line]:

@@ -1,7 +1,6 @@
-"""The operator's own editor: a text goes out in a private file and comes back, nothing is left.
+"""The operator's own editor: a text goes out in a private file and comes back; no file stays.
 
-The editor has the terminal to itself, in a process group of its own: a key
-that interrupts it must not interrupt the desk, on which agents wait.
+The editor has the terminal, in its own process group: its ctrl-c must not reach the desk.
 """
 
 import os
@@ -40,10 +39,9 @@ def editor_of(environment: Mapping[str, str]) -> Sequence[str]:
 
 
 class OutsideEditor:
-    """One run of the operator's editor, in the thread that waits for it."""
+    """One run of the operator's editor, in a thread that waits for it."""
 
     def __init__(self, command: Sequence[str], terminal: int | None = None) -> None:
-        """Take the command line, and the terminal to lend it."""
         self._command = command
         self._terminal = terminal
         self._child: subprocess.Popen[bytes] | None = None
@@ -51,10 +49,7 @@ class OutsideEditor:
         self._starting = Lock()
 
     def edit(self, text: str, file_name: str) -> str:
-        """Return the text the editor leaves, without the line end it may add.
-
-        Raises EditorError, and then the text is as it was.
-        """
+        """Return the text the editor leaves, without an added line end, or raise EditorError."""
         with TemporaryDirectory(prefix="crabhook-") as folder:  # mode 0700
             file = Path(folder) / file_name
             file.touch(mode=0o600)
@@ -84,7 +79,6 @@ class OutsideEditor:
                 os.killpg(self._child.pid, number)
 
     def _run(self, command: Sequence[str]) -> int:
-        """Run a command to its end, in the foreground of the terminal; return its exit code."""
         with self._starting:
             if self._stopped:
                 raise EditorError("the desk closes: the editor was not started")
@@ -99,7 +93,7 @@ class OutsideEditor:
                 self._lend(os.getpgrp())
 
     def _lend(self, group: int) -> None:
-        """Put a process group into the terminal's foreground, from wherever we stand."""
+        """Make a process group the terminal's foreground, even from the background."""
         if self._terminal is None:
             return
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
@@ -121,7 +115,7 @@ def _read(file: Path, before: str) -> str:
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:
-    """Wait for the editor; a suspended editor is continued, for there is no shell to wake it."""
+    """Wait for the editor and continue it when suspended: no shell would."""
     while True:
         _, status = os.waitpid(child.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):

@@ -35,9 +35,9 @@ def go_field(form: FillIn, step: int) -> Effects:
 
 
 def choose(form: FillIn, number: int | None = None) -> Effects:
-    """Choose what the operator stands on, or the choice with that number; type where there is none.
+    """Choose the current choice, or choice `number`; in a field without choices, type.
 
-    From outside of the form it leads into it.
+    From outside the form, go into it.
     """
     if not form.stops:
         return ()
@@ -68,7 +68,7 @@ def enter(card: Card, form: FillIn) -> Effects:
 
 
 def enters(form: FillIn) -> str:
-    """Return what `enter` does where the operator stands, in words."""
+    """Return what `enter` does in the current field, in words."""
     on = "review" if not form.stops or form.last else "next field"
     if not form.stops:
         return on
@@ -79,12 +79,11 @@ def enters(form: FillIn) -> str:
 
 
 def _go_on(card: Card, form: FillIn) -> Effects:
-    """Go to the next field; from the last field to the review."""
     return accept(card, form) if form.last else go_field(form, +1)
 
 
 def clear(form: FillIn) -> Effects:
-    """Take back what is given for the field."""
+    """Clear the field."""
     if form.stops:
         form.clear()
     return ()
@@ -122,10 +121,7 @@ _TOLD_IN_WORDS = frozenset(
 
 
 def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
-    """Return who asks and for what, and the fields row by row.
-
-    `focused`: whether keys go to the form, so that the row they act on is marked.
-    """
+    """Return who asks for what, and the fields row by row; `focused` marks the current row."""
     number = card.number
 
     def item(place: int) -> Item:
@@ -159,7 +155,7 @@ def _asked(card: Card, form: FillIn, sheet: Sheet) -> Iterator[Line]:
 
 
 def _row(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -> Iterator[Line]:
-    """Return a typed field, or one of a field's choices; the first bears the field's heading."""
+    """Return a typed field, or one choice of a field; the first row has the heading."""
     if choice == 0:
         yield from _heading(entry, sheet)
     if entry.choices:

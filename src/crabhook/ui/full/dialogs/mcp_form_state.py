@@ -1,8 +1,6 @@
-"""A form of an MCP server while the operator fills it in; nothing is drawn here.
+"""A form of an MCP server while the operator fills it in; this module draws nothing.
 
-The operator stands at a stop: one for each value that can be chosen, or one
-for a field that is typed.  What is not given is not sent, so an empty field is
-left out rather than sent as an empty text.
+The operator is at a stop: a choice, or a field to type. Empty fields are not sent.
 """
 
 import json
@@ -28,10 +26,7 @@ _YES_OR_NO = ((True, "yes"), (False, "no"))
 
 
 def _read(kind: str, text: str) -> Value:
-    """Return the value that `text` stands for in a field of that JSON type.
-
-    Raises DecisionError, in words for the operator, where it stands for none.
-    """
+    """Return `text` as a value of that JSON type, or raise DecisionError with words for people."""
     if kind == "string":
         return text
     if kind not in {"integer", "number"}:
@@ -46,7 +41,7 @@ def _read(kind: str, text: str) -> Value:
 
 def _json(text: str) -> Value:
     try:
-        json.loads(text)  # one value: the text cannot close what it is about to stand in
+        json.loads(text)  # one value: the text cannot close the array around it
         return parse_object(f'{{"": {text}\n}}'.encode())[""]
     except (PayloadError, ValueError, RecursionError) as error:
         raise DecisionError(f"a value in JSON is asked for: {error}") from None
@@ -54,11 +49,10 @@ def _json(text: str) -> Value:
 
 @dataclass(slots=True)
 class Entry:
-    """One field of the form, and what is given for it so far.
+    """One field of the form and its present value.
 
-    `asked` is what the form says of it, `choices` are the values to choose
-    from.  `given`: whether there is a `value`.  `typed` is the text the
-    operator typed, kept where it is no value of the field; `wrong` says why not.
+    `asked`: the form's words. `choices`: the values to choose from. `given`: there is a `value`.
+    `typed`: the operator's text, kept even if it is no value; `wrong` says why not.
     """
 
     asked: Field
@@ -76,7 +70,7 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """What stands in the field, as it would be typed."""
+        """The field's value as the operator would type it."""
         if self.typed or not self.given:
             return self.typed
         value = self.value
@@ -91,7 +85,7 @@ class Entry:
 
 
 class FillIn:
-    """A form: its fields, what is given, and where the operator stands (`stop`)."""
+    """A form: its fields, their values, and the operator's place (`stop`)."""
 
     def __init__(self, event_fields: Mapping[str, Value]) -> None:
         self._event_fields = event_fields
@@ -120,7 +114,7 @@ class FillIn:
 
     @property
     def stops(self) -> int:
-        """How many rows there are to stand on."""
+        """How many stops the form has."""
         return len(self._stops)
 
     def at(self, stop: int) -> tuple[int, int]:
@@ -129,12 +123,12 @@ class FillIn:
 
     @property
     def choice(self) -> int:
-        """Which of the field's choices the operator stands on."""
+        """The field's choice at the operator's place."""
         return self.at(self.stop)[1]
 
     @property
     def entry(self) -> Entry:
-        """The field the operator stands at."""
+        """The field at the operator's place."""
         return self.entries[self.at(self.stop)[0]]
 
     def move(self, step: int) -> None:
@@ -152,13 +146,13 @@ class FillIn:
 
     @property
     def last(self) -> bool:
-        """Whether the operator stands at the last field."""
+        """Whether the operator is at the last field."""
         return self.entry is self.entries[-1]
 
     def choose(self, choice: int | None = None) -> bool:
-        """Give that choice of the field, or the marked choice; a second time takes it back.
+        """Make that choice, or the marked choice; a second time takes it back.
 
-        Return whether there was such a choice.
+        Return whether there is such a choice.
         """
         entry, here = self.entry, self.choice
         choice = here if choice is None else choice
@@ -177,7 +171,7 @@ class FillIn:
         return True
 
     def write(self, text: str) -> None:
-        """Give what was typed for the field; what is no value of it is kept and marked wrong."""
+        """Give the field a typed text; a text that is no value is kept and marked wrong."""
         entry = self.entry
         self.clear()
         if text:
@@ -192,7 +186,7 @@ class FillIn:
         entry.given, entry.value, entry.typed, entry.wrong = False, None, "", ""
 
     def _give(self, entry: Entry, value: Value) -> None:
-        """Give a value, and mark what the schema has against it, by the field's own rules alone."""
+        """Set a value, and mark what the field's own schema has against it."""
         entry.given, entry.value, entry.typed, entry.wrong = True, value, "", ""
         if not self._checked:
             return
@@ -217,7 +211,7 @@ class FillIn:
             check_content(self._event_fields, self.content())
 
     def problems(self) -> Iterator[tuple[Entry, str]]:
-        """Return what keeps the form from being sent: what is wrong, and what is missing."""
+        """Return what prevents sending the form: wrong or missing values."""
         for entry in self.entries:
             if entry.wrong:
                 yield entry, entry.wrong
@@ -225,7 +219,7 @@ class FillIn:
                 yield entry, "it is required"
 
     def blame(self, error: str) -> None:
-        """Mark the field that a refusal of the whole form names, and stand at it."""
+        """Mark the field that an error of the whole form names, and go there."""
         for entry in self.entries:
             name = entry.asked.name
             if error.startswith((f"{name}: ", f"{name}/")) or f"'{name}' is a required" in error:
@@ -234,7 +228,7 @@ class FillIn:
                 return
 
     def stand_at_problem(self) -> str:
-        """Stand at what keeps the form from being sent; return what it is, empty for nothing."""
+        """Go to the first problem and return it; an empty text means none."""
         for entry, said in self.problems():
             self._stand_at(entry)
             return f"{entry.asked.title}: {said}"
@@ -284,11 +278,10 @@ class Fillings(dict[int, FillIn]):
 
 
 def answered_form(event: Event, earlier: Iterable[Event]) -> Mapping[str, Value]:
-    """Return the form that an answer was given to, with what was given in its fields.
+    """Return an answered form of the history, with the values given.
 
-    The answer does not carry the form: it is that of the last question of the
-    same server in `earlier`, the newest first, or else what the values
-    themselves tell of it.
+    The answer lacks the form: the newest question of that server in `earlier` has it, or else the
+    values themselves suggest it.
     """
     about = _known_by(event)
     asked = next((one for one in earlier if one.name == ASKED and _known_by(one) == about), None)

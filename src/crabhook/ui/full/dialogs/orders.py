@@ -46,7 +46,7 @@ def scope_of(order: Order) -> str:
 
 
 def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
-    """Return what stands, in a few words: what lets calls pass is told loudest."""
+    """Return the standing orders in a few words; those that let calls pass stand out."""
     loud = (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HALT)
     away, allowing, halted = ([one for one in orders if one.kind is kind] for kind in loud)
     others = [order for order in orders if order.kind not in loud]
@@ -86,7 +86,7 @@ _HELD_FIRST = (_STOP, "SubagentStop", "UserPromptSubmit", "PostToolUse")
 
 
 def offer_orders(card: Card | None, desk: Replica) -> Effects:
-    """Show the orders that stand, each to be ended, and those that can be given."""
+    """Show the standing orders, to end, and the orders that the operator can give."""
     now = desk.now()
     title = "standing orders: choose one to end it, or give another"
     rows = (
@@ -111,7 +111,6 @@ def _behind(theirs: str) -> str:
 
 
 def _for_session(card: Card | None, desk: Replica) -> Iterator[Choice]:
-    """Return the orders that can be given about the selected card's session and project."""
     if card is None or not card.event.session:
         return
     session, folder = card.event.session, card.event.cwd.rstrip("/")
@@ -144,7 +143,7 @@ def _ask_which(session: str, desk: Replica) -> Effects:
 
 
 def give(order: Order) -> Effects:
-    """Give a standing order, and say where it is ended."""
+    """Give a standing order, and say how to end it."""
     said = f"from now on: {what_of(order)}; O lists it and ends it"
     return (submit(GiveOrder(order), Say(said)),)
 
@@ -187,7 +186,7 @@ def _ask_how_often(session: str) -> Effects:
 
 
 def _with_seconds(then: Callable[[float], Effects]) -> Callable[[str], Effects]:
-    """Return how to go on with a line that says for how long; 0 for an empty one."""
+    """Return what a typed length of time continues with; an empty line means 0."""
     return lambda text: then(read_duration(text, "30s, 10m, 2h or 1h30m") if text else 0.0)
 
 
@@ -260,7 +259,6 @@ def stop(view: SessionView) -> Effects:
 
 
 def _about(view: SessionView, agent: AgentView) -> Iterator[Choice]:
-    """Return the rows about the main agent, or about one subagent."""
     subject = f"session {brief(view.session[:ID_SHOWN])}"
     if agent.id:
         whom, stops, behind = "a subagent", "this subagent", f" · {name_in_session(agent)}"

@@ -33,7 +33,7 @@ def plan_of(card: Card | None) -> str:
 
 
 def _rejected_before(card: Card, ended: Sequence[Card]) -> str:
-    """Return the plan of the same agent that was denied last before this card; `ended` by age."""
+    """Return the agent's last plan that was denied before this card; `ended` is by age."""
     denied = (
         earlier
         for earlier in reversed(ended)
@@ -48,10 +48,7 @@ def _agent(card: Card) -> tuple[str, ...]:
 
 
 class PlanNotes:
-    """Notes on a plan's lines, and where the operator stands: on a line, or behind the last.
-
-    Behind the last line stands the note on the whole plan.
-    """
+    """Notes on a plan's lines; the stop behind the last line has the note on the whole plan."""
 
     def __init__(self, plan: str) -> None:
         self.plan = plan
@@ -63,14 +60,11 @@ class PlanNotes:
 
     @cached_property
     def lines(self) -> Sequence[Mark]:
-        """The plan's lines; the last of a plan that is too long holds what is left of it."""
+        """The plan's lines; where a plan is too long, the last one holds the rest."""
         return list(islice(marks_of(self.plan), MOST_LINES))
 
     def folded(self, place: int, sheet: Sheet) -> Mark | None:
-        """Return a line as it is shown: many blanks, or empty lines, on end are a mark.
-
-        It is None for a line that the mark before it counts.
-        """
+        """Return a line as shown, with runs of blanks folded; None if a mark before counts it."""
         line, began = self.lines[place], self._empty.get(place)
         if began is None or not sheet.folds:
             return replace(line, text=sheet.fold(line.text), words=sheet.fold(line.words))
@@ -82,7 +76,6 @@ class PlanNotes:
 
     @cached_property
     def _empty(self) -> Mapping[int, int]:
-        """The empty lines of which many come on end, each with the first of them."""
         found: dict[int, int] = {}
         begins = 0
         for place, line in enumerate(self.lines):
@@ -107,7 +100,7 @@ class PlanNotes:
         self.at = next((at for at in ways if at == last or self.lines[at].text.strip()), self.at)
 
     def note_at(self, place: int) -> str:
-        """Return the note on a line; that on the whole plan stands behind the last."""
+        """Return the note on a line, or on the whole plan."""
         return self._notes.get(place, "")
 
     def write(self, text: str) -> None:
@@ -135,10 +128,7 @@ class PlanNotes:
 
 
 class Plans(dict[int, PlanNotes]):
-    """The notes on the plans of cards, by the number of the card.
-
-    `comparing` is the card whose changes are shown, and not its plan.
-    """
+    """The notes on plans, by card number; `comparing`: the card whose changes are shown."""
 
     def __init__(self, desk: Replica) -> None:
         super().__init__()
@@ -166,13 +156,13 @@ class Plans(dict[int, PlanNotes]):
         self.comparing = None if self.comparing == card.number else card.number
 
     def forget(self, number: int) -> None:
-        """Forget the plan of a card that nobody looks at any more."""
+        """Forget the plan of a card that nobody looks at."""
         self.pop(number, None)
         self._before.pop(number, None)
 
 
 def begin(notes: PlanNotes) -> Effects:
-    """Go into the plan, to stand on its lines."""
+    """Go into the plan, to its lines."""
     return Go(Mode.NOTES), Reveal(notes.at)
 
 

@@ -19,7 +19,7 @@ _WARNED = 3  # rows of a warning beneath a row
 
 @dataclass(frozen=True, slots=True)
 class Beneath:
-    """An agent's text to read with a list, what it is, and the style it wears."""
+    """An agent's text to read with a list, its title and its style."""
 
     what: str
     text: str
@@ -28,10 +28,10 @@ class Beneath:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One row: our words, an agent's behind them, and what choosing it does.
+    """One row: our words, then an agent's, and its effect.
 
-    `warning` stands below the row: ours, and an agent's words behind it.
-    `beneath` is to be read beneath the list while the operator stands on the row.
+    `warning`, ours and then an agent's words, is below the row. `beneath` is shown below the list
+    while this row is selected.
     """
 
     ours: str
@@ -43,12 +43,10 @@ class Choice:
 
 @dataclass(slots=True)
 class Menu(Effect):
-    """A list, what it is about, and the row the operator stands on; as an effect it is shown.
+    """A list and its selected row; as an effect it is shown.
 
-    `number` is the card it is about, None for a list about the whole desk.
-    `beneath` is to be read with it.  `turn`
-    returns the list with something changed about all its rows, the operator
-    standing on a given one.
+    `number` is the card that the list is about, None for the whole desk. `beneath` is to be read
+    with the list. `turn` returns the list with its common setting changed.
     """
 
     title: str
@@ -71,9 +69,9 @@ class Menu(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Arrived(Effect):
-    """What a list waited for is there: show another list in its place, or close it.
+    """An awaited list has come: show it in place of the old one, or close, then perform `then`.
 
-    `then` is performed after that.  Where the operator has left the list, nothing happens.
+    Nothing happens if the operator has left the list.
     """
 
     waiting: Menu
@@ -82,7 +80,7 @@ class Arrived(Effect):
 
 
 def menu_content(menu: Menu) -> Content:
-    """Return a list as it is drawn: its title, its rows, and what is to be read beneath them."""
+    """Return a list as drawn: its title, its rows, and the text beneath them."""
 
     def item(place: int) -> Item:
         if place == 0:
@@ -119,13 +117,11 @@ def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Proposal(Effect):
-    """Something to be confirmed; as an effect it is shown for that.
+    """A page that asks for a yes; as an effect it is shown.
 
-    `content` is made anew each time it is looked at, so that what it says is
-    true; with another key it has to be in view for a while again.  `number`
-    is the card it is about, None for one about more or about none.  `back`
-    is where keys go after it.  A yes needs all of it to have been on the screen;
-    where it lets nothing happen, so that it may be skimmed, only its end.
+    `content` is made anew each time, so that it stays true; a new key restarts the arming delay.
+    `number` is the card it is about, if it is about one. `back` is the mode after it. All of the
+    page must be read before a yes; if the yes lets nothing happen, only its end.
     """
 
     content: Callable[[], Content]
@@ -150,7 +146,7 @@ def statement(*said: tuple[str, str]) -> Content:
 def leaving(
     counts: Callable[[], tuple[int, int]], back: Mode, *, elsewhere: bool = False
 ) -> Proposal:
-    """Return what asks before the desk is left: `counts` tells how many wait, and are held.
+    """Return the page that asks before leaving; `counts`: how many wait, and are held.
 
     `elsewhere`: the server goes on without this desk.
     """
@@ -182,13 +178,13 @@ def sentence(said: str, style: str, sheet: Sheet) -> Iterator[Line]:
 
 
 def option_head(number: int, *, here: bool, chosen: bool, several: bool) -> str:
-    """Return what stands before an option: whether it is stood on and chosen, and its number."""
+    """Return the start of an option's row: cursor, choice, number."""
     opens, closes = "[]" if several else "()"
     return f"{'▸' if here else ' '}{opens}{'x' if chosen else ' '}{closes} {number} "
 
 
 def chooses(on: str, *, chosen: bool, several: bool) -> str:
-    """Return what enter does on an option in words; `on`: where it goes from a chosen one."""
+    """Return what enter does on an option; `on` is where it goes from a chosen one."""
     if chosen:
         return on
     return "choose" if several else f"choose, {on}"
@@ -233,12 +229,11 @@ _ENTERS: Mapping[Purpose, str] = {
 
 @dataclass(frozen=True, slots=True)
 class AskLine(Effect):
-    """Let a line be typed for the selected card, or for a `subject` that is no card.
+    """Ask for a line about the selected card, or about another `subject`.
 
-    `then` is told the line when it is entered and returns what to do with it;
-    a line that must not be empty says why in `needs`.  `text` stands in it.
-    `kept`: it is only kept when it is entered, to go with something sent later.
-    `typed` is told the line after every key, and an empty one when it is left.
+    `then` gets the line and returns effects; `needs` says why an empty line is refused. `text` is
+    the first content. `kept`: enter only keeps the line, to send it later. `typed` gets the line
+    after each key, and an empty one when the operator leaves.
     """
 
     purpose: Purpose
@@ -262,10 +257,7 @@ def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """A line being typed for what was asked, whatever is selected or arrives meanwhile.
-
-    `number` is the card it is about, None for a line about no single card.
-    """
+    """A line being typed, for the card `number` or none, whatever is selected meanwhile."""
 
     ask: AskLine
     number: int | None

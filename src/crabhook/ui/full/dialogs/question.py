@@ -33,7 +33,7 @@ from crabhook.ui.text.width import Speller, cells
 
 @dataclass(slots=True)
 class Draft:
-    """An answer in the making.  `cursor` is the row the operator stands on (see `Form.rows`)."""
+    """An unfinished answer.  `cursor` is the operator's row (see `Form.rows`)."""
 
     chosen: set[int] = field(default_factory=set)
     words: str = ""
@@ -49,7 +49,7 @@ class Form:
     """Questions and the answers made so far; answerable in any order, none of them needed."""
 
     def __init__(self, tool_input: Value) -> None:
-        """Read the questions.  Raises QuestionError for an input that has none to answer."""
+        """Read the questions; QuestionError if the input has none to answer."""
         self.questions = read_questions(tool_input)
         self.current = 0
         self._input = tool_input
@@ -60,7 +60,7 @@ class Form:
 
     @property
     def question(self) -> Question:
-        """The question the operator stands at."""
+        """The question at the operator's place."""
         return self.questions[self.current]
 
     @property
@@ -75,11 +75,11 @@ class Form:
 
     @property
     def rows(self) -> int:
-        """How many rows the operator may stand on: the options, then own words, then the note."""
+        """How many rows the operator can go to: the options, own words, the note."""
         return len(self.question.options) + 2
 
     def state(self, place: int) -> str:
-        """Return in a word or two how the question at `place` stands; empty when unanswered."""
+        """Return in one or two words what the question at `place` has; empty if unanswered."""
         return tell(self.questions[place], self._drafts[place].answer())
 
     def go(self, step: int) -> None:
@@ -91,9 +91,9 @@ class Form:
         self.draft.cursor = min(max(self.draft.cursor + step, 0), self.rows - 1)
 
     def choose(self, option: int) -> None:
-        """Choose an option, or take the choice back; where one is asked for it replaces the last.
+        """Choose an option, or take it back; a single choice replaces the last.
 
-        An option that is not there changes nothing.
+        An option that does not exist changes nothing.
         """
         draft = self.draft
         if not 0 <= option < len(self.question.options):
@@ -125,10 +125,7 @@ class Form:
 
 
 def tell(question: Question, answer: Answer) -> str:
-    """Return an answer in the words the model will read, a note marked as one.
-
-    The text is an agent's and the operator's, and not yet safe to show.
-    """
+    """Return an answer in the words for the model, a note marked as such; not yet safe to show."""
     labels = [question.options[index].label for index in answer.chosen]
     parts = [*labels, *([answer.words] if answer.words else [])]
     said = ", ".join(map(quote_label, parts)) if question.several else "".join(parts[:1])
@@ -164,7 +161,7 @@ def choose_number(form: Form, key: str) -> Effects:
 
 
 def choose(form: Form) -> Effects:
-    """Choose the row the operator stands on; below the options, type."""
+    """Choose the current row; below the options, type."""
     if form.beyond >= 0:
         return _BELOW_OPTIONS[form.beyond](form)
     form.choose(form.draft.cursor)
@@ -172,7 +169,7 @@ def choose(form: Form) -> Effects:
 
 
 def own_words(form: Form) -> Effects:
-    """Type an answer in own words, and go on with it as with an option that was chosen."""
+    """Type an answer in own words, then go on as with an option."""
 
     def then(text: str) -> Effects:
         form.say(text)
@@ -190,9 +187,9 @@ _BELOW_OPTIONS = (own_words, remark)
 
 
 def enter(form: Form) -> Effects:
-    """Choose the row stood on and go on; where several may be chosen, only a chosen one goes on.
+    """Choose the current row and go on, but take nothing back.
 
-    Nothing is ever taken back by it.
+    Where several options may be chosen, only a chosen one goes on.
     """
     draft = form.draft
     if form.beyond >= 0 or draft.cursor not in draft.chosen:
@@ -203,7 +200,7 @@ def enter(form: Form) -> Effects:
 
 
 def enters(form: Form) -> str:
-    """Return what `enter` does where the operator stands, in words."""
+    """Return what `enter` does at the operator's place, in words."""
     if form.beyond >= 0:
         return ("own words…", "note…")[form.beyond]
     on = "review" if form.current + 1 == len(form.questions) else "next question"
@@ -232,10 +229,7 @@ _LABEL = 24  # cells a label may push that column to
 
 
 def form_content(card: Card, form: Form, *, focused: bool) -> Content:
-    """Return the current question, its options, own words and the note.
-
-    `focused`: whether keys go to the form, so that the row they act on is marked.
-    """
+    """Return the question, its options, own words and note; `focused` marks the current row."""
     number, current, draft, question = card.number, form.current, form.draft, form.question
     own = (("o own words", draft.words), ("t note", draft.note))
 

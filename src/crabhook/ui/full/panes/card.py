@@ -1,7 +1,7 @@
 """What the large part of the screen shows: the page of keys, another page, or a card.
 
-A card has a head (who asks, what it wants, and how it stands), a content that fits what it asks,
-and below that its risk and what is known around it.
+A card has a head (who asks, for what, its state), a content that fits the request, and below that
+its risk and context.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +39,7 @@ from crabhook.ui.text.width import Speller, clip
 
 
 def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
-    """Return the rows above a card's content: what it wants, and how it stands."""
+    """Return the rows above a card's content: its request and its state."""
     card, event, spell = standing.card, standing.card.event, sheet.spell
     mode = brief(event.permission_mode, spell)
     agent = agent_label(event, spell)
@@ -56,7 +56,7 @@ def _joined(*parts: str) -> str:
 
 
 def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
-    """Return that an answer is about to be sent, or how the card ended and why, or nothing."""
+    """Return that an answer will be sent soon, or how the card ended and why, or nothing."""
     card, spell = standing.card, sheet.spell
     if standing.held:
         return standing.sending(clock)
@@ -72,7 +72,7 @@ _TAB_CELLS = 24
 
 
 def tab_line(form: Form, columns: int, spell: Speller) -> Line:
-    """Return one line that lists the questions and how each stands, the current one in view."""
+    """Return one line of the questions with the state of each, the current one in view."""
     before = [_tab(form, place, spell) for place in range(max(form.current - 3, 0), form.current)]
     while before and sum(map(line_cells, before)) > columns // 2:
         del before[0]
@@ -97,7 +97,7 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def link_page(card: Card) -> Content:
-    """Return the address, and what is to be known of it."""
+    """Return the page of a link: the address, and what to know of it."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         event = card.event
@@ -115,7 +115,7 @@ def link_page(card: Card) -> Content:
 
 
 def _told(url: str) -> Iterator[tuple[str, str]]:
-    """Return what a person has to know of an address, in sentences and the style of each."""
+    """Return what a person must know of an address, as styled sentences."""
     try:
         parts = urlsplit(url if len(url) <= LONGEST else "")
         port = parts.port
@@ -143,7 +143,7 @@ def _told(url: str) -> Iterator[tuple[str, str]]:
 def card_content(screen: Screen, card: Card) -> Content:
     """Return the way to show the selected card that fits what it asks."""
     mode = screen.focus.mode
-    if mode is Mode.BOX:  # what a line is typed about stays in view as it was
+    if mode is Mode.BOX:  # while a line is typed, its subject stays in view
         mode = screen.focus.came_from
     if (form := screen.form) is not None:
         reviewing, focused = mode is Mode.REVIEW, mode is Mode.FORM
@@ -161,7 +161,7 @@ def card_content(screen: Screen, card: Card) -> Content:
 
 
 def _request(screen: Screen, card: Card) -> Content:
-    """Return what a card asks; with what is held for it, or waits for a second yes."""
+    """Return a card's request with the answer that is held or waits for a second yes."""
     held, doubt = screen.answers.held(card.number), screen.focus.doubt
     if screen.focus.mode is Mode.SURE and doubt is not None:
         return request_page(screen.given(card), screen.answers.turn + 1)
@@ -173,7 +173,7 @@ def _everything(screen: Screen) -> Content | None:
     return everything_page(card, screen.work.surroundings.of(card)) if card else None
 
 
-# The pages that stand over the selected card.
+# The pages over the selected card.
 OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
     Mode.HELP: help_content,
     Mode.SEARCH: help_content,
@@ -185,7 +185,7 @@ OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
 
 
 def content_of(screen: Screen) -> Content | None:
-    """Return what is to be shown now; nothing where there is no card and no page."""
+    """Return the content to show; nothing without a card or page."""
     if (over := OVER_THE_CARD.get(screen.focus.mode)) is not None:
         return over(screen)
     if screen.listing is not None:
@@ -194,7 +194,7 @@ def content_of(screen: Screen) -> Content | None:
 
 
 def view_of(screen: Screen) -> Detail:
-    """Return the window on what is to be shown now."""
+    """Return the window on that content."""
     over = screen.focus.mode in OVER_THE_CARD or screen.listing is not None
     view = screen.page_window if over else screen.card_window
     view.show(content_of(screen) or NOTHING)

@@ -1,4 +1,4 @@
-"""The foot of the screen: what is typed or was just said, what went by, and the keys for now."""
+"""The foot of the screen: the typed line or notice, the feed of events, the keys for now."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ _LOST = (
 )
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
 KEPT_BEHIND = 20  # lines of what agents do, behind which what was decided keeps its row
-_SUBJECT = 16  # cells at least of what an event is about, where what became of it follows
+_SUBJECT = 16  # cells at least for the subject of an event, before its outcome
 
 
 _NAMED = [
@@ -49,11 +49,10 @@ class Foot:
     def lines(
         self, columns: int, feed: int, clock: Clock, edge: Line
     ) -> tuple[list[Line], int | None]:
-        """Return what is typed or was said, so many rows of what went by, and the keys for now.
+        """Return the typed line or notice, rows of the feed, the keys, and the cursor's column.
 
-        The first row is `edge`, the panels' lower one, where nothing is to be said.  A notice that
-        needs more than its row covers what went by, and never the keys that decide.
-        Return with the rows the column of the typing cursor, which stands in the first of them.
+        The first row is the panels' lower `edge` if there is no notice. A long notice covers the
+        feed, but never the keys that decide.
         """
         screen, spell = self._screen, self._spell
         top: list[Line] = []
@@ -74,7 +73,7 @@ class Foot:
         return [*top, *news, keys][: feed + 2], cursor
 
     def _typed(self, columns: int) -> tuple[Line, int]:
-        """Return the line being typed, as much of it as fits around its cursor."""
+        """Return the typed line, as much of it as fits around its cursor."""
         screen, spell = self._screen, self._spell
         typing, box = screen.focus.typing, screen.focus.field
         said, text, at = " :" if screen.focus.mode is Mode.PALETTE else " /", "", 0
@@ -91,10 +90,10 @@ class Foot:
         return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
 
     def _feed(self, count: int) -> list[FeedEntry]:
-        """Return the last lines of what went by; what became of a card in words for people.
+        """Return the last lines of the feed; the ends of cards in words for people.
 
-        What a running agent does comes many times a second: what became of a card, what the desk
-        did and an alarm keep their rows before it for a while.
+        A running agent makes many events a second, so the outcomes of cards, acts of the desk and
+        alarms keep their rows for a while.
         """
         screen, lines = self._screen, list[FeedEntry]()
         for entry in _kept(screen.desk.feed(), count):
@@ -111,7 +110,7 @@ class Foot:
 
 
 def _kept(feed: Sequence[FeedEntry], count: int) -> Sequence[FeedEntry]:
-    """Return so many of the last lines, in their order, all but one kept for those of ours."""
+    """Return the last lines in order; all rows but one are kept for important ones."""
     begins = max(len(feed) - KEPT_BEHIND, 0)
     ours = [place for place in range(begins, len(feed)) if _is_ours(feed[place])]
     kept = {*ours[-max(count - 1, 1) :]} if count else set[int]()
@@ -121,12 +120,12 @@ def _kept(feed: Sequence[FeedEntry], count: int) -> Sequence[FeedEntry]:
 
 
 def _is_ours(entry: FeedEntry) -> bool:
-    """Whether a line tells of a card, of what the desk did, or of something wrong."""
+    """Whether a line tells of a card, of an act of the desk, or of an error."""
     return entry.number is not None or entry.alarm or not entry.event.platform
 
 
 def _fit(prompt: str, columns: int) -> str:
-    """Return a prompt, shortened where it would leave no room for what is typed."""
+    """Return a prompt, shortened to leave room for typing."""
     room = columns - min(_TYPED, columns // 2)
     return prompt if cells(prompt) <= room else f"{clip(prompt, room - 2)}: "
 
@@ -135,10 +134,7 @@ _TYPED = 26  # columns at least, of a row that is twice as wide
 
 
 def _doubt(said: str, room: int, most: int) -> list[Line]:
-    """Return what wants a second yes, in so many rows; where they are few the effect alone.
-
-    What enter and esc do is on the bar of keys as well.
-    """
+    """Return what needs a second yes in so many rows; with few rows, the effect alone."""
     rows = list(wrapped(said, room, str, words=True))
     if len(rows) > most:
         rows = list(wrapped(clip(said.rpartition(": ")[0], room * most), room, str))
@@ -177,10 +173,7 @@ def line_keys(context: KeyContext) -> Sequence[Key]:
 
 
 def help_line(keys: Sequence[Key], columns: int) -> Line:
-    """Return the keys that make sense now in one line, as many as there is room for.
-
-    Those that allow and deny have room first, then the last of them, then each in its turn.
-    """
+    """Return the keys of now in one line, as many as fit: those that decide, the last, the rest."""
     told: list[Line] = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
     last = len(told) - 1
     needed = [place for place, key in enumerate(keys) if _NEEDED & {*key.keys}]

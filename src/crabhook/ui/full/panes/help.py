@@ -1,7 +1,4 @@
-"""What the desk tells of itself: keys of what is selected, commands by name, how to begin.
-
-All of it is made from the table of keys (`keys.TABLE`).
-"""
+"""The desk's help, from the table of keys: the keys of the card, the palette, how to begin."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +36,7 @@ _OF_A_VIEW = {
 
 
 def help_content(screen: Screen) -> Content:
-    """Return the keys of what is selected, or all of them, or those that were searched for."""
+    """Return the keys of the selected card, or all keys, or those that match the search."""
     focus, card = screen.focus, screen.card
     context = _beneath(screen)
     sought = focus.finder.words if focus.finder else ()
@@ -73,12 +70,11 @@ def help_content(screen: Screen) -> Content:
 
 
 def _beneath(screen: Screen) -> KeyContext:
-    """Return which keys make sense where the operator came from."""
+    """Return the keys of the mode below the help page."""
     return replace(screen.key_context(), mode=screen.focus.came_from)
 
 
 def _some(groups: Iterable[Group], wanted: Callable[[str, Key], bool]) -> Iterator[Group]:
-    """Yield the groups with those of their keys that are wanted, each with its title."""
     title, first = "", False
     for group in groups:
         if group.title:
@@ -102,7 +98,6 @@ def key_rows(groups: Iterable[Group], sheet: Sheet) -> Iterator[Line]:
 
 
 def _fits(key: Key, words: Sequence[str], title: str = "") -> bool:
-    """Whether all the words are in the description of a key."""
     told = f"{key.shown} {key.name} {key.does} {title}".lower()
     return all(word in told for word in words)
 
@@ -124,9 +119,9 @@ class Command:
 
 
 def commands(screen: Screen) -> Sequence[Command]:
-    """Return the commands that fit what is typed: by name before those by their other words.
+    """Return the commands that match the typed words: by name first, then by other words.
 
-    Those that make sense now come first. Digits are no command: each of them chooses another thing.
+    Commands that make sense now come first. Digits are left out: each chooses something else.
     """
     finder, context = screen.focus.finder, _beneath(screen)
     words = finder.words if finder else ()
@@ -149,7 +144,7 @@ def marked(screen: Screen) -> Command | None:
 
 
 def palette_lines(screen: Screen, height: int, columns: int) -> list[Line]:
-    """Return the commands that fit what is typed, the marked one among them."""
+    """Return the commands that match, the marked one among them."""
     found, finder = commands(screen), screen.focus.finder
     if finder is None or not found:
         return [[("dim", "   no command has all of these words")]]
@@ -195,7 +190,7 @@ def offer_lines(screen: Screen, height: int, columns: int, spell: Speller) -> li
 
 
 def empty_lines(screen: Screen) -> list[Line]:
-    """Return that nobody waits, how to begin, and what happened today."""
+    """Return the page for an empty queue: how to begin, and what happened today."""
     told = (
         *_connecting(screen.options.unhooked),
         ("try it", "crabhook demo", "  an agent that is a script"),
@@ -210,7 +205,7 @@ def empty_lines(screen: Screen) -> list[Line]:
 
 
 def _connecting(unhooked: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield how to connect an agent that is not connected yet, and which agents are."""
+    """Yield how to connect the agents that are not connected, and which are."""
     connected = ", ".join(one for one in DeskOptions().unhooked if one not in unhooked)
     if connected:
         yield "connected", connected, "  a session that starts now asks here"

@@ -1,12 +1,11 @@
-"""The queue of cards that wait: what of it is wanted, and in which order.
+"""The queue of cards that wait, filtered and ordered.
 
-Thousands of cards may wait, and each card that comes or goes changes one place.
-So the figures about the whole queue are counted as it changes, and nothing here
-walks the queue but a change of what is to be seen of it, and in which order.
+Thousands of cards may wait. So the counts follow each change, and only a new filter or order walks
+the whole queue.
 
-The law of the selection: it is a card's number, never a place in the list.  Only the operator moves
-it; news does so once, when nothing is selected.  A selected card that ends stays where it was until
-the operator moves on.
+The law of the selection: it is a card's number, never a place. The operator alone moves it; news
+does so only when nothing is selected. A selected card that ends stays in place until the operator
+moves on.
 """
 
 from bisect import bisect_left
@@ -22,7 +21,7 @@ from crabhook.ui.options import kind_of
 
 
 class Sort(StrEnum):
-    """The orders in which the queue may stand; those put aside are last in each."""
+    """The orders of the queue; cards put aside are last in each."""
 
     ARRIVAL = "arrival"
     RISK = "risk"
@@ -31,10 +30,10 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What of the queue the operator wants to see, and how.
+    """The operator's filter and order of the queue.
 
-    `wanted` are words that a card has to tell, each in any part of it, or as in `agent:codex` in
-    one part; empty wants all.  `grouped`: session by session.
+    A card must have all words of `wanted`, in any part, or as in `agent:codex` in one part.
+    `grouped`: session by session.
     """
 
     sort: Sort = Sort.ARRIVAL
@@ -42,7 +41,6 @@ class Arrangement:
     wanted: str = ""
 
     def __str__(self) -> str:
-        """Say it in the words of the queue's title."""
         parts = (f"by {self.sort}", "grouped" if self.grouped else "")
         return " · ".join(filter(None, parts))
 
@@ -53,10 +51,9 @@ def session_of(card: Card) -> tuple[str, bool]:
 
 
 class Queue:
-    """The waiting cards of a desk that are wanted, in the order they are wanted in.
+    """The waiting cards that pass the filter, in order.
 
-    Of all that wait, `kinds` and `levels` are how many there are of each kind and of each
-    level of risk.
+    `kinds` and `levels` count all waiting cards, by kind and by level of risk.
     """
 
     def __init__(self, desk: Replica, arranged: Arrangement | None = None) -> None:
@@ -64,7 +61,7 @@ class Queue:
         self._known = {card.number: card for card in desk.waiting()}
         self._first: dict[str, int] = {}  # of each session, the number of its first card
         self._of_session: Counter[str] = Counter()
-        self._told: dict[int, Mapping[str, str]] = {}  # of those that a filter looked at
+        self._told: dict[int, Mapping[str, str]] = {}  # of those that a filter checked
         self.kinds = Counter(map(kind_of, self._known.values()))
         self.levels = Counter(card.risk.level for card in self._known.values())
         for card in self._known.values():
@@ -100,7 +97,7 @@ class Queue:
         return bisect_left(self._cards, self._order(card), key=self._order)
 
     def group(self, card: Card) -> int:
-        """Return how many cards stand in the group of a card."""
+        """Return how many cards the group of a card has."""
         return self._groups[session_of(card)]
 
     @property
@@ -109,9 +106,9 @@ class Queue:
         return sum(count > 1 for count in self._groups.values())
 
     def news(self, number: int) -> None:
-        """Take in that a card is new or has changed: the desk is asked for the card as it is now.
+        """Take in that a card is new or changed, and read its present state from the desk.
 
-        A listener may act on the news of a card, and the news of that act may come first.
+        A listener may act on news of a card, and the news of that act may come first.
         """
         self._handed_out = None
         card = self._desk.card(number)
@@ -153,7 +150,7 @@ class Queue:
             del self._of_session[session], self._first[session]
 
     def _order(self, card: Card) -> tuple[bool, int, int, int]:
-        """Return a card's place among all, those put aside after the others."""
+        """Return a card's sort key; cards put aside come last."""
         sort, by_session = self.arranged.sort, self.arranged.grouped
         session = self._first.get(card.event.session, card.number)
         return (
@@ -166,9 +163,9 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of the queue in view, and how many cards are out of it on either side.
+    """The visible part of the queue, and the number of cards above and below.
 
-    `heads`: below which cards, by number, it is said how many more there are of the group.
+    `heads`: the cards, by number, under which the size of the group is shown.
     """
 
     cards: Sequence[Card]
@@ -220,7 +217,7 @@ class Selection:
 
     @property
     def _kept(self) -> Sequence[Card]:
-        """The selected card where it is not in the queue: it has ended, or is not wanted."""
+        """The selected card if it is not in the queue: it has ended, or the filter hides it."""
         if (card := self.card) is None:
             return ()
         place = self._place()
@@ -246,9 +243,9 @@ class Selection:
             self.card = card
 
     def step(self, step: int) -> None:
-        """Select the next card down (+1) or up (-1); the first and the last are ends.
+        """Select the next card down (+1) or up (-1); both ends stop.
 
-        From a card that has ended every way leads to one that waits, if any does.
+        From an ended card every step leads to a waiting one, if any.
         """
         if not self._kept:
             self._select(self._place() + step)
@@ -287,10 +284,7 @@ class Selection:
         self._top += step
 
     def window(self, height: int) -> Window:
-        """Return what of the queue is seen in so many rows.
-
-        The selected card is among it, unless the operator scrolled away from it.
-        """
+        """Return the visible part of the queue, with the selected card unless scrolled away."""
         queue, place, kept = self.waiting(), self._place(), self._kept
         total = len(queue) + len(kept)
         top = self._top
@@ -325,7 +319,6 @@ class Selection:
         return first and self.queue.group(card) > 1
 
     def _place(self) -> int:
-        """Return the selected card's place in the queue, or the place it would have."""
         return 0 if self.card is None else self.queue.place(self.card)
 
 

@@ -1,9 +1,8 @@
-"""What a card asks: each kind of call has a body of its own; and everything that was sent.
+"""The body of a card, by kind of call; and the page with everything that was sent.
 
-Nothing of a tool's input is left out: each way to show it names the fields it
-has shown, and the others follow as they are.  Which fields of an event are
-shown, and how each is, is in the agent's own table of events (`Event.told`).
-What else an agent sent, as ids and its folders, is on a page of its own.
+No field of a tool's input is left out: each way to show it names the fields it used, and the others
+follow as they are. The agent's table of events (`Event.told`) says which fields of an event are
+shown, and how. A page of its own has the rest, such as ids and folders.
 """
 
 from collections.abc import Generator, Iterator, Mapping
@@ -35,7 +34,7 @@ from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_row
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
 from crabhook.ui.text.safe import hidden
 
-_A_NAME = 60  # letters of a model's name that stand beside its label
+_A_NAME = 60  # letters of a model's name shown beside its label
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
 _ABSENT = object()
@@ -43,9 +42,9 @@ _SHOWN_ABOVE = frozenset({"tool_input", "tool_name", "hook_event_name"})
 
 
 def request_page(card: Card, turn: int = 0) -> Content:
-    """Return what is asked, and what its agent suggests to allow from now on.
+    """Return the request, and the rules that its agent suggests.
 
-    `turn` tells the answer that is held for the card from any other.
+    `turn` identifies the answer held for the card.
     """
     key = card.number, tuple(leg.id for leg in card.requests)
 
@@ -59,10 +58,7 @@ def request_page(card: Card, turn: int = 0) -> Content:
 
 
 def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Line]:
-    """Return what a card asks, in every one of its hooks; of one allowed changed, as it is then.
-
-    `whole`: its files are named by their whole paths.
-    """
+    """Return the request of all the card's hooks, as allowed if changed; `whole`: full paths."""
     asked, *others = [request.event for request in card.requests]
     first, cwd = as_allowed(card), "" if whole else asked.cwd
     if first is not asked:
@@ -86,7 +82,7 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
 def _changes(
     asked: Mapping[str, Value], allowed: Mapping[str, Value], sheet: Sheet
 ) -> Iterator[Line]:
-    """Return what of a call was changed before it was allowed, field by field."""
+    """Return, field by field, how a call was changed before it was allowed."""
     for key in dict.fromkeys((*asked, *allowed)):
         before, after = (
             one if isinstance(one, str) else pretty(one)
@@ -98,7 +94,7 @@ def _changes(
 
 
 def everything_page(card: Card, around: CardContext = NOTHING_AROUND) -> Content:
-    """Return all that a card's hooks sent, as they sent it, and what else is known of it."""
+    """Return all that a card's hooks sent, as sent, and what else is known of the card."""
     key = card.number, tuple(leg.id for leg in card.requests), "everything"
     return page(key, lambda sheet: everything_rows(card, sheet, around), around)
 
@@ -137,7 +133,7 @@ def _markdown(text: str, sheet: Sheet) -> Iterator[Line]:
 
 
 def _warning(event: Event) -> Iterator[Line]:
-    """Say how many letters hide, so that a lone mark in a long text is not passed over."""
+    """Say how many letters are invisible, so that a reader of a long text notices."""
     tool_input = event.tool.input if event.tool else None
     texts = tool_input.values() if isinstance(tool_input, dict) else [tool_input]
     count = sum(hidden(text[:LOOKED_AT]) for text in texts if isinstance(text, str))
@@ -147,7 +143,7 @@ def _warning(event: Event) -> Iterator[Line]:
 
 
 def _going(card: Card) -> Iterator[Line]:
-    """Return how often an agent that wants to stop was told to go on."""
+    """Return how often an agent that wants to stop was sent on."""
     if Verdict.KEEP_GOING not in card.choices.verdicts:
         return
     if not card.kept_going:
@@ -159,7 +155,7 @@ def _going(card: Card) -> Iterator[Line]:
 
 
 def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
-    """Show a field of the event in its own way; a value of another type as any field."""
+    """Show a field of the event in its own way; with an unexpected type, as any field."""
     match told.how, value:
         case How.PROSE | How.RESULT, str(text):
             yield from titled(told.label, text, sheet)
@@ -183,7 +179,7 @@ def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
 
 
 def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
-    """Show a list of things one by one; say so where there are none."""
+    """Show the items of a list one by one, or say that there are none."""
     if not items:
         yield [("dim", f"{label}: none")]
         return
@@ -194,7 +190,7 @@ def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
 
 
 def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
-    """Return what another hook of the same call asks about beyond the first, if any."""
+    """Return what another hook of the same call adds to the first, if anything."""
     asked = event.tool.input if event.tool else None
     if isinstance(asked, dict):
         known = first.given
@@ -218,7 +214,7 @@ def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[
         yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
     shown = yield from _shaped(value, sheet, cwd)
     rest = {key: item for key, item in value.items() if key not in shown}
-    if cwd and shown:  # all of it is behind a key
+    if cwd and shown:  # a key shows all of it
         rest = {key: item for key, item in rest.items() if not _says_nothing(event, key, item)}
     if rest:
         yield from _title("with" if shown else "input")
@@ -226,7 +222,7 @@ def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[
 
 
 def _says_nothing(event: Event, key: str, value: Value) -> bool:
-    """Whether a field is as it always is, or only names the file that a shown plan lies in."""
+    """Whether a field has its usual value, or only names the file of the shown plan."""
     return (value is False and key in _FALSE_AS_EVER) or (key == "planFilePath" and is_plan(event))
 
 
@@ -234,10 +230,10 @@ _FALSE_AS_EVER = {"replace_all", "run_in_background"}
 
 
 def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, None, set[str]]:
-    """Show the fields that say what the call does; return which these are, none for an odd input.
+    """Show the fields that say what the call does; return their names, none for an odd input.
 
-    They are found by their own names and not by the tool's: agents name their
-    tools differently and their fields much alike.  A file below `cwd` is named from there.
+    Field names decide, not the tool's name: agents differ in tools, much less in fields. A file
+    below `cwd` is named relative to it.
     """
     shown: set[str] = set()
     match value:
@@ -279,7 +275,7 @@ def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, 
 
 
 def _telling(value: dict[str, Value], sheet: Sheet) -> Generator[Line, None, set[str]]:
-    """Show the text that tells what any other tool is to do; return its field's name."""
+    """Show the instruction in any other tool's input; return its field's name."""
     for key in TELLING:
         if isinstance(text := value.get(key), str) and text.strip():
             yield from quoted(text, sheet, style="name", words=key == "prompt")
@@ -292,7 +288,7 @@ def _below(path: str, cwd: str) -> str:
 
 
 def _path(path: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[Line]:
-    """Show a file, and how many lines come and go; None where nobody knows how many go."""
+    """Show a file, and how many lines come and go; None where the lines that go are unknown."""
     added, removed = counts
     told: Line = [("", "  "), ("add", f"+{added}")]
     told += [("", " "), ("remove", f"-{removed}")] if removed is not None else []

@@ -32,10 +32,10 @@ HELD_BAR = 6  # cells
 
 @dataclass(frozen=True, slots=True)
 class CardRow:
-    """A card with what its row shows besides: how it stands with the operator.
+    """A card and its state at this desk.
 
-    `armed`: keys may decide it.  `marked`: it is to be decided with others.  `by`: who decided
-    it at another desk, and when.
+    `armed`: keys may decide it. `marked`: it will be decided with others. `by`: who decided it at
+    another desk, and when.
     """
 
     card: Card
@@ -102,8 +102,8 @@ SOON, URGENT = 120.0, 30.0  # seconds left from which a clock is yellow, and red
 
 _KINDS = ((Verdict.ACCEPT, "form:"), (Verdict.KEEP_GOING, "stop:"))  # what a row calls it
 
-# From the widest list down: at least so many columns, the most cells of a project and of an agent
-# (0 leaves it out), and whether the time that went by is told, and the time left.
+# From the widest list down: minimum columns, most cells of a project and of an agent (0: none), and
+# whether the elapsed time and the time left are shown.
 _WIDTHS = (
     (100, (24, 22), True, True),
     (76, (16, 16), True, True),
@@ -129,7 +129,7 @@ class WordsOfCards:
         self._words: Bounded[tuple[int, bool, int], Words] = Bounded(WORDS_KEPT)
 
     def of(self, standing: CardRow) -> Words:
-        """Return a card's words: its tool's name is told where the subject alone would not do."""
+        """Return a card's words; with its tool's name where the subject alone is unclear."""
         card, event = standing.card, as_allowed(standing.card)
         key = card.number, event is card.event, standing.held.turn if standing.held else 0
         if (words := self._words.get(key)) is None:
@@ -158,10 +158,7 @@ def queue_rows(
     clock: Clock,
     columns: int,
 ) -> list[QueueRow]:
-    """Return the rows of some cards, their columns as wide as what stands in them.
-
-    `heads`: below which cards it is said how many more there are of the group.
-    """
+    """Return the rows of cards in aligned columns; `heads` gives the sizes of groups."""
     told = [words.of(standing) for standing in standings]
     _, (project_cells, agent_cells), *_ = _widths(columns)
     agents = any(each.agent != MAIN_AGENT for each in told)
@@ -203,7 +200,6 @@ def _card_row(
 
 
 def _state(standing: CardRow, clock: Clock, columns: int) -> Line:
-    """Return what stands at the end of a row: how it ended, or the time that goes by."""
     card, (*_, with_age, with_left) = standing.card, _widths(columns)
     if standing.ended:
         return [("outcome", clip(standing.outcome, max(columns - _SUBJECT, columns // 2)))]
@@ -224,7 +220,7 @@ def time_look(left: float) -> str:
 
 
 def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> tuple[Line, Line]:
-    """Return a card's title: who asks and where, then how long it waits and how long it will."""
+    """Return a card's title: who asks, where, how long it has waited and how long it will."""
     card = standing.card
     event, left = card.event, card.wait_until - clock.now
     who = (f"#{card.number}", agent_name(event, spell), project(event, spell))

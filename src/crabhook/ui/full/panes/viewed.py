@@ -41,7 +41,7 @@ from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
 from crabhook.ui.text.rows import Clock, ago
 from crabhook.ui.text.width import Speller, cells, clip, fit
 
-_WIDE, _NARROW = 100, 60  # columns from which more is told
+_WIDE, _NARROW = 100, 60  # columns from which rows show more
 _FATE, _WHOM = 15, 28  # cells at most
 
 
@@ -132,7 +132,7 @@ def view_rows(
 def _named(
     listing: Listing[Row], shown: Sequence[tuple[Row, bool]], lines: list[Line]
 ) -> list[QueueRow]:
-    """Return the rows of a view, each with the name by which a click chooses it."""
+    """Return the rows of a view, each with the name that a click selects."""
     return [QueueRow(line, listing.key(row)) for (row, _), line in zip(shown, lines, strict=True)]
 
 
@@ -148,7 +148,7 @@ def _nothing(history: History, spell: Speller) -> str:
 
 
 def view_title(screen: Screen, spell: Speller) -> str:
-    """Return the title of a view: what it shows, and how much of it there is."""
+    """Return the title of a view: its content and how much of it there is."""
     history = screen.history
     if screen.focus.view is not Mode.HISTORY:
         return f"Sessions · {len(screen.sessions.rows())} live"
@@ -181,7 +181,6 @@ def _session(view: SessionView, now: float) -> Content:
 
 
 def _answers(event: Event, sheet: Sheet) -> Iterator[Line]:
-    """Return what was asked question by question, and what was answered."""
     answered = event.given.get("answers")
     try:
         questions = read_questions(dict(event.given))
@@ -199,7 +198,7 @@ def _answers(event: Event, sheet: Sheet) -> Iterator[Line]:
 
 
 def _entry(entry: Past, *, whole: bool) -> Content:
-    """Return how an entry ended, and what was asked: all of it, or the start."""
+    """Return an entry's end and its request: all of it, or the start."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         card, style = entry.card, "heading"

@@ -1,7 +1,6 @@
-"""The two views beside the queue: the live sessions, and the history of what ended.
+"""The two views beside the queue: the live sessions, and the history of ended cards.
 
-The law of this file: what is stood on is known by its own name, never by its place, so that what
-arrives moves nothing.
+The law of this file: a selected row is known by name, not by place, so news moves nothing.
 """
 
 from abc import ABC, abstractmethod
@@ -54,7 +53,7 @@ class Listing(ABC, Generic[Row]):
             self._key, self._scrolled = self.key(rows[self._place]), False
 
     def choose(self, key: Hashable) -> None:
-        """Stand on the row of that name, if there still is one."""
+        """Select the row of that name, if it still exists."""
         at = next((at for at, row in enumerate(self.rows()) if self.key(row) == key), None)
         if at is not None:
             self.move(at - self.place())
@@ -90,13 +89,13 @@ class Sessions(Listing[SessionView]):
 
 
 AT_ONCE = 5_000  # entries that are looked at before the operator goes on
-AGAIN_AFTER = 1.0  # seconds between two looks at what is new
+AGAIN_AFTER = 1.0  # seconds between two looks for news
 
 
 class History(Listing[Past]):
-    """What ended, the newest first, as far as it was read; `wanted` is as of the queue.
+    """The ended cards read so far, newest first; `wanted` is the filter.
 
-    More is read as the operator comes near its end.  `whole` is the entry that was opened.
+    Near its end the desk reads more. `whole` is the opened entry.
     """
 
     def __init__(self, desk: Replica) -> None:
@@ -131,7 +130,7 @@ class History(Listing[Past]):
         self._ask(0, self._take)
 
     def want(self, text: str) -> None:
-        """Keep to those entries that tell what is typed."""
+        """Keep the entries that match the typed words."""
         if (wanted := text.strip()) != self.wanted:
             self.wanted = wanted
             self.begin()
@@ -160,7 +159,7 @@ class History(Listing[Past]):
         self._stale = True
 
     def look_again(self) -> None:
-        """Read what is new, once in a moment."""
+        """Read news, at most once in a moment."""
         now = self._desk.now()
         if self._stale and not self.reading and now - self._looked >= AGAIN_AFTER:
             self._stale, self._looked = False, now
@@ -200,7 +199,7 @@ class History(Listing[Past]):
         self._read_on()
 
     def _take_new(self, before: int, wrong: str) -> None:
-        """Put what is new above the others, and what has changed in its place."""
+        """Put new entries above the others, and changed ones in their place."""
         page, newest = self._desk.page(before), self._newest or 0
         if wrong or page.why:
             return
