@@ -9,6 +9,7 @@ import ssl
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
+from getpass import getuser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,11 @@ def typed(service: Service, *words: str, passphrase: str = RIGHT, times: int = 1
         code, out, wrong = typist.finish()
     assert (code == 0) is (passphrase == RIGHT), wrong
     return out + wrong
+
+
+def said_of(service: Service) -> str:
+    """What the record says of the documents."""
+    return service.audit("--all-kinds", "--last", "0")
 
 
 def team_in(folder: Path) -> Path:
@@ -173,13 +179,22 @@ def test_a_server_whose_new_names_are_not_on_record_keeps_its_certificate(url: s
 
 def test_where_there_is_a_team_its_passphrase_signs_the_rules_that_are_pushed(url: str) -> None:
     with home(url) as folder:
-        founded(team_in(folder), time.time()).let_in("ann")
+        (team := founded(team_in(folder), time.time())).let_in("ann")
         with serving(folder) as service:
             service.listens()
             service.write_rules(DENY)
             said = typed(service, "rules", "push", "--yes", passphrase=WRONG, times=3)
             assert "wrong passphrases" in said
             assert "version 2 now" in typed(service, "rules", "push", "--yes")
+            assert f"rules was changed by the OS user {getuser()} at the host " in said_of(service)
+            keys = folder / ".config" / "crabhook"
+            team.seat(keys, "bob", "b.example:7444")
+            crabhook(service, "team", "push")
+            service.write_rules("# by bob\n")
+            assert "version 3 now" in typed(service, "rules", "push", "--yes")
+            typed(service, "operators", "revoke", "ann")
+            assert "the document rules was changed by bob at laptop" in said_of(service)
+            assert "the document team was changed by bob at laptop" in said_of(service)
             team_in(folder).rename(folder / "elsewhere")  # as where there is no team
             service.write_rules("")
             with Typist([CRABHOOK, "rules", "push"], service.environment) as typist:

@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from socket import gethostname
+from time import time
+from typing import TypeAlias
 
 from crabhook import config
 from crabhook.cli.terminal import ask, say
@@ -24,7 +26,10 @@ from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError, read_
 from crabhook.store.interface import NoRecordError, Proposal
 from crabhook.store.opening import Place, is_shared, open_history, propose
 from crabhook.store.record import Document, iso
-from crabhook.team.folder import TEAM, Folder
+from crabhook.team.folder import TEAM, Folder, TeamError, private
+from crabhook.team.membership import Seat
+
+Sign: TypeAlias = Callable[[bytes], bytes]
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -117,21 +122,21 @@ class SharedDocuments:
         """Whether somebody has begun a document."""
         return name in self._known
 
-    def put(self, name: str, text: str, *, signed: bool = False) -> Document:
+    def put(self, name: str, text: str, sign: Sign | None = None) -> Document:
         """Have a text take the place of the one that was read; raises SharedError.
 
-        `signed`: the text has a signature of its own.
+        `sign` is the team's authority, where it is open already.  A team's file needs none.
         """
-        before = self.get(name)
-        asked = Proposal(
-            secrets.token_hex(16), name, before.version, text, getpass.getuser(), gethostname()
-        )
-        if not signed and self._sign:
-            asked = replace(asked, signature=self._sign(asked.signed))
+        before, who = self.get(name), (getpass.getuser(), gethostname())
+        sign = sign or (None if name == TEAM else self._sign)
+        if sign:
+            who = _operator_here() or who
+        asked = Proposal(secrets.token_hex(16), name, before.version, text, *who)
+        if sign:
+            asked = replace(asked, signature=sign(asked.signed))
         if why := propose(self.place, asked):
             raise SharedError(f"{why}; nothing was changed")
-        by = f"{asked.name} at {asked.desk}"
-        self._known[name] = replace(before, version=before.version + 1, text=text, by=by)
+        self._known[name] = replace(before, version=before.version + 1, text=text, by="you")
         return self._known[name]
 
     @property
@@ -140,7 +145,7 @@ class SharedDocuments:
         return Folder(config.team_folder()).exists
 
     @cached_property
-    def _sign(self) -> Callable[[bytes], bytes] | None:
+    def _sign(self) -> Sign | None:
         """What signs, once the passphrase was typed; it is asked for once."""
         if not self.takes_a_passphrase:
             return None
@@ -149,6 +154,20 @@ class SharedDocuments:
 
         folder = Folder(config.team_folder())
         return with_passphrase(yours(team_in(folder).name), partial(authority_of, folder)).sign
+
+
+def _operator_here() -> tuple[str, str] | None:
+    """Return the ids of the operator and the device whose keys of the team are on this machine."""
+    from crabhook.team.desk_keys import desk_of  # noqa: PLC0415 - it needs cryptography
+    from crabhook.team.team_file import team_in  # noqa: PLC0415 - likewise
+
+    team = team_in(Folder(config.team_folder()))
+    with suppress(TeamError):
+        certificate = private(desk_of(config.config_folder(), team.id).path / "device.pem")
+        seat = team.identify(certificate, time())
+        if isinstance(seat, Seat):
+            return seat.operator, seat.device
+    return None
 
 
 def rules_in_force() -> RuleFiles:

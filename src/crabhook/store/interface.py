@@ -142,7 +142,8 @@ class Batch:
 class Proposal:
     """A document as somebody wants it who reaches the database, but does not write the record.
 
-    `follows` is the version that they saw; `name`, `desk` say who and where, in their own words;
+    `follows` is the version that they saw; `name`, `desk` say who and where: the ids of an
+    operator and a device, which count where they are signed, else the OS user and the host.
     `signature` is the team's authority's, of `signed`.
     """
 

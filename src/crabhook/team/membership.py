@@ -232,6 +232,14 @@ class Team:
                     return _seat(member, device, now, closing=known != device.fingerprint)
         return NOT_IN_TEAM
 
+    def seat(self, operator: str, device: str, now: float) -> Identified:
+        """Return the seat of a person at a device of theirs, both by id."""
+        for member in self.members:
+            for one in member.devices:
+                if (member.id, one.id) == (operator, device):
+                    return _seat(member, one, now, closing=False)
+        return NOT_IN_TEAM
+
     def may(self, seat: Seat, verb: Verb, facts: Facts | None = None) -> Refused | None:
         """Return why the seat may not do this, or None; `facts` are of the card it is about.
 

@@ -66,7 +66,7 @@ def change(folder: Folder, authority: Authority, with_change: Callable[[Team], T
     if (there := _shared_by(folder)) is None:
         return changed(folder, authority, with_change)
     take(folder, there.read(TEAM).encode())
-    put = partial(there.put, TEAM, signed=True)
+    put = partial(there.put, TEAM, sign=authority.sign)
     return changed(folder, authority, with_change, lambda content: put(content.decode()))
 
 

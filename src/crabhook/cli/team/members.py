@@ -90,7 +90,7 @@ def _push(_: argparse.Namespace) -> None:
     if content == there.read(TEAM):
         say("The team on record is the one here: nothing is to be done.")
         return
-    now = there.put(TEAM, content, signed=True)
+    now = there.put(TEAM, content)
     say(f"The team on record is of version {now.version} there now, and in force on all servers.")
 
 

@@ -35,6 +35,7 @@ from crabhook.store.record import Document, iso
 from crabhook.store.recorder import Recorder
 from crabhook.store.verify import amiss
 from crabhook.team.folder import AUTHORITY, TEAM, TeamError
+from crabhook.team.membership import Refused, Seat
 
 if TYPE_CHECKING:
     from crabhook.team.team_file import TeamReader
@@ -187,7 +188,7 @@ class Documents:
         """Take a proposal; return why not, empty where it is on record."""
         if said := self._refusal(one):
             return said
-        by = Operator("", one.name[:_LONGEST_NAME], one.desk[:_LONGEST_NAME])
+        by = self.proposer(one)
         try:
             pending = self._put(one.document, one.text, _words(by), by)
             if not (pending if isinstance(pending, bool) else await pending):
@@ -196,6 +197,16 @@ class Documents:
             return "this server writes the record no more: propose it again"
         self.changed(one.document)
         return ""
+
+    def proposer(self, one: Proposal) -> Operator:
+        """Return who proposes: an operator, where the team's authority signed that it is they."""
+        if self._team is not None and one.signature and self.is_signed(one):
+            team = self._team.current()
+            seat = team if isinstance(team, Refused) else team.seat(one.name, one.desk, time())
+            if isinstance(seat, Seat):
+                return Operator(seat.operator, seat.name, seat.device_name, role=seat.role)
+        name, host = one.name[:_LONGEST_NAME], one.desk[:_LONGEST_NAME]
+        return Operator("", f"the OS user {name}", f"the host {host}")
 
     def _refusal(self, one: Proposal) -> str:
         if one.document not in self._names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from crabhook.server.core.law import Law
 from crabhook.store.interface import Proposal
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
+from tests.support.team import founded
 from tests.unit.store.making import records, verified
 
 if TYPE_CHECKING:
@@ -100,10 +102,14 @@ async def test_a_proposal_that_follows_what_is_there_is_taken(
     assert await made.answered(proposal()) == ""
     assert (made.read(RULES), heard) == (DENY, [RULES])
     assert (
-        told(tmp_path / "state")[-1] == "the document rules was changed by bob at tower: version 2"
+        told(tmp_path / "state")[-1]
+        == "the document rules was changed by the OS user bob at the host tower: version 2"
     )
     why = await made.answered(proposal(text=ALLOW))
-    assert "is of version 2 by now, by bob at tower, and this follows version 1" in why
+    assert (
+        "is of version 2 by now, by the OS user bob at the host tower, and this follows version 1"
+        in why
+    )
     assert made.read(RULES) == DENY
 
 
@@ -145,6 +151,35 @@ async def test_rules_that_are_not_those_on_record_are_not_used_until_new_ones_ar
     law.look()
     assert law.trouble == ""
     assert law.state() == "rules 1 ok"
+
+
+async def test_a_proposal_names_an_operator_where_the_teams_authority_signed_that_it_is_they(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    team = founded(tmp_path / "team", time())
+    team.let_in("ann")
+    team.let_in("eve")
+    team.revoke("eve")
+    made = documents(recorder, tmp_path)
+    made.begin_team(team.reader())
+    made.is_signed = lambda one: one.signature == b"right"
+
+    def asked(name: str, desk: str, signature: bytes = b"right") -> Proposal:
+        return Proposal("p", RULES, 1, DENY, name, desk, signature)
+
+    assert await made.answered(asked("o-ann", "d-ann")) == ""
+    told_last = records(tmp_path / "state")[-1].told()
+    known = {"kind": "operator", "id": "o-ann", "name": "ann", "desk": "ann's", "role": "decider"}
+    assert told_last["actor"] == known
+    assert told_last["what"] == "the document rules was changed by ann at ann's: version 2"
+    for name, desk, signature in (
+        ("o-ann", "d-ann", b"wrong"),
+        ("ann", "ann's", b"right"),
+        ("o-ann", "d-eve", b"right"),
+        ("o-eve", "d-eve", b"right"),
+    ):
+        said = made.proposer(asked(name, desk, signature))
+        assert said == Operator("", f"the OS user {name}", f"the host {desk}")
 
 
 def test_no_signature_of_one_proposal_is_of_another() -> None:
