@@ -35,7 +35,6 @@ from crabhook.store.record import Document, iso
 from crabhook.store.recorder import Recorder
 from crabhook.store.verify import amiss
 from crabhook.team.folder import AUTHORITY, TEAM, TeamError
-from crabhook.team.membership import Refused, Seat
 
 if TYPE_CHECKING:
     from crabhook.team.team_file import TeamReader
@@ -201,6 +200,8 @@ class Documents:
     def proposer(self, one: Proposal) -> Operator:
         """Return who proposes: an operator, where the team's authority signed that it is they."""
         if self._team is not None and one.signature and self.is_signed(one):
+            from crabhook.team.membership import Refused, Seat  # noqa: PLC0415 - the team's reader has it
+
             team = self._team.current()
             seat = team if isinstance(team, Refused) else team.seat(one.name, one.desk, time())
             if isinstance(seat, Seat):
