@@ -27,7 +27,6 @@ from crabhook.store.interface import NoRecordError, Proposal
 from crabhook.store.opening import Place, is_shared, open_history, propose
 from crabhook.store.record import Document, iso
 from crabhook.team.folder import TEAM, Folder, TeamError, private
-from crabhook.team.membership import Seat
 
 Sign: TypeAlias = Callable[[bytes], bytes]
 
@@ -159,6 +158,7 @@ class SharedDocuments:
 def _operator_here() -> tuple[str, str] | None:
     """Return the ids of the operator and the device whose keys of the team are on this machine."""
     from crabhook.team.desk_keys import desk_of  # noqa: PLC0415 - it needs cryptography
+    from crabhook.team.membership import Seat  # noqa: PLC0415 - likewise
     from crabhook.team.team_file import team_in  # noqa: PLC0415 - likewise
 
     team = team_in(Folder(config.team_folder()))
