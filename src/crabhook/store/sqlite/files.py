@@ -122,6 +122,7 @@ WAL_PAGES = 8000  # the log's length at which a write clears it itself, should n
 _SETTINGS = (
     "journal_mode = WAL",
     "synchronous = NORMAL",
+    "cache_size = -8000",  # kilobytes: the answers of a busy quarter of an hour
     "secure_delete = ON",  # what waited held secrets, and what retention removes is to be gone
     f"wal_autocheckpoint = {WAL_PAGES}",
     "journal_size_limit = 8000000",

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crabhook.bounded import Bounded
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.store.change import Recovered, carried
 from crabhook.store.interface import (
@@ -47,16 +46,14 @@ from crabhook.store.sqlite.files import (
     connect,
     connected,
     load_key,
-    named,
     private,
     put,
     speaking_of,
     synced,
     transaction,
 )
-from crabhook.store.sqlite.tables import FORGET, apply, check, is_anothers, recovered
+from crabhook.store.sqlite.tables import FORGET, Owners, apply, check, recovered
 
-CHECKED = 256  # ids of which it is known that they are not another's
 WAL_CLEARED = 4_000_000  # bytes of log at which an anchor clears it
 
 _INSERT = f"INSERT INTO record VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - constants
@@ -77,7 +74,6 @@ class SqliteJournal:
         self.path = folder / DATABASE
         self._head_file = HeadFile(folder / HEAD)
         self._kept: Head | None = None  # the head kept apart, as far as it is known
-        self._checked: Bounded[str, str] = Bounded(CHECKED)  # ids asked for, with their secrets
         private(folder)
         with ExitStack() as opened:
             lock = WriterLock(folder / LOCK)
@@ -85,6 +81,7 @@ class SqliteJournal:
             self.key = load_key(folder / KEY)
             self._connection = connected(self.path)
             opened.callback(self._connection.close)
+            self._owners = Owners(self._connection)
             self._opened = opened.pop_all()
 
     shared = False
@@ -100,7 +97,7 @@ class SqliteJournal:
         with speaking_of(self.path):
             put(self.path.with_name(KEY), key)
         with transaction(self._connection, self.path):
-            apply(self._connection, carried(recovered), self._checked)
+            apply(self._connection, carried(recovered), self._owners)
 
     def head(self) -> Head:
         """Return the number, hash and time of the record that the next one follows."""
@@ -119,7 +116,7 @@ class SqliteJournal:
         with transaction(self._connection, self.path):
             self._connection.executemany(_INSERT, [record.row() for record in batch.records])
             for change in batch.changes:
-                apply(self._connection, change, self._checked)
+                apply(self._connection, change, self._owners)
             if batch.cut:  # whose checkpoint is among the records
                 begins = (batch.cut.begins,)
                 self._connection.execute(_BEGINS, begins)
@@ -127,13 +124,8 @@ class SqliteJournal:
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id is known by another secret."""
-        try:
-            another = is_anothers(self._connection, request_id, secret)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise named(error, self.path) from error
-        if not another:  # which need not be asked again when it is written, and mostly that is next
-            self._checked[request_id] = secret
-        return another
+        with speaking_of(self.path):
+            return self._owners.is_anothers(request_id, secret)
 
     def recover(self, now: float) -> Recovered:
         """Return what waited, was just answered, or is owed; no answers too old to be asked for."""

@@ -91,29 +91,55 @@ _OWNERS = """
 SELECT secret FROM waiting WHERE request_id = ?1
 UNION ALL SELECT secret FROM answer WHERE request_id = ?1
 """
+_IDS = "SELECT request_id FROM waiting UNION ALL SELECT request_id FROM answer"
+_SLOTS = 1 << 18  # bytes
 _LAST_CARD = "UPDATE counter SET value = :card WHERE name = 'card' AND value < :card"
 
 
-def is_anothers(connection: sqlite3.Connection, request_id: str, secret: str) -> bool:
-    """Whether a request's id is known by another secret."""
-    owners = connection.execute(_OWNERS, (request_id,)).fetchall()
-    return any(not same_secret(known, secret) for (known,) in owners)
+class Owners:
+    """Tells by which secret a request's id is known.
+
+    Most ids are new, so a Bloom filter of one hash spares the database the look: a slot that is
+    clear says that no such id is there.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._slots = bytearray()
+        self._room = 0  # ids until it is filled anew; at first that is once the server listens
+
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id is known by another secret."""
+        if self._room <= 0:
+            self._fill()
+        if not self._slots[hash(request_id) % _SLOTS]:
+            return False
+        owners = self._connection.execute(_OWNERS, (request_id,)).fetchall()
+        return any(not same_secret(known, secret) for (known,) in owners)
+
+    def claim(self, request_id: str, secret: str) -> None:
+        """Know of an id that is about to be written.  Raises TicketError where it is another's."""
+        if self.is_anothers(request_id, secret):
+            raise TicketError(f"the request id {request_id} belongs to another secret")
+        self._add(request_id)
+
+    def _fill(self) -> None:
+        ids = self._connection.execute(_IDS).fetchall()
+        self._slots = bytearray(_SLOTS)
+        for (request_id,) in ids:
+            self._add(request_id)
+        self._room = max(_SLOTS // 8, len(ids))
+
+    def _add(self, request_id: str) -> None:
+        self._slots[hash(request_id) % _SLOTS] = 1
+        self._room -= 1
 
 
-def _check_tickets(connection: sqlite3.Connection, change: Change, checked: dict[str, str]) -> None:
+def apply(connection: sqlite3.Connection, change: Change, owners: Owners) -> None:
+    """Write what a change says of requests and answers.  Raises TicketError."""
     tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
     for one in tickets:
-        known = checked.pop(one.request_id, None) == one.secret
-        if not known and is_anothers(connection, one.request_id, one.secret):
-            raise TicketError(f"the request id {one.request_id} belongs to another secret")
-
-
-def apply(connection: sqlite3.Connection, change: Change, checked: dict[str, str]) -> None:
-    """Write what a change says of requests and answers.  Raises TicketError.
-
-    `checked` are ids that are not another's, and with which secret; what is written is taken out.
-    """
-    _check_tickets(connection, change, checked)
+        owners.claim(one.request_id, one.secret)
     for waiting in change.waiting:
         connection.execute(_WAIT, waiting_row(waiting))
     for request_id in change.ended:

@@ -145,6 +145,7 @@ def suggested_rows(card: Card) -> Iterator[Row]:
 Write: TypeAlias = Callable[[str], Awaitable[None]]
 
 BACKLOG = 2_000  # untold things kept for a reader who has stopped reading
+WITHIN = 0.05  # seconds after which what went by is told
 AT_ONCE = 64  # lines, or a few more, in one piece: a flood is told in few writes
 _ENDED_REMEMBERED = 1_000  # ended cards, so that what is told of them is told once
 
@@ -268,7 +269,7 @@ class OutputQueue:
 
     def hear(self, news: Card | FeedEntry) -> None:
         """Take in a new or changed card, or a feed entry."""
-        number, full = news.number, len(self._queue) >= BACKLOG
+        number, before, full = news.number, len(self._queue), len(self._queue) >= BACKLOG
         known = number is not None and self._told(number)
         if isinstance(news, Card):
             ended = news.state is not State.WAITING
@@ -282,6 +283,10 @@ class OutputQueue:
                 self._left_out += 1
             else:
                 self._queue[object()] = news
+            if news.event.platform and not news.alarm:  # what went by is told in few writes
+                if not before:
+                    asyncio.get_running_loop().call_later(WITHIN, self._stirred.set)
+                return
         self._stirred.set()
 
     def say(self, text: str) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from crabhook.store.interface import ForeignError
-from crabhook.store.sqlite.tables import APPLICATION, STEPS, check, migrate, recovered
+from crabhook.store.interface import ForeignError, TicketError
+from crabhook.store.sqlite import tables
+from crabhook.store.sqlite.tables import APPLICATION, STEPS, Owners, check, migrate, recovered
 
 SECOND = "ALTER TABLE counter ADD COLUMN unit TEXT NOT NULL DEFAULT 'cards';"
 
@@ -69,3 +70,35 @@ def test_an_answer_of_the_first_version_is_still_there(connection: sqlite3.Conne
     migrate(connection)
     (answer,) = recovered(connection, 0.0).answers
     assert (answer.request_id, answer.owed, answer.call) == ("r1", False, None)
+
+
+_KEEP = "INSERT INTO answer (request_id, secret, stdout, stderr, exit_code, decided, delivered)"
+
+
+@pytest.mark.parametrize("slots", [1, 8, 1 << 18])
+def test_an_id_that_is_there_is_known_however_many_are(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, slots: int
+) -> None:
+    monkeypatch.setattr(tables, "_SLOTS", slots)
+    migrate(connection)
+    owners = Owners(connection)
+    for number in range(200):
+        request_id = f"r{number}"
+        assert not owners.is_anothers(request_id, "theirs")  # nobody has it yet
+        owners.claim(request_id, "mine")
+        connection.execute(f"{_KEEP} VALUES (?, 'mine', '', '', 0, 0, 0)", (request_id,))
+        assert owners.is_anothers(request_id, "theirs")
+    for number in range(200):  # another start knows them too
+        assert Owners(connection).is_anothers(f"r{number}", "theirs")
+        assert not owners.is_anothers(f"r{number}", "mine")
+        with pytest.raises(TicketError):
+            owners.claim(f"r{number}", "theirs")
+
+
+def test_the_database_is_not_asked_about_an_id_that_is_new(connection: sqlite3.Connection) -> None:
+    migrate(connection)
+    owners, asked = Owners(connection), []
+    assert not owners.is_anothers("r0", "mine")  # reads all ids, once
+    connection.set_trace_callback(asked.append)
+    assert not owners.is_anothers("r1", "mine")
+    assert asked == []

@@ -8,6 +8,7 @@ import pytest
 
 from crabhook.server.address import TcpAddress
 from crabhook.team.membership import Role
+from crabhook.ui.plain import output
 from tests.support.plain_sitting import Elsewhere
 from tests.support.team import founded
 from tests.support.team_port import TeamPort
@@ -41,3 +42,9 @@ def desk_is(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if where == "elsewhere":
         monkeypatch.setattr(Elsewhere, "team", request.getfixturevalue("team"))
     return str(where)
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tell what went by without a wait: a line that is answered is looked at a moment later."""
+    monkeypatch.setattr(output, "WITHIN", 0.0)

@@ -20,6 +20,7 @@ from crabhook.model.card import Card, FeedEntry, Leg, State
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.order import Order
+from crabhook.ui.plain import output as plain_output
 from crabhook.ui.plain.output import BACKLOG, OutputQueue, card_lines, feed_line, tell
 from tests.support.desk import PlayedDesk
 from tests.support.observed import OBSERVED
@@ -184,6 +185,41 @@ async def test_a_feed_entry_of_a_card_that_was_never_shown_is_told() -> None:
     output.hear(FeedEntry(0.0, Event("claude", "PreToolUse", "s"), "ALLOWED by a rule", 9))
     reader = await told(output, Reader())
     assert reader.lines == ["· PreToolUse session=s… ALLOWED by a rule"]
+
+
+async def test_what_goes_by_is_told_together_soon_and_a_card_or_an_alarm_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(plain_output, "WITHIN", 0.05)
+    desk, written, heard = PlayedDesk(), [], asyncio.Event()
+
+    async def write(text: str) -> None:
+        written.append(text)
+        heard.set()
+
+    def went_by(name: str, *, alarm: bool = False) -> None:
+        output.hear(FeedEntry(0.0, Event("claude", name, "s"), "went by", alarm=alarm))
+
+    output = OutputQueue(desk.replica)
+    desk.hear(output.hear)
+    writing = asyncio.create_task(output.write_to(write))
+    await asyncio.sleep(0)
+    for name in ("First", "Second"):
+        went_by(name)
+        await asyncio.sleep(0)
+    assert written == []
+    await asyncio.wait_for(heard.wait(), 60)
+    assert written == ["· First session=s… went by\n· Second session=s… went by"]
+    went_by("Third")
+    desk.ask(sample("PermissionRequest-Bash"))
+    await asyncio.sleep(0)
+    assert written[1].splitlines()[0].startswith("· Third")  # in their order
+    assert written[1].splitlines()[1].startswith("#1 ")
+    went_by("Fourth", alarm=True)
+    await asyncio.sleep(0)
+    assert written[2].startswith("! Fourth")
+    output.close()
+    await writing
 
 
 async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_outcome() -> None:
