@@ -1,7 +1,7 @@
 """A Bash rule's specifier: `npm run build`, `npm run *`, `git commit:*` (protocol, section 10).
 
-A `*` stands anywhere and for anything, blanks too.  It is matched by walking
-the text once for each fixed part, so no pattern and no text can make it slow.
+A `*` matches anything anywhere, blanks too. The text is walked once per fixed part, so no pattern
+is slow.
 """
 
 import re
@@ -19,7 +19,7 @@ class Wildcard:
 
     @property
     def exact(self) -> bool:
-        """Whether it stands for one text only."""
+        """Whether it matches one text only."""
         return len(self.parts) == 1
 
     def matches(self, text: str) -> bool:
@@ -49,10 +49,9 @@ _ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 
 @dataclass(frozen=True, slots=True)
 class CommandPattern:
-    """What a rule says of commands: as it is written, and as a shell would unquote it.
+    """A rule's pattern of commands: as written, and as a shell would unquote it.
 
-    `bare`: the text without its trailing ` *`, which matches too: `ls *`
-    covers plain `ls`.
+    `bare`: the text without its trailing ` *`, which matches too: `ls *` covers plain `ls`.
     """
 
     written: Wildcard
@@ -85,12 +84,12 @@ class CommandPattern:
 
     @property
     def exact(self) -> bool:
-        """Whether it stands for one command only, without a star."""
+        """Whether it matches one command only, without a star."""
         return self.written.exact and self.unquoted.exact
 
     @property
     def written_words(self) -> tuple[str, ...]:
-        """The pattern's words as they are written, a star in them where it may be anything."""
+        """The pattern's words as written, with a star wherever a word may be anything."""
         return tuple("*".join(self.written.parts).split())
 
     @property
@@ -104,7 +103,7 @@ class CommandPattern:
 
 
 def command_pattern(text: str) -> CommandPattern:
-    """Return the pattern that a specifier writes; every text is one."""
+    """Return the pattern of a specifier; every text is a pattern."""
     text = " ".join(text.split())
     if text.endswith(":*"):
         text = f"{text[:-2]} *"
@@ -124,13 +123,13 @@ _PIECE = re.compile(
 
 
 def _unquote(text: str) -> str:
-    """Return the text as a shell's words, or as it is where its quotes do not close."""
+    """Return the text as a shell's words, or unchanged where its quotes do not close."""
     pieces = list(_PIECE.finditer(text))
     return text if any(one[0] in ("'", '"') for one in pieces) else "".join(map(_bare, pieces))
 
 
 def _bare(piece: re.Match[str]) -> str:
-    """Return what a shell makes of a quoted text, or of a letter; no quoted blank ends a word."""
+    """Return what a shell makes of a quoted text or a letter; no quoted blank ends a word."""
     if piece.lastgroup is None:
         return piece[0]
     text = piece[piece.lastgroup]

@@ -1,8 +1,8 @@
 """What a ruling needs besides the event: where and when, and what a folder holds.
 
-All of it is handed in, since the policy looks nothing up.  A search is held to the files in its
-folder that a denial, a question or a secret entry names.  Which of these a glob may select is read
-the widest way that any search tool reads it: a file that no such reading selects is safe.
+The caller hands all of it in; the policy looks nothing up. A search is judged by those files of its
+folder that a denial, a question or a secret entry names. A glob is read in the widest way of any
+search tool: a file outside that reading is safe.
 """
 
 import re
@@ -21,10 +21,10 @@ _Tail: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Wanted:
-    """The files that a look is for, or folders with all that is below, by the end of their paths.
+    """What a look at a folder searches for: files, or folders with all below, by their paths' ends.
 
-    `names`: ends of paths, in small letters.  `wild`: ends whose last part is
-    gitignore's, for one part of a path.
+    `names`: ends of paths, in small letters. `wild`: ends whose last part is a gitignore pattern
+    for one part of a path.
     """
 
     names: frozenset[_Tail]
@@ -77,7 +77,7 @@ class Wanted:
 
 
 def _ends(path: str, before: _Tail) -> bool:
-    """Whether the parts before a path's last one end like this."""
+    """Whether a path's parts before its last end like this."""
     if not before:
         return True
     parts = path.casefold().split("/")[:-1]
@@ -88,10 +88,9 @@ def _ends(path: str, before: _Tail) -> bool:
 class Below:
     """What a look below a folder found.
 
-    `found`: absolute names of files there that were wanted, or lie in a
-    wanted folder, or are links to such.  `whole`: nothing was left out.
-    `leads_out`: a link there leads to a folder elsewhere, which was not
-    looked into.  `odd`: a name there is more than one word to a shell or to `xargs`.
+    `found`: absolute names of wanted files, of files in wanted folders, and of links to them.
+    `whole`: the look was complete. `leads_out`: a link leads to another folder, which was not
+    searched. `odd`: a shell or `xargs` takes a name for several words.
     """
 
     found: tuple[str, ...] = ()
@@ -113,11 +112,10 @@ def not_looked(_folder: str, _wanted: Wanted) -> Below:
 
 
 def wanted_by(patterns: Iterable[str], rooted: Iterable[str] = ()) -> Wanted:
-    """Return what finds every file that one of gitignore's patterns means, whatever it is below.
+    """Return a Wanted that finds every file that one of the gitignore patterns matches.
 
-    `rooted` are those that are relative to the root of the file system.  Each
-    pattern gives the last part of it that is more than stars, and the plain
-    parts right before that.
+    `rooted` patterns are relative to the file system's root. Each pattern gives its last part that
+    is more than stars, with the plain parts right before.
     """
     names: set[_Tail] = set()
     wild: set[_Tail] = set()
@@ -146,7 +144,7 @@ _GITIGNORES = re.compile(
 
 
 def _widest(part: str) -> str:
-    """Return an expression for one part of a gitignore pattern, which means that and maybe more."""
+    """Return an expression that matches at least what this part of a gitignore pattern matches."""
     return _GITIGNORES.sub(_wider, part)
 
 
@@ -171,12 +169,11 @@ class GlobError(ValueError):
 
 
 def alternatives(text: str) -> tuple[str, ...]:
-    r"""Return every glob without braces that `text` may stand for.
+    r"""Return every glob without braces that `text` may mean.
 
-    That is all of it for each choice in its braces, and each piece of that
-    between blanks and commas; each also with what `\` quotes laid bare.
-    Raises GlobError for braces and brackets that do not close, for
-    `@(...)` and its like, for git's `:(...)`, and for more than MOST.
+    That is each choice of its braces, and each piece between blanks and commas; each also unquoted.
+    Raises GlobError for unclosed braces and brackets, for `@(...)` and the like, for git's
+    `:(...)`, and for more than MOST.
     """
     if len(text) > LONGEST:
         raise GlobError("a glob that is too long")
@@ -196,15 +193,15 @@ def alternatives(text: str) -> tuple[str, ...]:
 
 
 def selects(globs: Iterable[str], path: str) -> bool:
-    """Whether any of the globs, as `alternatives` gave them, may select the absolute path.
+    """Whether any glob from `alternatives` may select the absolute path.
 
-    One that only takes files away (`!*.md`) leaves all others in.
+    A glob that only excludes files (`!*.md`) selects all others.
     """
     return any(one.startswith("!") or _loosest(one).search(path) is not None for one in globs)
 
 
 def _expanded(text: str) -> list[str]:
-    """Return the text once for each choice in its braces, however they are nested."""
+    """Return the text once for each choice in its braces, nested ones too."""
     done: list[str] = []
     waiting = [text]
     while waiting:
@@ -224,12 +221,10 @@ def _expanded(text: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _loosest(text: str) -> re.Pattern[str]:
-    """Return an expression that finds every path which some reading of the glob means.
+    """Return an expression that finds every path that any reading of the glob matches.
 
-    A star crosses slashes, `?` and a class are any letter, capitals do not
-    count, the glob may begin at any folder, and what is below a match is
-    matched too.  No text makes it slow: what a star has passed over once is
-    not tried again.
+    A star crosses slashes, `?` and a class are any letter, case does not count, the glob may begin
+    at any folder, and everything below a match matches. Stars never backtrack, so no text is slow.
     """
     plain = _NOWHERE.sub("/", f"/{text}").strip("/").replace("**/", "*")
     found = _starred(plain.removeprefix("*") if text[:2] == "**" else plain)
@@ -237,7 +232,7 @@ def _loosest(text: str) -> re.Pattern[str]:
 
 
 def _starred(text: str) -> str:
-    """Return an expression for a piece of a glob, in which each star is passed over once."""
+    """Return an expression for a piece of a glob whose stars do not backtrack."""
     first, *rest = map(_letters, re.split(r"\*+", text))
     *middle, last = rest or [""]
     between = "".join(f"(?>.*?{one})" for one in middle)
@@ -245,7 +240,6 @@ def _starred(text: str) -> str:
 
 
 def _letters(text: str) -> str:
-    """Return an expression for a piece of a glob without stars."""
     return "".join(
         "." if one == "?" or len(one) > 1 else re.escape(one)
         for one in re.findall(r"\[[!^]?\]?[^\]]*\]|.", text, flags=re.DOTALL)
@@ -253,10 +247,9 @@ def _letters(text: str) -> str:
 
 
 def fits_shell_glob(glob: str, path: str) -> bool:
-    """Whether a shell may make the absolute path of the wildcards in an absolute `glob`.
+    """Whether a shell may expand the absolute `glob` to the absolute path.
 
-    A class is read as any letter, and no wildcard is the dot that a name begins
-    with.  Each part of the glob is tried once at each part of the path.
+    A class is read as any letter, and no wildcard matches a leading dot.
     """
     names = path.split("/")
     reached = {0}
@@ -273,15 +266,15 @@ def fits_shell_glob(glob: str, path: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _shell_part(part: str) -> re.Pattern[str]:
-    """Return an expression for one part of a shell's glob; no text makes it slow."""
+    """Return an expression for one part of a shell's glob that no text makes slow."""
     hidden = r"(?!\.)" if part[:1] in ("*", "?", "[") else ""
     return re.compile(hidden + _starred(part), re.IGNORECASE | re.DOTALL)
 
 
 def may_share(glob: str, name: str) -> bool:
-    """Whether a shell's glob for one part of a path may choose what `name` means, a glob as well.
+    """Whether a shell's glob for one part of a path may match a name that glob `name` matches.
 
-    They are told apart by what both begin or end with, before and after their wildcards.
+    Only differing plain beginnings or ends rule that out.
     """
     wild = re.compile(r"[*?\[\]\\]")
     if glob[:1] in "*?[" and name[:1] == ".":
@@ -298,13 +291,11 @@ def may_share(glob: str, name: str) -> bool:
 class Context:
     """Where and when a call is judged.
 
-    `project`: the agent's project folder, absolute; empty where it has none, as
-    in the home folder: then every file is outside of it.  `home`: the home folder
-    of the agent's user.  `now`: an aware datetime, for rules that expire.
-    `real`: an absolute path with its symbolic links followed; where a part
-    does not exist, that part as it is (like `os.path.realpath`).  `below`:
-    what a folder holds of the files that are wanted; without a look that is
-    not known, and a search of the folder is asked about.
+    `project`: the agent's project folder, absolute; empty if it has none, as in the home folder:
+    every file is then outside. `home`: the home folder of the agent's user. `now`: an aware
+    datetime, for rules that expire. `real`: follows a path's symbolic links and keeps missing parts
+    (like `os.path.realpath`). `below`: looks for wanted files in a folder; without it, a search of
+    the folder becomes a question.
     """
 
     project: str

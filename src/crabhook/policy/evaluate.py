@@ -1,9 +1,8 @@
-"""The whole of the law: rule sets and the protected list, asked about one call at a time.
+"""All rule sets and the protected list, asked about one call at a time.
 
-The order is deny, then protected, then ask, then allow, then pass (the hook
-protocol's section 10, with the protected list in between); among rules of one
-kind, the first.  A denial or a question needs one part of the call, an allow
-or a pass every part.
+The order is deny, protected, ask, allow, pass (the hook protocol's section 10, plus the protected
+list); among rules of one kind, the first. A denial or a question needs one part of the call, an
+allow or a pass needs every part.
 """
 
 from collections.abc import Sequence
@@ -88,7 +87,7 @@ class Evaluation:
         return self._decided(last, parts)
 
     def _unseen(self) -> tuple[str, Because] | None:
-        """Return which denied or asked-about program could run without being seen to."""
+        """Return the denied or asked-about program that could run unnoticed."""
         mentions = self._call.mentions
         for name in sorted(mentions.programs):
             against = (*self._law.deny.of_program(name), *self._law.ask.of_program(name))
@@ -100,7 +99,7 @@ class Evaluation:
         return None
 
     def _starts_untold(self) -> str:
-        """Return why a denied or asked-about program may run though its name stands nowhere."""
+        """Return why a denied or asked-about program may run though the line does not name it."""
         starts = self._call.mentions.starts
         against = (*self._law.deny.of_commands, *self._law.ask.of_commands) if starts else ()
         first = next(filter(self._holds, against), None)
@@ -134,7 +133,7 @@ class Evaluation:
         return RankedRuling(Rank.NOTHING, 0, nothing)
 
     def _held(self) -> RankedRuling | None:
-        """Return the ruling on the files that the call reads with a folder that holds them."""
+        """Return the ruling on files that the call reads through a folder."""
         looked_into: set[str] = set()
         if not self._law.wanted:
             return None
@@ -152,7 +151,7 @@ class Evaluation:
         return None
 
     def _is_chosen(self, part: FilePart) -> bool:
-        """Whether a shell's wildcards choose which files a program is given, maybe a wanted one."""
+        """Whether a shell's wildcards choose a program's files, perhaps a wanted file."""
         if not part.glob or part.program in PRINTERS | NAMES_ONLY or not part.program:
             return False
         return any(self._law.wanted.may_be_in(one.named) for one in part.places)
@@ -180,7 +179,7 @@ class Evaluation:
         return None
 
     def _is_for_all(self, said: RankedRuling, file: FilePart, part: FilePart) -> bool:
-        """Whether the file is protected alone, and a search may show it all the same."""
+        """Whether only the protected list names the file, and a search may show it anyway."""
         if said.rank is not Rank.PROTECTED or part.program in WRITERS | READ_NOTHING:
             return False
         return any(self._law.protected.may_be_shown(one, self._bases) for one in file.places)
@@ -188,7 +187,7 @@ class Evaluation:
     def _first(
         self, index: RuleIndex, part: Part, keys: frozenset[tuple[str, str]], *, against: bool
     ) -> _Match | None:
-        """Return the first rule of an index that hits the part, or that covers the part."""
+        """Return the first rule of an index that hits or covers the part."""
         for placed in filter(self._holds, index.candidates(part, keys)):
             bases = self._bases_for(placed, otherwise=self._here if against else "")
             for text, matcher in placed.rule.pairs:
@@ -197,9 +196,9 @@ class Evaluation:
         return None
 
     def _bases_for(self, placed: Placed, otherwise: str = "") -> Bases:
-        """Return what `/x` means in the rule: its file's folder, else the one project it is for.
+        """Return what `/x` means in the rule: its file's folder, else its one project.
 
-        `otherwise`: what it means where the call has no project; nothing for an allow.
+        Without a project `/x` means `otherwise`; an allow then matches nothing.
         """
         projects = placed.rule.scope.project
         alone = expand_home(projects[0], self._context.home) if len(projects) == 1 else ""
@@ -240,7 +239,7 @@ def _takes(part: FilePart, name: str) -> bool:
 
 
 def _speaks_of(placed: Placed, name: str, mentions: Mentions) -> bool:
-    """Whether one of the rule's commands begins with this name, and could come to run."""
+    """Whether a command of the rule begins with this name, and could come to run."""
     commands = (one.pattern for one in placed.rule.matchers if isinstance(one, CommandMatcher))
     return any(
         one.first_word == name and mentions.may_run(name, one.written_words[1:]) for one in commands
@@ -248,7 +247,7 @@ def _speaks_of(placed: Placed, name: str, mentions: Mentions) -> bool:
 
 
 def _above_wildcards(name: str, part: FilePart) -> str:
-    """Return the folder that a name is in or below, as far as it has no wildcards."""
+    """Return the folder in or below which the name is, up to its first wildcard."""
     if not part.glob:
         return name
     fixed = takewhile(lambda one: not set(one) & set("*?[{"), name.split("/"))
@@ -260,7 +259,7 @@ _CLASSES = ((RuleVerdict.DENY,), _ASKS, (RuleVerdict.ALLOW,), (RuleVerdict.PASS,
 
 
 class Policy:
-    """The ordered whole of the rules: what is asked about each part of a call."""
+    """All rules in order, asked about each part of a call."""
 
     def __init__(self, rulesets: Sequence[RuleSet], protected: Protected) -> None:
         rules = ((rule, one.folder) for one in rulesets for rule in one.counting)
@@ -274,7 +273,7 @@ class Policy:
         self._size = len(placed)
         self.ends = sorted(one.rule.expires for one in placed if one.rule.expires is not None)
         self._risks = tuple(one for one in rulesets if one.risks and one.trust is not Trust.NONE)
-        self._all_protected = protected  # what is off the list is a risk all the same
+        self._all_protected = protected  # a secret that is off the list is a risk all the same
 
     def __len__(self) -> int:
         return self._size
@@ -290,9 +289,9 @@ class Policy:
 
     @cached_property
     def _looked_for(self) -> Wanted | None:
-        """What a risk looks into folders for: as rulings do, so that one look is enough for both.
+        """Return what a risk looks for in folders; the same as rulings do, to share one look.
 
-        None where secrets were taken off the list: these are a risk all the same.
+        None where secrets were taken off the list: they are still a risk.
         """
         listed = self.protected.secret.patterns
         return self.wanted if self._all_protected.secret.patterns == listed else None

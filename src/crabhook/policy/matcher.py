@@ -1,8 +1,8 @@
-"""What one matcher of a rule speaks about, and how a rule's text writes it.
+"""What one matcher of a rule matches, and its text.
 
-`covers` is for allowing: every part of a call must be covered.  `hits` is for
-denying and asking: one hit is enough.  The text is Claude Code's permission
-syntax, `Tool` or `Tool(specifier)` (the hook protocol's section 10).
+`covers` serves allows: every part of a call must be covered. `hits` serves denials and questions:
+one hit is enough. The text is Claude Code's permission syntax, `Tool` or `Tool(specifier)` (the
+hook protocol's section 10).
 """
 
 import re
@@ -81,17 +81,17 @@ class PathMatcher:
     alone: PathSet
 
     def covers(self, part: Part, bases: Bases) -> bool:
-        """Whether the file, wherever its name may lead, is one of them."""
+        """Whether the pattern matches the file, wherever its name may lead."""
         use = Use.WRITE if self.writes else Use.READ
         if not isinstance(part, FilePart) or part.use is not use or part.glob:
             return False
         return bool(part.places) and all(self.pattern.covers(one, bases) for one in part.places)
 
     def hits(self, part: Part, bases: Bases) -> bool:
-        """Whether the file may be one of them.
+        """Whether the pattern may match the file.
 
-        A rule on reading stops writing too; a file that is only named counts
-        where the program is known to open, or to change, what it is named.
+        A rule on reading stops writing too. A file that a program is only given counts if the
+        program is known to open or change it.
         """
         if not isinstance(part, FilePart) or not self._concerns(part):
             return False
@@ -115,9 +115,9 @@ def file_hit(patterns: PathSet, part: FilePart, bases: Bases) -> bool:
 
 
 def may_become(glob: str, pattern: PathPattern, bases: Bases) -> bool:
-    """Whether a name with wildcards may become a file that the pattern names without any.
+    """Whether a name with wildcards may become a file that the pattern names without wildcards.
 
-    A part that is nothing but wildcards is not held to mean anything.
+    A part of wildcards alone names nothing.
     """
     fixed, anywhere = _fixed(pattern)
     if not fixed:
@@ -133,7 +133,7 @@ def may_become(glob: str, pattern: PathPattern, bases: Bases) -> bool:
 
 @lru_cache(maxsize=4096)
 def _fixed(pattern: PathPattern) -> tuple[list[str], bool]:
-    """Return a pattern's parts, none where it has wildcards, and whether it is at any depth."""
+    """Return a pattern's parts, none if it has wildcards, and whether any depth matches."""
     text, anywhere = pattern.pattern.removesuffix("/**").strip("/"), pattern.loose
     while text.startswith("**/"):  # as a name alone is
         text, anywhere = text[3:], True
@@ -156,7 +156,7 @@ class DomainMatcher:
     labels: tuple[Wildcard, ...]
 
     def covers(self, part: Part, _bases: Bases) -> bool:
-        """Whether the host is one of them."""
+        """Whether the pattern matches the host."""
         if not isinstance(part, FetchPart):
             return False
         labels = part.host.split(".")
@@ -228,9 +228,8 @@ _WHOLE = frozenset({"WebSearch"})
 def parse_matcher(text: str, *, restricts: bool) -> Matcher:
     """Return the matcher that `text` writes.
 
-    `restricts`: it stands in a rule that denies or asks, which may use more.
-    Raises ValueError, in words for a person, for what Claude Code would not
-    consult or we cannot read.
+    `restricts`: its rule denies or asks, and may use more forms. Raises ValueError, in words for a
+    person, for what Claude Code would ignore or we cannot read.
     """
     if any(not letter.isprintable() for letter in text):
         raise ValueError("holds a character that cannot be seen")

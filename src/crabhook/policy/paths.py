@@ -1,7 +1,6 @@
 """Paths as a rule sees them, and rules' path patterns (protocol, section 10).
 
-A path is looked at twice: as it is named and where its links lead.  An allow
-needs both to match, a denial one.
+A path has two names: as written, and where its links lead. An allow must match both, a denial one.
 """
 
 import re
@@ -61,7 +60,7 @@ def expand_home(path: str, home: str) -> str:
 class Bases:
     """The folders that patterns are relative to; `source` is the rule file's.
 
-    `real` follows links; each folder is followed once.
+    `real` follows links, once for each folder.
     """
 
     home: str
@@ -84,10 +83,7 @@ class Bases:
 
 @dataclass(frozen=True, slots=True)
 class PathPattern:
-    """A gitignore pattern and what it is relative to.
-
-    `up`: how many folders above the working directory it begins (`../x`).
-    """
+    """A gitignore pattern and its base; `up`: how many folders above the base (`../x`)."""
 
     anchor: Anchor
     pattern: str
@@ -117,10 +113,9 @@ class PathSet:
     patterns: tuple[PathPattern, ...]
 
     def hits(self, target: Place, bases: Bases) -> bool:
-        """Whether any pattern means one name of the file.
+        """Whether any pattern matches one name of the file.
 
-        Capitals do not count, and a pattern relative to nothing matches at
-        any depth.
+        Case does not count, and a pattern without a base matches at any depth.
         """
         paths = target.both
         return any(
@@ -132,7 +127,7 @@ class PathSet:
 
     @cached_property
     def _compiled(self) -> tuple[_Compiled, ...]:
-        """One expression for all patterns that are relative to the same folder."""
+        """One expression for all patterns with the same base."""
         grouped: dict[tuple[Anchor | None, int], list[str]] = {}
         for one in self.patterns:
             key = (None, 0) if one.loose else (one.anchor, one.up)
@@ -151,7 +146,7 @@ def _matches_below(regex: re.Pattern[str], path: str, folder: str) -> bool:
 
 @lru_cache(maxsize=32768)
 def _compile(patterns: tuple[str, ...], *, any_case: bool) -> re.Pattern[str]:
-    """Return the patterns as one expression, to be matched from a folder's name on."""
+    """Return one expression for the patterns, matched from the folder on."""
     texts = []
     for pattern in patterns:
         text = _gitignored(pattern)
@@ -161,9 +156,9 @@ def _compile(patterns: tuple[str, ...], *, any_case: bool) -> re.Pattern[str]:
 
 
 def _gitignored(pattern: str) -> str | None:
-    """Return the expression of a gitignore pattern; None where the pattern matches nothing.
+    """Return the expression of a gitignore pattern; None where it matches nothing.
 
-    The import is slow, and no server begins to listen later for it.
+    The import is slow and therefore late.
     """
     from pathspec.patterns.gitignore import spec  # noqa: PLC0415 - see above
 
@@ -172,10 +167,7 @@ def _gitignored(pattern: str) -> str | None:
 
 
 def path_pattern(text: str) -> PathPattern:
-    """Return the pattern that a rule's specifier writes.
-
-    Raises ValueError, in words for a person, for a pattern that could never match.
-    """
+    """Return the pattern of a specifier; ValueError, in words, if it could never match."""
     _, _, rest = _anchored(text)
     if any(part in {"..", "."} for part in rest.rstrip("/").split("/")):
         raise ValueError("holds . or .. where no path can have it")
@@ -201,7 +193,7 @@ def own_pattern(text: str) -> PathPattern:
 
 
 def _anchored(text: str) -> tuple[Anchor, int, str]:
-    """Return what a specifier is relative to, how many folders above that, and the rest."""
+    """Return a specifier's base, how many folders above that, and the rest."""
     whole, up = "~/**" if text == "~" else text, 0
     anchor = next((one for one in Anchor if whole.startswith(one)), Anchor.CWD)
     rest = whole.removeprefix(anchor)

@@ -1,7 +1,6 @@
-"""Rules that an "always allow" could mean, from narrow to wide, and what each would have done.
+"""Rules that an "always allow" could mean, from narrow to wide, and their effect on past calls.
 
-A proposal is tried before it is made: it is only offered if it would allow
-the very call it was made of.
+Each proposal is tried first: it must allow the very call that it was made from.
 """
 
 import re
@@ -47,10 +46,7 @@ _RUNS_SCRIPTS = frozenset({("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("b
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A rule that may be offered, with words for what it would cover.
-
-    `gives_away`: what it would cover beside that, in words of a warning.
-    """
+    """A rule to offer, in words; `gives_away`: warnings about what else it allows."""
 
     rule: Rule
     covers: str
@@ -71,11 +67,10 @@ def propose(
     protected: Protected,
     expires: datetime | None = None,
 ) -> tuple[Proposal, ...]:
-    """Return the rules that would allow the call from now on, the narrowest first.
+    """Return the rules that would allow the call from now on, narrowest first.
 
-    None are returned for what no rule can allow, for what is protected, and for a command of which
-    no rule is made; nor any that would take in such a command beside this one.  They end at
-    `expires`, or DEFAULT_LIFE from now.
+    There are none for calls that no rule may allow: protected ones, and commands never remembered;
+    nor any rule that would include such a command. They end at `expires`, or after DEFAULT_LIFE.
     """
     call = read_call(event, context)
     if call is None or call.troubles or is_never_remembered(call):
@@ -103,9 +98,8 @@ def tried_each(
 ) -> tuple[Trial, ...]:
     """Return what each proposal alone would have done to past calls, given with their verdicts.
 
-    Each is tried as if it had been in force then, whenever it is to end.
-    Every past call is read once, and looked at more closely only if all the
-    proposals together, with nothing protected, would allow it: few are.
+    `expires` is ignored. Each past call is read once; only if all proposals together, with nothing
+    protected, would allow it, each is tried: few calls are.
     """
     policies = [Policy([RuleSet((one.rule,))], protected) for one in proposals]
     widest = Policy([RuleSet(tuple(one.rule for one in proposals))], protected.without(ENTRY_NAMES))
@@ -151,7 +145,7 @@ def _drafts(call: Call, event: Event, context: Context) -> Iterator[_Draft]:
 
 
 def _widths(part: Part, event: Event, context: Context) -> Sequence[tuple[str, str]]:
-    """Return matchers for one part, from narrow to wide, each with words."""
+    """Return matchers for one part, narrow to wide, in words."""
     match part:
         case CommandPart():
             return _command_widths(part)
@@ -190,7 +184,7 @@ def _command_widths(part: CommandPart) -> list[tuple[str, str]]:
 
 
 def _says_enough(head: Sequence[str]) -> bool:
-    """Whether a command that begins like this is one thing, not any."""
+    """Whether this beginning of a command determines what the command does."""
     runs = (head[0], *head[1:2]) in _RUNS_SCRIPTS
     return len(head) == (1 if head[0] not in _TAKES_SUBCOMMAND else 3 if runs else 2)
 

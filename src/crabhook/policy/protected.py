@@ -1,11 +1,11 @@
 """What always reaches a person, whatever the rules allow, until the user takes it off the list.
 
-An entry's files may not be written unasked; a secret one's not read either.
-The list errs on the side of asking: a name is enough, wherever it stands.
+Nobody may write an entry's files unasked, nor read a secret one's. The list rather asks too often:
+a name anywhere is enough.
 
-Some commands reach a person each time as well, since no rule is offered for them.  They are written
-as rules, and matched as a denial would be: in any spelling, behind any wrapper.  What a rule that
-allows gives away beside what it says is found here too.
+Some commands always ask too, since no rule is offered for them. They are written as rules and
+matched like denials: in any spelling, behind any wrapper. This module also finds what an allowing
+rule gives away besides its words.
 """
 
 import re
@@ -34,7 +34,7 @@ _SHOWN = PathSet((own_pattern(".crabhook"),))
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the list, as `protected.toml` writes it."""
+    """One entry of `protected.toml`."""
 
     name: str
     what: str
@@ -58,7 +58,7 @@ class Entry:
         return part.program in RECURSIVE and self._is_inside(part, bases)
 
     def _is_inside(self, part: FilePart, bases: Bases) -> bool:
-        """Whether the part is a folder above what is protected, handled with all that is in it."""
+        """Whether the part is a folder above a protected file, taken with all its content."""
         names = {name for place in part.places for name in place.both}
         at_home = any(one.anchor is Anchor.HOME for one in self.paths.patterns)
         if at_home and not names.isdisjoint((bases.home, dirname(bases.home), "/")):
@@ -67,7 +67,7 @@ class Entry:
 
     @cached_property
     def _above(self) -> tuple[str, ...]:
-        """The ends of names of folders that hold something protected, as `/.github`."""
+        """The ends of names of folders with something protected, as `/.github`."""
         parts = [one.pattern.split("/") for one in self.paths.patterns if one.loose]
         return tuple("/" + "/".join(some[:n]) for some in parts for n in range(1, len(some)))
 
@@ -104,8 +104,8 @@ ENTRY_NAMES = tuple(entry.name for entry in ENTRIES)
 class Protected:
     """The list in force.
 
-    `own`: absolute folders and files of crabhook itself, wherever the
-    settings put them.  `off`: names of entries the user has taken off.
+    `own`: absolute folders and files of crabhook itself, as the settings place them. `off`: entries
+    that the user has taken off.
     """
 
     own: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ class Protected:
 
     @cached_property
     def _by_first_word(self) -> dict[str, list[tuple[int, CommandPattern]]]:
-        """The patterns of commands, each with the place of its entry."""
+        """The command patterns by first word, each with its entry's place."""
         found: dict[str, list[tuple[int, CommandPattern]]] = {}
         for at, entry in enumerate(self.entries):
             for pattern in entry.commands:
@@ -157,7 +157,7 @@ class Protected:
 
     @cached_property
     def _kept(self) -> PathSet:
-        """Crabhook's own files outside of projects, and what is secret beside them."""
+        """Crabhook's own files outside of projects, and the secrets beside them."""
         return PathSet(tuple(one for one in self.secret.patterns if one not in _SHOWN.patterns))
 
     @cached_property
@@ -185,7 +185,7 @@ _VERSION = "0123456789."
 
 
 def is_never_remembered(call: Call) -> bool:
-    """Whether any command in the call, hidden or not, is one that no rule is made of."""
+    """Whether the call has a command, hidden or not, for which no rule is offered."""
     commands = (part for part in call.parts if isinstance(part, CommandPart))
     return any(_is_never_line(line) for part in commands for line in part.lines)
 
@@ -200,7 +200,7 @@ def _is_never_line(line: str) -> bool:
 
 
 def reaches_never(matcher: Matcher) -> bool:
-    """Whether no rule is offered with this matcher: it takes in too much, or nobody can tell.
+    """Whether no rule is offered with this matcher, because it takes in too much or too vaguely.
 
     A star in the first word may be the end of any name.
     """
@@ -210,27 +210,26 @@ def reaches_never(matcher: Matcher) -> bool:
 
 
 def takes_in_never(matcher: Matcher) -> bool:
-    """Whether an allow by this matcher would take in some command that no rule is made of.
+    """Whether an allow by this matcher would include a command never remembered.
 
-    `python3 *` has `python3 -c ...` in it, `git log *` nothing of the kind.
-    So do arguments left open where these can be any command or any address.
-    A command that may have such an option anywhere is not held against it.
+    `python3 *` includes `python3 -c ...`, `git log *` nothing of the kind. Free arguments that can
+    be any command or address count too. A command that may have such an option anywhere does not.
     """
     if not isinstance(matcher, CommandMatcher):
         return False
     return any(map(_takes_in_never, patterns_run(matcher.pattern)))
 
 
-_ANY_WORD = "ANYWORDATALL"  # stands for a pattern's star while the pattern is read as a line
+_ANY_WORD = "ANYWORDATALL"  # replaces a pattern's star while the pattern is read as a line
 _STAR_LENGTHS = (1, 3)  # words for which a star is tried: `timeout *` may be `timeout 5 rm`
 
 
 @lru_cache(maxsize=1024)
 def patterns_run(pattern: CommandPattern) -> tuple[CommandPattern, ...]:
-    """Return the pattern, and a pattern for each command that a command of this kind runs.
+    """Return the pattern, and a pattern for each command that it would run.
 
-    The pattern is read as a shell line, by the reader that a denial uses, so
-    `timeout 5 rm *` gives `rm *` too, and `git -C sub push *` gives `git push *`.
+    The denials' reader reads the pattern as a shell line: `timeout 5 rm *` gives `rm *` too, and
+    `git -C sub push *` gives `git push *`.
     """
     found = {pattern: None}
     first = basename(pattern.written.parts[0].partition(" ")[0])
@@ -263,7 +262,7 @@ def _takes_in_never(pattern: CommandPattern) -> bool:
 
 
 def _meets_any(begins: str) -> bool:
-    """Whether some text that begins like this fits one of the patterns."""
+    """Whether a text with such a beginning can match one of the patterns."""
     fixed = filter(None, (one.written.parts[0] for one in (*_PATTERNS, *_ANYTHING_GOES)))
     return any(begins.startswith(one) or one.startswith(begins) for one in fixed)
 

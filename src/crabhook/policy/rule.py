@@ -1,7 +1,6 @@
-"""Rules and rulings as values: what a rule file says, and what the rules say of a call.
+"""Rules and rulings as values: what a rule file says, and what rules say about a call.
 
-What reads rules, or judges by them, imports the readers of shell lines and paths.  These values
-import neither, so that a server can hold them before it has to judge.
+These values import no readers of shell lines and paths, so that a server can hold them cheaply.
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RuleVerdict(StrEnum):
-    """What a rule says: as a decision's verdict, with two people who may be asked."""
+    """What a rule says: a decision's verdict, with two kinds of people to ask."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -34,10 +33,10 @@ class RuleVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RuleScope:
-    """Where a rule holds; an empty field holds everywhere.
+    """Where a rule applies; an empty field applies everywhere.
 
-    `project`: folders, each with all below it; an agent is in one by its
-    project folder.  `agent_type`: "" in it means the session's main agent.
+    `project`: folders with all below; an agent's own project folder counts. `agent_type`: "" in it
+    means the session's main agent.
     """
 
     session: tuple[str, ...] = ()
@@ -49,10 +48,10 @@ class RuleScope:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One sentence of law.
+    """One rule.
 
-    `texts` are its matchers as written, `matchers` as read.  `line` is where
-    it stands in `origin`, the file's name; 0 for a rule that is in none yet.
+    `texts` are its matchers as written, `matchers` as read. `line` is its place in the file
+    `origin`; 0 for a rule that is in no file yet.
     """
 
     verdict: RuleVerdict
@@ -80,9 +79,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class RiskRule:
-    """The owner's word on how much can go wrong with some calls: `level` and `words` for a card.
+    """The owner's own `level` and `words` of risk for some calls.
 
-    `texts` are its matchers as written, `matchers` as read; `line` is where it stands.
+    `texts` are its matchers as written, `matchers` as read; `line` is its place.
     """
 
     level: Level
@@ -108,10 +107,9 @@ class Trust(StrEnum):
 class RuleSet:
     """The rules of one file.
 
-    `folder`: what `/x` in it is relative to; empty for the user's own file,
-    where it is relative to the project of the call.  A set with a folder
-    holds for agents in that folder alone.  `unprotect` names protected
-    entries the user has taken off the list.  `risks`: what it says of risks.
+    `folder`: the base of `/x`; a set with a folder applies only to agents there. Without one, the
+    user's own file, `/x` is relative to the call's project. `unprotect`: the protected entries that
+    the user took off the list. `risks`: the file's words on risks.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -130,7 +128,7 @@ class RuleSet:
 
 
 def in_words(rule: Rule) -> str:
-    """Return a rule with where it holds; what an agent named may be in it."""
+    """Return a rule and where it applies, in words; may have an agent's words."""
     scope = [
         f"{name} {', '.join(values)}"
         for name, values in (("session", rule.scope.session), ("project", rule.scope.project))
@@ -152,9 +150,9 @@ class RuleFileError(CrabhookError):
 class PartRuling:
     """The ruling on one part of a call.
 
-    `kind` says what the part is: command, write, read, name, fetch, agent,
-    tool.  `hidden`: the part was only suspected, so it could not help the call.
-    `verdict` is None where no rule speaks of it.  `because` is what a card of the call says.
+    `kind` is the part's: command, write, read, name, fetch, agent, tool. `hidden`: a suspected
+    part, which cannot help the call. `verdict` is None if no rule matches. `because` is for the
+    call's card.
     """
 
     kind: str
@@ -170,10 +168,9 @@ class PartRuling:
 class Ruling:
     """The ruling on the whole call.
 
-    `verdict` is None where the rules leave it open: the operator is asked.
-    `rule` decided it, if one rule did.  `why` is for a person.  `parts` are
-    those that matter: all that an allow must cover, and every hit.  `because`: `why` as a card
-    says it, where it can say more than that.
+    `verdict` is None if the rules leave it open: the operator is asked. `rule` decided it, if one
+    rule did. `why` is for a person. `parts` are all that an allow must cover, and every hit.
+    `because`: `why` for a card, with more detail where there is any.
     """
 
     verdict: RuleVerdict | None

@@ -1,8 +1,7 @@
-"""The rules that may speak of one part of a call, and rulings on a part by them.
+"""Finds the rules that may match one part of a call, and makes rulings from them.
 
-Command rules are found by the first word of a command, path rules by a part
-of the path that they fix, address rules by the end of the host.  What fixes
-nothing is tried on everything of its kind.  The order of the rules is kept.
+Commands are indexed by their first word, paths by a part that the pattern fixes, addresses by the
+host's end. Rules that fix nothing are always tried. The rules keep their order.
 """
 
 from collections import defaultdict
@@ -89,7 +88,7 @@ def _key_of(one: Matcher) -> _Key:
 
 
 def _fixed_part(path: PathMatcher) -> str:
-    """Return the last part of the path that is the same in every path the rule means."""
+    """Return the last part that every path matched by the rule has."""
     parts = reversed(path.pattern.pattern.split("/"))
     plain = (one for one in parts if one and one.isascii() and not set(one) & set("*?[]\\"))
     return next(plain, "").casefold()
@@ -162,7 +161,7 @@ def ruling_by_rule(
 
 
 def because_of_rule(rule: Rule, text: str, before: str = "") -> Because:
-    """Return that a rule, in these words of it, brings a card here; `before` says how."""
+    """Return that this rule brings a card here; `before` says how."""
     words = f'{before}rule "{text}"' + (f" \N{EM DASH} {rule.note}" if rule.note else "")
     return Because(Brought.RULE, words, text, rule.note)
 
@@ -182,7 +181,7 @@ def question_about_search(said: RankedRuling, part: FilePart) -> RankedRuling:
 
 
 def question_about_folder(part: FilePart, folder: str, why: str) -> RankedRuling:
-    """Return the question about a folder that nobody could look at whole."""
+    """Return the question about a folder whose look was incomplete."""
     why = f"what a rule denies or protects may be in {folder}: {why}"
     said = part_ruling(part, RuleVerdict.ASK_OPERATOR, None, why, hidden=True)
     return RankedRuling(Rank.ASK, 0, said)

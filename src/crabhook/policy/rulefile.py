@@ -46,9 +46,8 @@ _SCOPE_KEYS = tuple(field.name for field in fields(RuleScope))
 def read_rules(text: str, name: str, folder: str = "", trust: Trust = Trust.FULL) -> RuleSet:
     """Return the rules in a file's text.
 
-    `name` is what errors and rulings call the file.  `folder` is the project
-    whose file it is, empty for the user's own.  Raises RuleFileError for the
-    first thing in it that is unknown or wrong.
+    `name` is the file's name in errors and rulings. `folder` is the project of the file, empty for
+    the user's own. Raises RuleFileError for the first unknown or wrong thing.
     """
     return _Reader(text, name, project=bool(folder)).read(folder, trust)
 
@@ -309,11 +308,11 @@ class FileLines:
         return last
 
     def _begins_table(self, line: int) -> bool:
-        """Whether a line that begins with a bracket is a header, not part of a list."""
+        """Whether a line beginning with a bracket is a header, not part of a list."""
         return re.match(r"\s*\[+[^\[\],]*\]+\s*(#.*)?$", self._lines[line - 1]) is not None
 
     def without(self, number: int) -> str:
-        """Return the file's text without a rule; what stands around it stays."""
+        """Return the file's text without that rule; all else stays."""
         start, end = self.starts[number], self.end_of(number)
         before, after = self._lines[: start - 1], self._lines[end:]
         if before and not before[-1].strip() and after and not after[0].strip():
@@ -322,7 +321,7 @@ class FileLines:
 
 
 def _outside_long_texts(lines: list[str]) -> list[bool]:
-    """Say of each line whether it begins outside a text of several lines."""
+    """Tell for each line whether it begins outside a multi-line text."""
     outside, quote = [], ""
     for line in lines:
         outside.append(not quote)

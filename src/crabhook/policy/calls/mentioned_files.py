@@ -1,8 +1,8 @@
-"""Files that a command names, by its words or by those that another command brings.
+"""Files that a command names, by its words or by the output of another command.
 
-Those in its words are suspected, never sure.  A program that is known to open, change
-or go to a file elsewhere than in the project needs a rule on that file as well, or a
-rule that names the whole command without a star (docs/reference/rules.md).
+Files named in words are suspected, never sure. A program that opens, changes or goes to a file
+outside the project needs a rule on that file too, or a rule with the whole command and no star
+(docs/reference/rules.md).
 """
 
 import re
@@ -19,7 +19,7 @@ from crabhook.policy.shell.script import Command, Word
 from crabhook.policy.shell.unfold import spellings
 from crabhook.policy.shell.wrappers import unwrapped
 
-MAX_NAMES = 400  # of one call; a longer line is looked at as far as this
+MAX_NAMES = 400  # of one call; from a longer line as many as this
 
 _CUT = re.compile(r"[\s'\"(),;=@<>|&:\[\]{}]+")
 _SHORT_OPTION = re.compile(r"-[A-Za-z](?=[~./])")
@@ -61,9 +61,9 @@ def named_files(
 def _deep(
     program: str, argv: tuple[str, ...]
 ) -> tuple[Deep | None, frozenset[str], tuple[str, ...]]:
-    """Return what a command takes of folders, which words it may take for some, and which it is in.
+    """Return the command's use of folders, its words that may be folders, and its current one.
 
-    The last is the folder that it may search unasked.
+    The last is the folder that it may search without a word.
     """
     if not programs.reads_deep(program, argv):
         return None, frozenset(), ()
@@ -81,9 +81,9 @@ def _deep(
 
 
 def searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]] | None:
-    """Return the paths and the globs that a search is held to, or None where that is not sure.
+    """Return the paths and globs that bound a search, or None if unsure.
 
-    An option that is not known may take the next word, or bring a glob too.
+    An unknown option may take the next word, or add a glob.
     """
     option = _GLOB_OPTIONS.get(program)
     if option is None:
@@ -105,7 +105,7 @@ def searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str,
 
 
 def _names(argv: Sequence[str]) -> Iterator[str]:
-    """Yield what may be paths: whole words first, then what stands inside them."""
+    """Yield possible paths: whole words first, then parts of words."""
     yield from argv[1:]
     if "/" in argv[0]:
         yield argv[0]
@@ -120,7 +120,7 @@ def _places(name: str, folders: Sequence[str], context: Context) -> Iterator[Pla
     for folder in folders[:1] if path.startswith("/") else folders:
         if "\0" in path or len(path) > LONGEST_PATH:
             continue
-        if " " in path or "\n" in path:  # prose: nobody links such names to secrets
+        if " " in path or "\n" in path:  # prose: no link has such a name
             where = normal(path if path.startswith("/") else f"{folder}/{path}")
             yield Place(where, where)
         else:
@@ -135,7 +135,7 @@ _HOME = Word("~", ("~",), tilde=True)
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where a line may be when it names a file; `sure`: there are no others."""
+    """The possible folders of a line when it names a file; `sure`: there are no others."""
 
     all: tuple[str, ...]
     sure: bool
@@ -159,7 +159,7 @@ def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> It
 
 
 def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
-    """Return the words that the program takes for files, or for options with files in them."""
+    """Return the words that the program takes as files, or as options with files."""
     if program in programs.MOVES:
         named = [word for word in words if not (word.fixed and word.text.startswith("-"))]
         goes_home = program == "cd" and not named and all(word.text != "-" for word in words)
@@ -182,20 +182,20 @@ def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _is_flags(word: Word) -> bool:
-    """Whether a word is options of one letter, and can be nothing else."""
+    """Whether a word can only be one-letter options."""
     return word.fixed and re.fullmatch("-[A-Za-z]+", word.text) is not None
 
 
 def _gives_script(word: Word) -> bool:
-    """Whether an option says that the pattern or the program is given elsewhere."""
+    """Whether an option gives the pattern or program, so that no operand does."""
     short = word.text[:1] == "-" and word.text[:2] != "--" and set(word.text) & {"e", "f"}
     return bool(short) or word.text.startswith(_SCRIPT_GIVEN)
 
 
 def _names_in(word: Word) -> Iterator[str]:
-    """Yield the names of files that may be in a word; an empty one where they cannot be told."""
+    """Yield names of files that may be in a word; an empty name where that is unknown."""
     if word.raw.startswith(("<(", ">(")) and word.raw.endswith(")"):
-        return  # a pipe from or to a command, which is a part of its own
+        return  # a pipe from or to a command, which is read as another part
     if not word.fixed and (set(word.raw) & set("$`") or not (word.glob or word.parts)):
         yield ""
         return
@@ -209,7 +209,7 @@ def _names_in(word: Word) -> Iterator[str]:
 
 
 def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ...]:
-    """Return where a file of this name may be; nothing where that is not known."""
+    """Return the possible places of a file of this name; none if unknown."""
     path = expand_home(name, context.home)
     if not path or "\0" in path or path.startswith("~"):
         return ()
@@ -219,7 +219,7 @@ def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ..
 
 
 def is_inside(where: Place, context: Context) -> bool:
-    """Whether a file is in the project, by its name and by where its links lead."""
+    """Whether a file is in the project, by its name and by its links' target."""
     if where.named in STREAMS:
         return True
     if not context.project:
@@ -236,10 +236,10 @@ _WIDENS_FIND = frozenset({"-o", "-or", "-not", "!", ",", "-printf", "-fprintf", 
 def told_files(
     commands: Iterable[Command], folders: Folders, context: Context
 ) -> Iterator[FilePart]:
-    """Yield the folder of each command that reads files whose names other commands bring.
+    """Yield the folder of each command that reads files named by other commands' output.
 
-    Any file there may be one of them, save where the names can only come from a
-    `find -name` or a `git ls-files` with patterns.
+    Any file there may be read, unless a `find -name` or `git ls-files` with patterns gives all the
+    names.
     """
     commands = [command for command in commands if command.words]
     globs = _brought(commands)
@@ -256,9 +256,9 @@ def told_files(
 
 
 def _reads_told(command: Command, *, open_globs: bool) -> str:
-    """Return the program that reads files of which other commands bring the names, if one does.
+    """Return a program that reads files named by other commands' output, if there is one.
 
-    `open_globs`: wildcards may mean names that are not looked up by them.
+    `open_globs`: some wildcards may match names unknown here.
     """
     readings = unwrapped(command)
     words = readings[-1]
@@ -277,7 +277,7 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
 
 
 def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
-    """Return the globs that all names which one command hands to another fit; none if unknown."""
+    """Return globs for all names that commands hand to each other; none if unknown."""
     found: dict[str, None] = {}
     for command in commands:
         if not command.fed or command.hidden:
@@ -299,7 +299,7 @@ def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
 
 
 def _globs_told(texts: Sequence[str]) -> list[str]:
-    """Return the globs that every name which `find` or `git ls-files` prints fits."""
+    """Return globs for all names that `find` or `git ls-files` prints."""
     if texts[0] == "find" and not _WIDENS_FIND.intersection(texts):
         return [after for before, after in pairwise(texts) if before in ("-name", "-iname")]
     if texts[:2] == ["git", "ls-files"] and not any(text[:1] == "-" for text in texts):

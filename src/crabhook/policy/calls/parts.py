@@ -1,7 +1,6 @@
-"""What rules speak about: tools by their names, and the parts of a call.
+"""What rules match: tools by their names, and the parts of a call.
 
-The tools' names are Claude Code's; what other platforms call the same is read
-as its Claude name, so that one rule serves them all.
+Names are Claude Code's; other agents' tools are mapped to them, so that one rule serves all.
 """
 
 from collections.abc import Mapping
@@ -80,8 +79,8 @@ class Use(StrEnum):
 class CommandPart:
     """One simple command.
 
-    `readings`: the texts by which a rule may allow it; `lines`: every text by
-    which one may know it; `tools`: the tools whose bare rules cover it.
+    `readings`: texts by which a rule may allow it; `lines`: texts by which a denial may match it;
+    `tools`: tools whose bare rules cover it.
     """
 
     text: str
@@ -93,11 +92,10 @@ class CommandPart:
 
 @dataclass(frozen=True, slots=True)
 class Deep:
-    """That a folder is read with all that is in it.
+    """A folder is read with all its content.
 
-    `globs`: what is read of it, as `context.alternatives` gives it; none means
-    everything.  `follows`: links on the way are followed too.  `split`: the
-    names that fit the globs are cut at blanks before they are read.
+    `globs`: what is read, as from `context.alternatives`; none means everything. `follows`: links
+    are followed. `split`: names are split at blanks before they are read.
     """
 
     globs: tuple[str, ...] = ()
@@ -109,12 +107,10 @@ class Deep:
 class FilePart:
     """One file.
 
-    `places`: where it may be, of which an allow must cover all; none if that
-    is not known.  `tools`: whose bare rules are against it.  `glob`: its name
-    has wildcards.  `program`: what is given the name.  `own`: the tools whose
-    bare rules cover it.  `by`: the command that names it, which covers it too
-    where a rule names that without a star.  `deep`: where it is a folder, all
-    that is in it is read too.
+    `places`: where it may be; an allow must cover all; none if unknown. `tools`: whose bare rules
+    are against it. `glob`: its name has wildcards. `program`: the program that gets the name.
+    `own`: the tools whose bare rules cover it. `by`: the command that names it; a rule with that
+    command and no star covers the file too. `deep`: a folder, read with all its content.
     """
 
     text: str
@@ -130,7 +126,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class FetchPart:
-    """One address on the net, by its host name, in small letters."""
+    """One address on the net, by its host in small letters."""
 
     text: str
     host: str

@@ -33,11 +33,11 @@ _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 _SCALARS = (str, int, float, bool)
 _OTHER_PATH = "a second path, which is not the tool's own"
-ANYTHING = "\x1f"  # a file's name that no pattern holds: it stands for all of a folder
+ANYTHING = "\x1f"  # a file name that no pattern has: it means the whole folder
 
 
 def read_call(event: Event, context: Context) -> Call | None:
-    """Return the call that the event is about, or None where it is about none."""
+    """Return the call of the event, or None for an event without one."""
     if event.tool is None:
         return None
     name = canonical(event.tool.name)
@@ -56,10 +56,7 @@ MOST_CHANGED = 50  # files of one call that are looked at
 
 
 def changed_paths(event: Event) -> tuple[str, ...]:
-    """Return the files that a call of a file tool changes, as it names them, from the root on.
-
-    What a command of a shell changes is not told.
-    """
+    """Return the absolute files that a file tool's call changes; a shell's are not known."""
     tool = event.tool
     kind = kind_of(tool.name) if tool else Kind.OTHER
     if tool is None or kind not in (Kind.EDIT, Kind.PATCH) or not isinstance(tool.input, dict):
@@ -84,7 +81,7 @@ def may_go_deep(event: Event) -> bool:
 
 
 class _Reading:
-    """One call while it is read."""
+    """A call while it is read."""
 
     def __init__(
         self,
@@ -112,7 +109,7 @@ class _Reading:
 
     @property
     def path(self) -> str:
-        """Return the path that the tool's own input names; empty where it names none."""
+        """Return the path that the tool's input names; empty if none."""
         return self.text(self._own) if self._own else ""
 
     def other_paths(self) -> tuple[str, ...]:
@@ -126,7 +123,7 @@ class _Reading:
         return Call(self.name, self.kind, required, (self.tool, *suspected), troubles)
 
     def file(self, path: str, use: Use, *tools: str) -> FilePart:
-        """Return the part for a file that the tool is told of."""
+        """Return the part for a file that the tool's input names."""
         written = {path, path.strip(" ")} - {""}
         names = written | {expand_home(one, self.context.home) for one in written}
         known = [name for name in sorted(names) if "\0" not in name]
@@ -139,9 +136,9 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """What a tool that runs commands is told: the line, and the folder to run it in.
+    """The input of a tool that runs commands: the line and its folder.
 
-    `loosened`: it asks for more than its sandbox permits.  `trouble`: why the folder is not sure.
+    `loosened`: it asks for more than its sandbox permits. `trouble`: why the folder is unsure.
     """
 
     text: str
@@ -151,7 +148,7 @@ class CommandLine:
 
 
 def command_line(event: Event, context: Context) -> CommandLine | None:
-    """Return the line that the event's tool is to run; None where it is no such tool."""
+    """Return the line that the event's tool would run; None for other tools."""
     if event.tool is None or kind_of(event.tool.name) is not Kind.COMMAND:
         return None
     inputs = event.tool.input if isinstance(event.tool.input, dict) else {}
@@ -160,7 +157,7 @@ def command_line(event: Event, context: Context) -> CommandLine | None:
 
 
 def _command_line(reading: _Reading) -> CommandLine:
-    # The tool's own name tells whose it is, where that is one agent's alone.
+    # The tool's own name tells the agent, if only one agent has such a tool.
     keys = folder_keys(vocabulary().owners.get(reading.tool.text, reading.platform))
     told = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
     cwd = posixpath.join(reading.cwd, *list(told)[:1])
@@ -183,7 +180,7 @@ def _command(reading: _Reading) -> Call:
 
 
 def _one_file(reading: _Reading, use: Use, tool: str) -> Call:
-    """Read a call about the file that the tool's own input names; any other path is suspected."""
+    """Read a call about the file in the tool's input; other paths are suspected."""
     others = tuple(reading.file(path, use, tool) for path in reading.other_paths())
     trouble = _OTHER_PATH if others else _path_trouble(reading.path)
     return reading.call(reading.file(reading.path, use, tool), trouble=trouble, suspected=others)
@@ -200,9 +197,9 @@ def _path_trouble(path: str) -> str:
 
 
 def _search(reading: _Reading) -> Call:
-    """Read a search: an allow must cover anything in the folder, a denial what it looks for.
+    """Read a search: an allow must cover the whole folder, a denial hits what it searches.
 
-    All that the folder holds is looked at, too, if a glob of the search may select it.
+    All content of the folder counts if a glob of the search may select it.
     """
     folder = reading.path or reading.cwd
     inside = reading.file(f"{folder.rstrip('/')}/{ANYTHING}", Use.READ, "Read")
@@ -228,7 +225,7 @@ def _search(reading: _Reading) -> Call:
 
 
 def _globs(reading: _Reading) -> list[str]:
-    """Return the globs that a search is given, as they are written."""
+    """Return the globs of a search, as written."""
     keys = ("pattern",) if reading.name == "Glob" else ("glob", "include_pattern")
     return [text for key in (*keys, "include", "paths") for text in _texts(reading.inputs.get(key))]
 
@@ -248,7 +245,7 @@ def _patch(reading: _Reading) -> Call:
 
 
 def _fetch(reading: _Reading) -> Call:
-    """Read a fetch: its address, or every address in the words it is asked with."""
+    """Read a fetch: its address, or every address in its prompt."""
     address = reading.text("url")
     addresses = [address] if address else _ADDRESS.findall(reading.text("prompt"))
     parts, trouble = [], "" if addresses else "it names no address"

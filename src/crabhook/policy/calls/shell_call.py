@@ -1,7 +1,7 @@
 """A call as rules see it; a shell line as one, with the files that its commands name.
 
-A patch of Codex's is read here too, since Codex takes one out of a shell line.  A header
-counts wherever it stands: a file too many is only one question more.
+Codex takes patches out of shell lines, so they are read here. A header counts anywhere: a file too
+many only costs a question.
 """
 
 import re
@@ -38,9 +38,8 @@ NO_MENTIONS = Mentions()
 class Call:
     """A tool call as rules see it.
 
-    `required`: all that an allow must cover.  `suspected`: what counts
-    against the call alone.  `troubles`: why no rule may allow it.
-    `mentions`: the names in it that may be programs', unseen.
+    `required`: what an allow must cover. `suspected`: counts against the call only. `troubles`: why
+    no rule may allow it. `mentions`: names that may be programs', unseen.
     """
 
     tool: str
@@ -52,7 +51,7 @@ class Call:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Everything, what is sure before what is suspected."""
+        """All parts, the sure ones first."""
         return (*self.required, *self.suspected)
 
 
@@ -95,7 +94,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
 
 
 def _applies_patch(command: Command) -> bool:
-    """Whether it is one of the names under which Codex takes a patch out of a shell line."""
+    """Whether it is a name under which Codex takes a patch out of a shell line."""
     return bool(command.words) and any(
         basename(words[0].text) in _APPLY_PATCH for words in unwrapped(command)
     )
@@ -119,10 +118,10 @@ def known_variables(cwd: str, context: Context) -> Mapping[str, Sequence[str]]:
 
 
 def _settings_elsewhere(part: CommandPart) -> Iterable[ToolPart]:
-    """Yield what only the tool as a whole covers: git and its like in a folder that is no root.
+    """Yield what only the tool as a whole covers: git and the like in a folder that is no root.
 
-    A folder's own settings may name programs, and an agent that may write below its
-    project's root can make a folder there that looks like git's own.
+    A folder's settings may name programs, and an agent could make a folder below its project's root
+    that looks like git's.
     """
     if basename(unwrapped(part.command)[-1][0].text) in VERSION_CONTROL:
         yield ToolPart(f"{part.text}, in another folder", part.tools)
@@ -161,10 +160,10 @@ def _is_sure(folder: Word) -> bool:
 def _redirect_parts(
     redirect: Redirect, folders: Folders, context: Context, covering: frozenset[str]
 ) -> Iterable[FilePart]:
-    """Yield the files of a redirect; `covering`: the tools whose bare rules cover the command.
+    """Yield the files of a redirect; `covering`: tools whose bare rules cover the command.
 
-    Such a rule covers what a program is given by name (`cat f`, `tee f`), so it
-    covers the same file behind `<` or `>` too, as long as it is in the project.
+    Such a rule covers files given by name (`cat f`, `tee f`), so in the project it covers the same
+    file behind `<` or `>` too.
     """
     target = redirect.target
     text = expand_home(target.text, context.home) if target.tilde else target.text
@@ -216,7 +215,7 @@ def removal_trouble(commands: Iterable[Command], folders: Sequence[str], context
         words = unwrapped(command)[-1] if command.words else ()
         optioned = any(word.text.startswith("-") for word in words[1:])
         if command.hidden and not optioned:
-            continue  # as `find -delete` removes: not what it is given
+            continue  # `find -delete` removes its matches, not its arguments
         if words and basename(words[0].text) in _REMOVERS:
             for word in words[1:]:
                 if _BEGINS_UNKNOWN.fullmatch(word.raw):
@@ -227,7 +226,7 @@ def removal_trouble(commands: Iterable[Command], folders: Sequence[str], context
 
 
 def _targets(word: Word) -> Iterator[str]:
-    """Yield what a word may name; of wildcards that mean all of a folder, the folder."""
+    """Yield what a word may name; for wildcards that match all of a folder, the folder."""
     for text in (*word.values, *word.parts):
         whole = text.rstrip("/") or text[:1]
         above, last = dirname(whole), basename(whole)
@@ -253,7 +252,7 @@ _FIRST, _LAST = "*** Begin Patch", "*** End Patch"
 _END_OF_FILE = "*** End of File"
 _BLANKS = " \t\r"
 _SIGNS = ("+", "-")
-_PARTS = (" ", "@@")  # what a line of a hunk may begin with besides: kept, or where it is
+_PARTS = (" ", "@@")  # other first letters of a hunk's line: kept, or a place
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +264,7 @@ class Patch:
 
 
 def read_patch(text: str) -> Patch:
-    """Return what the patch in `text` touches; what is not wholly understood has a trouble."""
+    """Return what the patch in `text` touches; a patch not fully understood has a trouble."""
     lines = text.strip().split("\n")
     paths = tuple(filter(None, map(_path, lines)))
     trouble = "" if paths else "a patch that names no file"

@@ -1,4 +1,4 @@
-"""What a command of a shell line does, by the table: its effects, each with what it is on."""
+"""The effects of a shell line's commands, by the table, each with its object."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -48,8 +48,8 @@ _NO_COMMAND = re.compile(r"-.*|.*=.*|\W*")
 class Reader:
     """Reads the commands of one line.
 
-    `given`: one of them runs what it is given by others.  `ran`: names of files that
-    are run; `fetched` and `decoded`: what the line brings from the net, or decodes, for others.
+    `given`: a command runs the output of others. `ran`: files that are run; `fetched`, `decoded`:
+    what the line brings from the net, or decodes, for others.
     """
 
     def __init__(self, known: Known, scene: Scene) -> None:
@@ -66,14 +66,14 @@ class Reader:
         self._at, self._command = "", Command(())
 
     def tell(self, name: str, subject: Subject | str = "") -> None:
-        """Keep an effect, and what it is on."""
+        """Add an effect and its object."""
         one = Subject(subject) if isinstance(subject, str) else subject
         one = replace(one, at=self._at) if self._at else one
         is_disk = one.device and name in ("writes", "empties", "deletes", "moves")
         self.told.append(("disk" if is_disk else name, one))
 
     def read(self, command: Command, *, sure: bool, depth: int = 0) -> None:
-        """Take what a command does; `sure`: its name is told if it is unknown."""
+        """Read a command's effects; `sure`: an unknown name is reported."""
         before = len(self.told)
         self._command = self._command if self._at else command
         for number, argv in enumerate(dict.fromkeys(self._known.argvs(command))):
@@ -120,7 +120,7 @@ class Reader:
             self._read_script(text, depth + 1)
 
     def _read_script(self, text: str, depth: int) -> None:
-        """Read a text that a shell elsewhere is given."""
+        """Read a script text given to a shell elsewhere."""
         script = read_script(text.replace(DOUBT, ""), {})
         for trouble in script.troubles[:1]:
             self.tell("untold", trouble)
@@ -133,7 +133,7 @@ class Reader:
 
     @contextmanager
     def _elsewhere(self, where: str) -> Iterator[None]:
-        """Read what runs in another place, where no file of this machine is meant."""
+        """Read what runs in another place, where words name no local file."""
         before = self._at, self._scene
         self._at = f"{where} {self._at}".strip()
         self._scene = Scene(self._scene.context, Folders((), sure=False))
@@ -143,7 +143,7 @@ class Reader:
             self._at, self._scene = before
 
     def _behind(self, name: str, argv: Argv, depth: int) -> None:
-        """Read the commands that words in doubt stand in: elsewhere these are read without them."""
+        """Read the commands around doubtful words; for other places without these words."""
         for rest in inner(argv).commands:
             self._read(rest, sure=False, hidden=True, depth=depth)
         if name == "eval" or name in SHELLS:
@@ -155,7 +155,7 @@ class Reader:
                             self._read(inside, sure=False, hidden=True, depth=depth)
 
     def _by_forms(self, name: str, words: Argv, depth: int) -> None:
-        """Tell what a known program does with these words."""
+        """Add the effects of a known program with these words."""
         facts = table()
         forms = facts.forms.get(name, ()) if tuple(words) not in _TELLS else ()
         call = CallWords(words, facts.valued.get(name, frozenset()))
@@ -183,7 +183,7 @@ class Reader:
     def _runs_at(
         self, place: str, designation: str, call: CallWords, skip: int, depth: int
     ) -> None:
-        """Read what the rest of the words, or an option's, run in the place where they run it."""
+        """Read what the rest of the words, or an option's words, run in another place."""
         named, rest = call.operands[skip : skip + 1], call.places[skip : skip + 1]
         own = rest[0] + (designation == "first") if rest else len(call.words)
         words = () if designation[:1] == "-" else list(call.words[own:])
@@ -207,13 +207,13 @@ class Reader:
     def _searches(
         self, effect: str, designation: str, call: CallWords, operands: Sequence[str], name: str
     ) -> None:
-        """Keep that folders are read with what is in them, for a look into them."""
+        """Note folders read with all their content, for a look into them."""
         sort, _, default = designation.partition("|")
         patterned = sort == "rest" and call.brings_pattern(name)
         chosen = chosen_words("paths" if patterned else sort, operands)
         paths = searched(name, (name, *call.words))
         if not chosen and effect == SEARCHES and self._command.words in self._known.fed:
-            return  # what it searches is what it is given
+            return  # it searches its own arguments
         self._search(chosen or [default], paths[1] if paths else (), sure=effect == READS_ALL)
 
     def _search(self, words: Iterable[str], globs: tuple[str, ...], *, sure: bool) -> None:
@@ -226,7 +226,7 @@ class Reader:
                     self.searches[Search(place.named, taken, certain)] = None
 
     def _on(self, effect: str, designation: str, call: CallWords, skip: int, name: str) -> None:
-        """Tell an effect with each thing that it is on."""
+        """Add an effect for each of its objects."""
         operands = call.operands[skip:]
         if designation in FILES:
             self._on_files(effect, designation, call, operands, name)
@@ -253,7 +253,7 @@ class Reader:
             self.tell(effect)
 
     def _on_values(self, effect: str, designation: str, call: CallWords) -> None:
-        """Tell an effect with each word that belongs to an option, or stands behind `key=`."""
+        """Add an effect for each word of an option, or after `key=`."""
         if designation[:1] == "-":
             values = list(call.values(designation))
         else:
@@ -291,7 +291,7 @@ class Reader:
             self.tell(effect, subject)
 
     def _runs_file(self, path: str) -> None:
-        """Tell that a file is run: the project's own, or another."""
+        """Add that a file is run: the project's own, or another."""
         self.ran.add(basename(path))
         subject = self._scene.file(path)
         if subject is None:
@@ -302,7 +302,7 @@ class Reader:
             self.tell("runs-outside", subject.text)
 
     def _interpret(self, one: Interpreter, argv: Argv, depth: int) -> None:
-        """Tell what an interpreter runs: a text, a module, a file, or what it reads."""
+        """Add what an interpreter runs: a text, a module, a file, or its input."""
         words = argv[1:]
         codes = [at for at, word in enumerate(words) if word.partition("=")[0] in one.code]
         module = words.index(one.module) if one.module in words else -1

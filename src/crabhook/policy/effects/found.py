@@ -36,9 +36,9 @@ def secrets_wanted(protected: Protected) -> Wanted:
 def secrets_read(
     searches: Iterable[Search], scene: Scene, wanted: Wanted, protected: Protected, bases: Bases
 ) -> Iterator[tuple[str, Subject]]:
-    """Yield an effect for each secret in the folders, or for a folder that nobody could look into.
+    """Yield an effect for each secret in the folders, or for a folder with an incomplete look.
 
-    A folder that holds secrets by what it is, as the home folder does, is not looked into.
+    A folder that always has secrets, as the home folder, is not searched.
     """
     for number, one in enumerate(searches):
         folder = scene.file(one.folder) or Subject(one.folder)
@@ -76,7 +76,7 @@ def _is_secret(name: str, context: Context, protected: Protected, bases: Bases) 
 
 
 def _only_looks(line: str) -> bool:
-    """Whether a line shows what others like it would change."""
+    """Whether a line only shows what similar lines would change."""
     return any(fnmatchcase(line, one) for one in table().looks)
 
 
@@ -85,7 +85,7 @@ _CHANGE_ONLY = READ_NOTHING | {"tee", "touch", "truncate", "mkdir", "unlink", "r
 
 @lru_cache(maxsize=4)
 def _triggers(protected: Protected) -> frozenset[str]:
-    """Return words of which a command must have one for an entry of the list to speak of it."""
+    """Return words; a command without any of them cannot match the list."""
     patterns = [one for entry in protected.entries for one in entry.commands]
     found = {one.first_word for one in patterns if one.first_word}
     for one in patterns:
@@ -108,7 +108,7 @@ class Found:
         self.triggers = _triggers(protected)
 
     def tell(self, name: str, subject: Subject | str = "") -> None:
-        """Keep an effect, and what it is on."""
+        """Add an effect and its object."""
         one = Subject(subject) if isinstance(subject, str) else subject
         if not table().kinds[name].quiet or one.where is Where.OUTSIDE:
             self._told.setdefault((name, one.where, one.at), {})[cut(one.text)] = None
@@ -120,7 +120,7 @@ class Found:
             self.tell(name, subject)
 
     def concern(self, part: FilePart | CommandPart, shown: str, at: str = "") -> None:
-        """Tell what it is to touch a protected file, or to run a command that changes one."""
+        """Add that a protected file is touched, or a command changes one."""
         entry = self._protected.concerned(part, self._bases)
         if entry is None or (isinstance(part, CommandPart) and _only_looks(part.text)):
             return

@@ -1,4 +1,4 @@
-"""What one shell line tells of its own words: variables, functions, names that commands bring."""
+"""What one shell line tells about its own words: variables, functions, names from commands."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,9 +29,9 @@ _FIND_ACTS = {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-x", "-X", "--ex
 
 
 class Known:
-    """What one line tells of its own words: variables it sets, functions, names brought by `find`.
+    """What a line tells about its words: variables, functions, names that `find` brings.
 
-    `elsewhere`: what is hidden in the line may run on another machine.
+    `elsewhere`: hidden commands may run on another machine.
     """
 
     def __init__(self, text: str, script: Script, outside: Iterable[str]) -> None:
@@ -75,7 +75,7 @@ class Known:
             yield from map(tuple, islice(spellings(command), MAX_SPELLED))
 
     def _texts(self, word: Word) -> Iterator[tuple[str, ...]]:
-        """Yield the words that one word may become."""
+        """Yield the words that a word may become."""
         if word.fixed:
             yield (word.text,)
         elif word.parts and not set(word.raw) & set("$`"):
@@ -100,13 +100,13 @@ class Known:
                 yield from ((one,) for one in values or word.values)
 
     def _is_temporary(self, name: str, raw: str) -> bool:
-        """Whether a variable holds what `mktemp` has made, and nothing else of this line."""
+        """Whether a variable has only the output of `mktemp`."""
         values = [one.value.raw for one in self._set if one.name == name]
         only = not re.search(rf"(?<![\w${{-]){name}(?![\w=])", self._text)
         return bool(values) and only and ".." not in raw and all(map(_MKTEMP.fullmatch, values))
 
     def _is_brought(self, command: Command) -> bool:
-        """Whether names that nobody knows yet come behind the words of a hidden command."""
+        """Whether unknown names follow the words of a hidden command."""
         texts = [word.text for word in command.words]
         return command.hidden and any(
             one[-len(texts) :] == texts and len(one) > len(texts) for one in self._bringers
@@ -124,7 +124,7 @@ def _stand_ins(named: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _found(fed: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the folders in which all names are that commands hand on; none if not known."""
+    """Return folders with all names that commands hand on; none if unknown."""
     roots: dict[str, None] = {}
     for texts in fed:
         words = [word for word in texts[1:] if not word.startswith("-")]
@@ -136,7 +136,7 @@ def _found(fed: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _named_in(name: str, texts: Sequence[str], words: Sequence[str]) -> Sequence[str]:
-    """Return the folders in which all files are that this command names; none if not known."""
+    """Return folders with all files that this command names; none if unknown."""
     if name == "find":
         return find_roots(texts)
     if name == "ls":
@@ -151,7 +151,7 @@ def _named_in(name: str, texts: Sequence[str], words: Sequence[str]) -> Sequence
 
 
 def _found_globs(fed: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the globs that all names fit which `find` and its like hand on; none if not known."""
+    """Return globs for all names that `find` and the like hand on; none if unknown."""
     found: list[str] = []
     for texts in fed:
         name, words = basename(texts[0]), list(takewhile(lambda one: one not in _FIND_ACTS, texts))

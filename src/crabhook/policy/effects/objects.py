@@ -27,9 +27,9 @@ _LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an effect is on.  `where`: a file's place; of a host, whether it is this machine.
+    """The object of an effect.  `where`: a file's place; for a host, whether it is this machine.
 
-    `at`: where the command runs that does it, in words; nothing where the line itself runs.
+    `at`: where the command runs, in words; empty for the line's own place.
     """
 
     text: str
@@ -40,11 +40,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """That a folder is read with what is in it.
+    """A folder read with all its content.
 
-    `globs`: what is read of it, as `context.alternatives` gives it; none means everything.
-    `sure`: a file that fits is read, where others leave out hidden and ignored ones.
-    `chosen`: the wildcards, from the root on, by which a shell chooses files there.
+    `globs`: what is read, as from `context.alternatives`; none means everything. `sure`: every
+    match is read; other programs skip hidden and ignored files. `chosen`: the shell's wildcards,
+    from the root on.
     """
 
     folder: str
@@ -54,7 +54,7 @@ class Search:
 
 
 def cut(text: str, longest: int = LONGEST) -> str:
-    """Return a text, in one line, with its middle left out where it is too long."""
+    """Return a text in one line, its middle cut out if it is too long."""
     plain = " ".join(text.split()) if len(text) < 4 * LONGEST else text[: 4 * LONGEST]
     if len(plain) <= longest:
         return plain
@@ -62,10 +62,10 @@ def cut(text: str, longest: int = LONGEST) -> str:
 
 
 class Scene:
-    """Where a line runs: what its words are names of.
+    """Where a line runs, to resolve its words.
 
-    `stand_ins`: words that stand for names which another command brings.  `found`: the
-    folders where these names surely are; none where that is not known.
+    `stand_ins`: words for names that another command brings. `found`: the folders of these names,
+    if known for sure.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Scene:
         return word == BROUGHT or any(one in word for one in self._stand_ins)
 
     def file(self, word: str) -> Subject | None:
-        """Return what a word is the name of: in the worst of the places where it may be."""
+        """Return the file that a word names, in its worst possible place."""
         path = expand_home(word, self.context.home)
         if word[:1] in (DOUBT, "~") and not path.startswith("/"):
             return Subject(f"{word.removeprefix(DOUBT)}, known only when it runs")
@@ -134,7 +134,7 @@ class Scene:
         return Where.TEMPORARY if below else Where.OUTSIDE
 
     def _shown(self, word: str, file: Place, where: Where) -> str:
-        """Return a file's name: from the project where that is near, else from the root or home."""
+        """Return a file's name, relative to the project if near, else absolute or from home."""
         project, home, named = self.context.project, self.context.home, file.named
         slash = "/" if word.endswith("/") and len(word) > 1 else ""
         if where is Where.INSIDE and is_within(named, project):

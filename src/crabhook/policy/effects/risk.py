@@ -1,8 +1,8 @@
-"""The risk of a call: what it may do, from the parse that the rules use, and how bad that is.
+"""The risk of a call: what it may do, from the rules' own parse, and how bad that is.
 
-Nothing here decides.  What nobody can tell is never called safe: a line that is not read has
-the effect `untold`, and what is not in the table is named in `Risk.unknown`.  The owner's own
-words on risks, `[[risk]]` in rule files, are laid over what the table tells.
+Risk decides nothing. Unknown things are never called safe: an unreadable line has the effect
+`untold`, and `Risk.unknown` names what is not in the table. The owner's own words, `[[risk]]` in
+rule files, override the table.
 """
 
 import re
@@ -46,8 +46,8 @@ def effects_of(
 ) -> Risk:
     """Return what the event's call may do.
 
-    `protected`: the list, with crabhook's own places.  `wanted`: what folders that the call reads
-    are looked into for, at least the secrets of the list; the rules' own, so that one look does.
+    `protected`: the list, with crabhook's own places. `wanted`: what to look for in folders that
+    the call reads, at least the list's secrets; with the rules' own, one look serves both.
     """
     if event.tool is None:
         return NO_RISK
@@ -65,7 +65,7 @@ _CHAINED = re.compile(r"\s*cd\s+[^\s;&|()<>`$]+(?:\s*&&(?:[^;&|\n`(]|>&|&>|\|(?!
 
 
 def _of_line(line: CommandLine, found: Found) -> None:
-    """Gather what a shell line does."""
+    """Gather the effects of a shell line."""
     cwd, context = normal(line.cwd), found.context
     known = known_variables(cwd, context)
     script = read_script(line.text, known)
@@ -100,7 +100,7 @@ def _of_line(line: CommandLine, found: Found) -> None:
 
 
 def _as_written(command: Command) -> Command:
-    """Return a hidden command with the wildcards that its words had before they were found."""
+    """Return a hidden command with its original wildcards."""
     if not command.hidden:
         return command
     words = (replace(one, glob=one.glob or "*" in one.text) for one in command.words)
@@ -110,15 +110,15 @@ def _as_written(command: Command) -> Command:
 def _read_all(
     commands: Sequence[Command], script: Script, told: Known, near: Reader, far: Reader
 ) -> None:
-    """Read each command: those that are hidden with `far`, since they may run elsewhere.
+    """Read each command: hidden ones with `far`, since they may run elsewhere.
 
-    Of these, some are guesses: what begins later in another, or stands in a given text.
+    Some of these are guesses: parts of others, or of a given text.
     """
     tails = {one.words[at:] for one in commands if one.hidden for at in (1, 2)}
     for command in commands:
         if not command.hidden:
             near.read(command, sure=True)
-        elif _words(command) in near.away:  # which has told it, with where it runs
+        elif _words(command) in near.away:  # whose effects have its place
             continue
         elif _words(command) not in told.find_removes:
             heard = any(command.source in one for one in script.given)
@@ -130,7 +130,7 @@ def _words(command: Command) -> tuple[str, ...]:
 
 
 def _narrowed(text: str, folders: Folders, commands: Iterable[Command]) -> Folders:
-    """Return where a line runs, without the folder that its first `cd` surely has left."""
+    """Return where a line runs, without the folder that its first `cd` surely left."""
     moves = sum(one.words[0].text in MOVES for one in commands)
     if moves == 1 and folders.sure and len(folders.all) == 2 and _CHAINED.fullmatch(text):
         return Folders(folders.all[1:], sure=True)
@@ -138,7 +138,7 @@ def _narrowed(text: str, folders: Folders, commands: Iterable[Command]) -> Folde
 
 
 def _of_what_is_run(near: Reader, far: Reader, script: Script, found: Found) -> None:
-    """Tell what the parts of a line do together: run what others of its commands bring."""
+    """Add what commands do together: run each other's output."""
     fetched = [*near.fetched, *far.fetched]
     if near.given or far.given:
         if fetched:
@@ -157,7 +157,7 @@ _USES: Mapping[Flow, Use] = {Flow.READ: Use.READ, Flow.WRITE: Use.WRITE, Flow.BO
 
 
 def _of_redirects(redirects: Iterable[Redirect], scene: Scene, found: Found) -> None:
-    """Tell of the files behind redirects."""
+    """Add the files behind redirects."""
     for redirect in redirects:
         target, use = redirect.target, _USES[redirect.flow]
         doubtful = not target.fixed and set(target.raw) & set("$`") and not redirect.settled
@@ -181,7 +181,7 @@ def _of_redirects(redirects: Iterable[Redirect], scene: Scene, found: Found) -> 
 def _of_protected(
     commands: Sequence[Command], told: Known, near: Reader, folders: Folders, found: Found
 ) -> None:
-    """Tell of protected files that commands name, and of commands that change what is protected."""
+    """Add protected files that commands name, and commands that change protected things."""
     here = []
     for command in commands:
         if command.hidden and _words(command) in near.away:
@@ -205,7 +205,7 @@ def _of_protected(
 
 
 def _of_tool(call: Call, event: Event, found: Found) -> None:
-    """Gather what a tool that is no command does."""
+    """Gather the effects of a tool that runs no command."""
     scene = Scene(found.context, Folders((found.cwd,), sure=True))
     files = [part for part in call.parts if isinstance(part, FilePart)]
     for part in dict.fromkeys(part for part in files if "\x1f" not in part.text and part.text):
@@ -232,7 +232,7 @@ def _of_tool(call: Call, event: Event, found: Found) -> None:
 
 
 def _shows_lines(event: Event) -> bool:
-    """Whether a search tells the lines that it finds, not only the files."""
+    """Whether a search shows the found lines, not only the files."""
     inputs = event.tool.input if event.tool and isinstance(event.tool.input, dict) else {}
     if event.tool and event.tool.name == "Grep":
         return inputs.get("output_mode") == "content"
@@ -246,7 +246,7 @@ _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def _of_other_tool(name: str, event: Event, found: Found) -> None:
-    """Tell of a tool by its name: the agent's own, or a server's, of which nothing is known."""
+    """Add a tool by its name: the agent's own, or an unknown server's."""
     own = table().tools.get(name)
     for effect, _ in own or ():
         found.tell(effect)
@@ -268,10 +268,10 @@ _KEPT = frozenset({"agent-settings", "crabhook", "sandbox"})
 def with_own(
     found: Risk, call: Call, event: Event, rulesets: Sequence[RuleSet], context: Context
 ) -> Risk:
-    """Return the risk of a call as the rule files have it.
+    """Return the risk of a call with the rule files' words.
 
-    One part of the call is enough to raise the level.  To lower it, rules of the owner's own
-    file must cover every part, as an allow would; a project's file never lowers it.
+    One part of the call is enough to raise the level. To lower it, rules of the owner's file must
+    cover every part, like an allow; a project's file never lowers it.
     """
     cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
     here = context.project or cwd

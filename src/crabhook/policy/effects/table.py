@@ -1,6 +1,6 @@
-"""What programs do, read from the two files beside this module, which say how they are written.
+"""What programs do, read from the two files beside this module, which explain their format.
 
-Bad data raises TableError; a test reads the files, so that none is ever shipped.
+Bad data raises TableError; a test reads the shipped files.
 """
 
 import re
@@ -26,10 +26,10 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """An effect: how it is told, and its level for a file in each place.
+    """An effect: its words, and its level for a file in each place.
 
-    `file`: its object is a file.  `quiet`: it is worth a word only of a file outside the project.
-    `instead`: effects that need not be told beside it.
+    `file`: its object is a file. `quiet`: only shown for a file outside the project. `instead`:
+    effects that it replaces.
     """
 
     name: str
@@ -47,10 +47,10 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to call a program, and what that does: pairs of an effect's name and its object.
+    """One way to call a program, and its effects: pairs of an effect's name and object.
 
-    `verbs`: globs for each word of the subcommand.  `options`: groups of which each
-    must have one in the call.  `holding`: groups of globs of which one must fit some word.
+    `verbs`: globs for each word of the subcommand. `options`: groups; the call must have one of
+    each. `holding`: groups of globs; one of each must match a word.
     """
 
     verbs: tuple[tuple[str, ...], ...]
@@ -94,11 +94,10 @@ class Interpreter:
 
 @dataclass(frozen=True)
 class Table:
-    """All of it, by programs' names.  `protected`: what it is to change a protected file.
+    """All programs by name.  `protected`: the effect of changing a protected file.
 
-    `places`: by the name of a form's effect, the words for where its command runs.  `common`:
-    packages that everybody runs.  `modules`: Python's own that only show or check.  `looks`:
-    globs for lines that show what others like them would change.
+    `places`: words for where a form's command runs. `common`: well-known packages. `modules`:
+    Python's own that only show or check. `looks`: globs for harmless lines of dangerous programs.
     """
 
     kinds: Mapping[str, Kind]
@@ -119,7 +118,7 @@ class Table:
         return frozenset(n for n, form in named if any(e in self.places for e, _ in form.effects))
 
     def name_of(self, program: str) -> str:
-        """Return the name under which a program is known, also `python3.12`; else nothing."""
+        """Return a program's name in the table, also for `python3.12`; empty if unknown."""
         for name in (program, program.rstrip("0123456789.")):
             if name in self.forms or name in self.interpreters:
                 return name
@@ -134,11 +133,10 @@ class Table:
 
 @dataclass(frozen=True)
 class CallWords:
-    """The words of one command behind its program; `valued`: options that take the next word.
+    """A command's words after the program; `valued`: options that take the next word.
 
-    `operands` are those that are neither options nor belong to one.  Where an option is
-    unknown, the word behind it may belong to it: `starts` are the operands with which the
-    subcommand may begin.
+    `operands` are neither options nor their values. After an unknown option this is unsure:
+    `starts` are the operands with which the subcommand may begin.
     """
 
     words: Sequence[str]
@@ -238,7 +236,7 @@ def table() -> Table:
 
 
 def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
-    """Return the table in the two files' data.  Raises TableError for what is wrong in it."""
+    """Return the table of the two files' data, or raise TableError."""
     try:
         kinds = {name: _kind(name, one) for name, one in of_kinds.items()}
         places = dict(data["places"])

@@ -1,8 +1,7 @@
-"""What builtins of shells may be given: a closed list of forms.
+"""A closed list of forms in which shells' builtins are accepted.
 
-A builtin can evaluate what it is given, or change what the rest of the line
-runs.  One that is not in the table, or is given more than its form has, is
-asked about.
+A builtin can evaluate its arguments, or change what the rest of the line runs. A builtin or
+argument outside the list leads to a question.
 """
 
 import re
@@ -56,7 +55,7 @@ def is_taken(name: str) -> bool:
 
 
 def _numbers(words: Sequence[Word], line: Line) -> str:
-    """`exit 1`, `shift $n`: zsh computes what these are given."""
+    """`exit 1`, `shift $n`: zsh computes the arguments."""
     for word in words[1:]:
         line.found.variables.must_count(word.atoms or (ANY,), words[0].text)
     return ""
@@ -67,7 +66,7 @@ def _unknown(words: Sequence[Word]) -> str:
 
 
 def _declare(words: Sequence[Word], line: Line) -> str:
-    """`export A=1`: names written out, none that changes what runs, no value that is evaluated."""
+    """`export A=1`: literal names, none that changes what runs, no evaluated value."""
     variables, name = line.found.variables, words[0].text
     rest, flags = list(words[1:]), ""
     while rest and rest[0].fixed and rest[0].raw.startswith("-"):
@@ -98,7 +97,7 @@ def _declare(words: Sequence[Word], line: Line) -> str:
 
 
 def _read(words: Sequence[Word], line: Line) -> str:
-    """`read -r a b`: options that take no name, then names written out."""
+    """`read -r a b`: options without names, then literal names."""
     rest = list(words[1:])
     while rest and rest[0].raw.startswith("-"):
         option = rest.pop(0)
@@ -140,7 +139,7 @@ def _mapfile(words: Sequence[Word], line: Line) -> str:
 
 
 def _printf(words: Sequence[Word], line: Line) -> str:
-    """`printf '%s' …`: a format written out; what it takes for numbers must be some."""
+    """`printf '%s' …`: a literal format; arguments for numbers must be numbers."""
     rest = list(words[1:])
     if len(rest) > 1 and rest[0].raw == "-v":
         if trouble := _sets(words, rest[1:2], line):
@@ -160,7 +159,7 @@ def _printf(words: Sequence[Word], line: Line) -> str:
 
 
 def _numbers_given(letters: str, given: Sequence[Word], line: Line) -> str:
-    """Hold what stands where a number is printed to be one; a word that may be many, too."""
+    """Require a number wherever one is printed; a word may become several."""
     whole = all(word.fixed or all(atom.joined for atom in word.atoms) for word in given)
     for at, word in enumerate(given):
         if not whole or letters[at % len(letters)] not in "sbqc":
@@ -171,7 +170,7 @@ def _numbers_given(letters: str, given: Sequence[Word], line: Line) -> str:
 
 
 def _trap(words: Sequence[Word], line: Line) -> str:
-    """`trap 'commands' EXIT`: the commands are the line's."""
+    """`trap 'commands' EXIT`: the commands count as the line's."""
     rest = words[1:]
     if not rest or not all(word.fixed for word in rest):
         return _unknown(words)
@@ -235,7 +234,7 @@ def _source(words: Sequence[Word], line: Line) -> str:
 
 
 def _as_written(pattern: str) -> _Form:
-    """Return the form of a builtin whose words, as they are written, fit the pattern."""
+    """Return the form of a builtin whose literal words match the pattern."""
     fits = re.compile(pattern).fullmatch
     return lambda words, _line: (
         "" if fits(" ".join(one.raw for one in words[1:])) else _unknown(words)

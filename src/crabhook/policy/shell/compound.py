@@ -43,7 +43,7 @@ def read(line: Line, word: str) -> None:
 
 
 def _commands(line: Line, *stops: str) -> str:
-    """Take commands up to one of the words, which is taken too and returned."""
+    """Take commands up to one of the words; take and return that word too."""
     start = line.at
     line.readers.commands(line, frozenset(stops))
     word = line.plain_word()
@@ -100,7 +100,7 @@ def _loop(line: Line) -> None:
 
 
 def _keyword(line: Line, word: str) -> None:
-    """Take a word of the shell's own, which must be there."""
+    """Take one of the shell's keywords, which must be next."""
     redirects.skip_lines(line)
     if line.plain_word() != word:
         raise UnreadableError(f"{word} is missing")

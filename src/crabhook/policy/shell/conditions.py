@@ -1,7 +1,7 @@
-"""`[ … ]`, `test …` and `[[ … ]]`: operators that are written out, and words between them.
+"""`[ … ]`, `test …` and `[[ … ]]`: literal operators, and words between them.
 
-What is computed with must be numbers, and where `[` could take a word for an
-operator, the word must stay one word.
+Computed words must be numbers. Where `[` could take a word for an operator, the word must stay one
+word.
 """
 
 import re
@@ -21,7 +21,7 @@ _REGEX = re.compile(r"[^ \t\n;&<>'`]*")
 
 
 def plain_test(words: Sequence[Word], variables: Variables) -> str:
-    """Return why a `[` or a `test` may do more than compare; nothing where it cannot."""
+    """Return why a `[` or `test` may do more than compare; empty if it cannot."""
     name, *rest = words
     if name.text == "[":
         if not rest or rest[-1].raw != "]":
@@ -73,7 +73,7 @@ def double_test(line: Line) -> list[Word]:
 
 
 def _own(line: Line, words: list[Word], text: str) -> None:
-    """Take what is no word of the test, but of the shell's own."""
+    """Take a keyword of the test that belongs to the shell."""
     line.expect(text)
     words.append(fixed_word(text))
 
@@ -91,7 +91,7 @@ def _either(line: Line, words: list[Word]) -> None:
 
 
 def _check_next(line: Line) -> None:
-    """To dash, what stands behind `||` is a command: an option, or a variable not of the line."""
+    """Dash runs what follows `||`: refuse an option, or a variable from outside the line."""
     match = _ALTERNATIVE.match(line.text, line.at)
     if not match:
         line.found.trouble("a test behind ||, which is a command to dash")
@@ -138,7 +138,7 @@ def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
 
 
 def _check_regex(line: Line) -> None:
-    """A regular expression's brackets must close before its first blank, and `|` stand in them."""
+    """Require a regular expression's brackets to close before a blank, with each `|` inside."""
     match = _REGEX.match(line.text, line.at)
     text, depth = match[0] if match else "", 0
     odd = UnreadableError("a regular expression that shells read apart")

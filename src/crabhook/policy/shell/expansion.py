@@ -1,8 +1,7 @@
-"""What stands for other text in a line.
+"""What the shell replaces in a line.
 
-`${…}` with a closed list of what may be done to a value; arithmetic over
-numbers, plain variables that are numbers, and what prints a number; and text
-that the shell unquotes: backslashes, `$'…'`, braces.
+`${…}` with a closed list of operations; arithmetic over numbers, plain variables with numbers, and
+output that is a number; and quoting: backslashes, `$'…'`, braces.
 """
 
 import re
@@ -34,7 +33,7 @@ def unescape(text: str) -> str:
 
 
 def ansi(text: str) -> str:
-    """Return the inside of `$'…'` as the characters that it stands for."""
+    """Return the characters that the inside of `$'…'` means."""
     return _ANSI.sub(_ansi_letter, text)
 
 
@@ -57,7 +56,7 @@ def formatted(words: Sequence[str]) -> str:
 
 
 def braces(text: str) -> list[str] | None:
-    """Return the words that an unquoted word's braces make, or None for none.
+    """Return the words of an unquoted word's braces; None without braces.
 
     Raises OverflowError past MAX_WORDS or MAX_BRACES.
     """
@@ -99,7 +98,7 @@ _WHERE = "arithmetic"
 
 
 def read_arithmetic(line: Line, end: str) -> None:
-    """Take an expression up to `end`, which is taken too: `))`, `;`, or nothing for all of it."""
+    """Take an expression and its `end`: `))`, `;`, or empty for the whole line."""
     opened, before = 0, ""
     with line.nested():
         while True:
@@ -183,7 +182,7 @@ def read_expansion(line: Line, *, quoted: bool) -> Piece:
 
 
 def _changed(line: Line, name: str, plain: Piece, *, quoted: bool) -> Piece:
-    """Take what is done to the value, up to the closing brace."""
+    """Take an operation on the value, up to the closing brace."""
     atom, values = plain
     variables = line.found.variables
     if match := line.match(_STAND_IN):
@@ -226,7 +225,7 @@ def _offset(line: Line) -> None:
 
 
 def _count(line: Line, text: str) -> None:
-    """Keep that a variable that is computed with must be digits."""
+    """Require digits in a variable of a computation."""
     name = text.lstrip("$")
     if name[0].isalpha() or name[0] == "_":
         line.found.variables.must_count((Atom(Kind.NAME, name),), "a subscript or a place")
@@ -254,7 +253,7 @@ _CHANGED = frozenset(" *?[~")  # outside quotes, they make a text several words 
 def _operand(
     line: Line, *, quoted: bool, end: str = "}"
 ) -> tuple[tuple[Atom, ...], tuple[str, ...]]:
-    """Take the word that stands in, or a pattern, up to the brace."""
+    """Take the replacement word or the pattern, up to the brace."""
     parts: list[Piece] = []
     troubles = line.found.trouble
     with line.nested():
@@ -294,7 +293,7 @@ def single_quoted(line: Line) -> Piece:
 
 
 def _odd(line: Line, *, quoted: bool) -> Piece:
-    """Take a letter that means itself in one place only."""
+    """Take a letter that is plain only in this place."""
     letter = line.here
     line.at += 1
     if letter == "\\":

@@ -1,8 +1,7 @@
-"""Commands that hide behind others: what a denial looks through.
+"""Commands hidden in others, which a denial must find.
 
-A guess too many costs a question, a guess too few lets a denied command run;
-so an unknown option is read both ways, with a value and without.
-Nothing here ever helps an allow.
+A wrong guess costs a question, a missed one lets a denied command run; so an unknown option is read
+both with a value and without. Nothing here helps an allow.
 """
 
 import re
@@ -104,9 +103,9 @@ def _rest(words: Argv, wrapper: _Wrapper) -> list[Argv]:
 
 
 def _dash_c(argv: Argv) -> Inner:
-    """Read `sh -c '…'`: the first word after the options, once one of them asks for it.
+    """Read `sh -c '…'`: the first word after the options, if one is `-c`.
 
-    A script may begin as an option does, behind `--`; so what no option can be counts as well.
+    Behind `--` a script may look like an option; so impossible options count as scripts.
     """
     asked, before, scripts = False, "", []
     for word in argv[1:]:
@@ -129,7 +128,7 @@ def _first(argv: Argv) -> Inner:
 
 
 def _behind(argv: Argv, options: Collection[str]) -> Iterator[Argv]:
-    """Yield the words behind each of these options."""
+    """Yield the words after each of these options."""
     return (argv[at:] for at, word in enumerate(argv, 1) if word in options)
 
 
@@ -153,7 +152,7 @@ def _env(argv: Argv) -> Inner:
 
 
 def _joined(argv: Argv) -> Inner:
-    """Read programs that hand their words, joined, to a shell: the text may begin anywhere."""
+    """Read programs that join their words for a shell: a command may begin anywhere."""
     rest = [words for words in _rest(argv[1:], _WRAPPERS[(basename(argv[0]),)]) if words]
     return Inner(scripts=(*(" ".join(words) for words in rest), *_dash_c(argv).scripts))
 

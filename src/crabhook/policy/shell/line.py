@@ -1,9 +1,9 @@
-"""The text of a line while it is read, what was found in it, and what it sets variables to.
+"""The text of a line while it is read, what was found in it, and the values of its variables.
 
-Two kinds of fault end in a question: `Found.trouble` where reading can go on, so that a denial may
-still find more, and `UnreadableError` where it cannot.  Arithmetic runs what the values of its
-variables hold, so each variable there must be digits wherever the line sets it, in whatever order,
-since loops and functions come back (docs/decisions/0009).
+Two kinds of fault lead to a question: `Found.trouble` where reading can go on, so that a denial may
+find more, and `UnreadableError` where it cannot. Arithmetic runs what its variables contain, so
+each one must be digits wherever the line sets it, in any order, since loops and functions repeat
+(docs/decisions/0009).
 """
 
 import re
@@ -63,13 +63,13 @@ class Variables:
         return tuple(f"{one}{value}" for one in before for value in values[:MAX_SETTLED])
 
     def either(self, *choices: _Atoms) -> Atom:
-        """Return the piece of a word that is one of these."""
+        """Return a piece of a word that is one of these."""
         name = f"\0{len(self._set)}"
         self._set[name].extend(choices)
         return Atom(Kind.NAME, name, joined=False)
 
     def must_count(self, atoms: Iterable[Atom], where: str) -> None:
-        """Keep that this must be digits, or the line is asked about: `where` computes with it."""
+        """Require digits here, or ask: `where` computes with it."""
         self._must(atoms, where, number=True)
 
     def must_be_tame(self, atoms: Iterable[Atom], where: str) -> None:
@@ -77,7 +77,7 @@ class Variables:
         self._must((one for one in atoms if not one.joined), where, number=False)
 
     def must_be_unset(self, name: str) -> None:
-        """Keep that no line of its own may set this variable."""
+        """Require that the line never sets this variable."""
         self._outside.add(name)
 
     def _must(self, atoms: Iterable[Atom], where: str, *, number: bool) -> None:
@@ -112,11 +112,11 @@ class Variables:
         return bool(named) and all(atom.text in self.sure and atom.joined for atom in named)
 
     def _is_own(self, name: str) -> bool:
-        """Whether a variable is the line's own, or from an environment that no agent makes."""
+        """Whether a variable is the line's own, or from an environment that no agent controls."""
         return name.startswith("\0") or name in NUMBERS or is_plain(name)
 
     def _unfit(self, *, number: bool) -> set[str]:
-        """Return the names that may hold something else, by way of other variables too."""
+        """Return the names that may have other values, through other variables too."""
         copies: dict[str, list[str]] = defaultdict(list)
         todo = []
         for name, choices in self._set.items():
@@ -201,7 +201,7 @@ class Found:
         self.redirects: list[Redirect] = []
         self.settling: set[int] = set()  # places of redirects to variables that the line has set
         self.given: list[str] = []
-        self.given_varies = False  # some of what is given is only known when the line runs
+        self.given_varies = False  # some words are unknown until the line runs
         self.variables = Variables(known)
         self._troubles: dict[str, None] = {}
 
@@ -224,7 +224,7 @@ class Found:
 
 
 class PieceReader(Protocol):
-    """Takes what stands for a piece of a word; `quoted`: between double quotes."""
+    """Takes a replaced piece of a word; `quoted`: between double quotes."""
 
     def __call__(self, line: "Line", *, quoted: bool = False) -> Piece:
         """Take it."""
@@ -232,10 +232,10 @@ class PieceReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """What reads the constructs that may stand inside one another.
+    """The readers of nested constructs.
 
-    `commands` takes commands up to one of the words given, `dollar` what a
-    dollar sign stands for, `quoted` double quotes, `backquoted` backquotes.
+    `commands` takes commands up to one of the given words, `dollar` a dollar sign's construct,
+    `quoted` double quotes, `backquoted` backquotes.
     """
 
     commands: Callable[["Line", frozenset[str]], Shape]
@@ -308,7 +308,7 @@ class Line:
         self.match(_BLANKS)
 
     def plain_word(self) -> str:
-        """Return the next word where it has no quotes and expansions; nothing is taken."""
+        """Return the next word if it has no quotes and expansions; take nothing."""
         match = _PLAIN.match(self.text, self.at)
         if not match or (
             match.end() < len(self.text) and self.text[match.end()] not in _DELIMITERS

@@ -1,9 +1,8 @@
-"""Programs that may come to run though nothing shows that they do.
+"""Programs that may run without being visible in the line.
 
-A denial must not depend on our knowing how each program runs others.  So every
-word may name a program, save where its own is known to take words as data.  A
-program text (`python3 -c`, `awk`), or a script that the line writes, can put
-names together: where a rule denies programs, such a line is not allowed.
+A denial must not depend on our knowledge of every program. So every word may name a program, except
+arguments of programs that take data only. A program text (`python3 -c`, `awk`), or a script that
+the line writes, can build names: where rules deny programs, such a line cannot be allowed.
 """
 
 import re
@@ -23,7 +22,7 @@ _TEXT_OPTION = re.compile(
 )
 _SCRIPT_FROM_FILE = re.compile(r"-m.*|--(?:version|help|check|test)|-[vVh]")
 _EDITORS, _AWK = listed("running", "editors"), listed("running", "awk")
-# What awk starts programs by; what is not a pipe for sure is taken away before.
+# How awk starts programs; what is surely no pipe is removed before.
 _AWK_STARTS = re.compile(r"system|[|@`]")
 _AWK_HARMLESS = re.compile(r"\|\||/[^/\s\"';{}|]*(?:\|[^/\s\"';{}|]+)+/")
 _SED_OPTION = re.compile(r"-[nEris]+|-i\S*|--(?:quiet|silent|regexp-extended|in-place\S*|separate)")
@@ -44,9 +43,9 @@ _FILLERS = listed("files", "fillers")
 def starts_untold(
     commands: Sequence[Command], redirects: Iterable[Redirect], *, given: bool
 ) -> str:
-    """Return why programs may start that no word names, in words for a person; nothing if none.
+    """Return why unnamed programs may start, in words for a person; empty if none.
 
-    `given`: some command of the line finds a text of the line on its standard input.
+    `given`: some command of the line reads a text of the line on standard input.
     """
     readings = [unwrapped(command)[-1] for command in commands if command.words]
     given = given or any(command.fed for command in commands)
@@ -61,7 +60,7 @@ def starts_untold(
 
 
 def _is_program_text(words: Sequence[Word], *, given: bool) -> bool:
-    """Whether a program is given in the words, or on standard input, that may start others."""
+    """Whether the words or standard input have a program text that may start others."""
     name, rest = basename(words[0].text), words[1:]
     texts = [word.text for word in rest]
     if name in _AWK:
@@ -74,7 +73,7 @@ def _is_program_text(words: Sequence[Word], *, given: bool) -> bool:
 
 
 def _is_given_text(name: str, texts: Sequence[str], *, given: bool) -> bool:
-    """Whether an interpreter with these words runs a text of the line, and no file or module."""
+    """Whether an interpreter with these words runs a text of the line, not a file or module."""
     if any(map(_SCRIPT_FROM_FILE.fullmatch, texts[:1])):
         return False
     options = list(takewhile(lambda text: text[:1] == "-", texts))
@@ -91,7 +90,7 @@ def _awk_starts(word: Word) -> bool:
 
 
 def _sed_is_harmless(words: Sequence[Word]) -> bool:
-    """Whether each script given to sed is of the closed list of commands that start nothing."""
+    """Whether each sed script has only commands that start nothing, from a closed list."""
     scripts: list[Word] = []
     operands: list[Word] = []
     given, rest = False, iter(words)
@@ -110,7 +109,7 @@ def _sed_is_harmless(words: Sequence[Word]) -> bool:
 
 
 def _written(readings: Iterable[Sequence[Word]], redirects: Iterable[Redirect]) -> frozenset[str]:
-    """Return the last parts of the names of all files that the line may put something into."""
+    """Return the last name parts of all files that the line may write."""
     found = {name for one in redirects for name in one.written}
     for words in readings:
         if basename(words[0].text) in _FILLERS:
@@ -147,10 +146,10 @@ _MOST = 8000
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """The names in a line that may be programs', and whether names may come up that are not in it.
+    """The names in a line that may be programs', and whether the line can build others.
 
-    `names`: what could be a program's; `text`: the line; `calls`: its commands
-    that vary; `starts`: why programs may start that no word names, for a person.
+    `names`: possible programs; `text`: the line; `calls`: its commands that vary; `starts`: why
+    unnamed programs may start, for a person.
     """
 
     names: frozenset[str] = frozenset()
@@ -194,7 +193,7 @@ def mentions(text: str, script: Script) -> Mentions:
 
 
 def _is_data(command: Command) -> bool:
-    """Whether the command runs nothing but itself, whatever its words are."""
+    """Whether the command runs only itself, whatever its words are."""
     if not command.words:
         return True
     words = unwrapped(command)[-1]
@@ -211,13 +210,13 @@ def _is_data(command: Command) -> bool:
 
 
 def _varies(command: Command) -> bool:
-    """Whether the command may do something else than its words say."""
+    """Whether the command may do something that its words do not say."""
     fixed = all(word.fixed for word in command.words)
     return not fixed or _is_fed(command) or _is_configured(command)
 
 
 def _is_configured(command: Command) -> bool:
-    """Whether settings come with the command: to git, any of them may be an alias for another."""
+    """Whether settings come with the command: each could be a git alias for another."""
     words = [word.text for word in command.words]
     own = f"{basename(words[0]).upper()}_"  # GIT_CONFIG_COUNT, npm_config_script_shell
     if any(one.name.upper().startswith(own) for one in command.assignments):
@@ -230,12 +229,12 @@ def _is_configured(command: Command) -> bool:
 
 
 def _is_fed(command: Command) -> bool:
-    """Whether more words come from what `xargs` reads."""
+    """Whether `xargs` adds words from its input."""
     return any(basename(one[0].text) == "xargs" for one in unwrapped(command))
 
 
 def _tokens(texts: Iterable[str]) -> Iterator[str]:
-    """Yield what could be the name of a program in each of the texts, quotes taken away or not."""
+    """Yield possible program names in the texts, with and without quotes."""
     count = 0
     for text in texts:
         for spelled in {text, _QUOTES.sub("", text)}:
@@ -252,7 +251,7 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _may_become(command: Command, first: str, rest: Sequence[str]) -> bool:
-    """Whether words that are only known when it runs could make the command one of these."""
+    """Whether words known only at run time could make the command one of these."""
     fed = False
     for words in unwrapped(command):
         fed |= words[0].text == "xargs"

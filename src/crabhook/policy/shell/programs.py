@@ -1,6 +1,6 @@
-"""What well-known programs do with the files that they are given, and which print numbers alone.
+"""What well-known programs do with given files, and which ones print only numbers.
 
-The names are in `programs.toml`, which has all that the reader of lines knows by name.
+`programs.toml` has every name that the reader of lines knows.
 """
 
 import re
@@ -79,7 +79,7 @@ def follows_links(program: str, words: tuple[str, ...]) -> bool:
 
 
 def _is_option(word: str, letters: str, long: tuple[str, ...]) -> bool:
-    """Whether a word may be one of the options: by a letter, or by a name that may be cut short."""
+    """Whether a word may be one of the options: by a letter, or by a shortened name."""
     if not word.startswith("-"):
         return False
     name = word.partition("=")[0]
@@ -117,7 +117,7 @@ def counts(shape: Shape) -> tuple[Atom, ...]:
 
 
 def _counts_matches(words: tuple[Word, ...]) -> bool:
-    """Whether it is `grep -c` of at most one file, which then is not named in what is printed."""
+    """Whether it is `grep -c` of at most one file, which prints no file name."""
     if len(words) < 3 or not words[0].fixed or words[0].text not in ("grep", "egrep", "fgrep"):
         return False
     options = [word for word in words[1:] if word.raw.startswith("-")]
@@ -138,7 +138,7 @@ def _is_size(words: tuple[Word, ...]) -> bool:
 
 
 def _computes(words: tuple[Word, ...]) -> tuple[Atom, ...]:
-    """Return the operands of `seq` or `expr`: of numbers these make numbers."""
+    """Return the operands of `seq` or `expr`: from numbers these make numbers."""
     if len(words) < 2 or not words[0].fixed or words[0].text not in ("seq", "expr"):
         return ()
     given = [word for word in words[1:] if not (word.fixed and word.text in _OPERATORS)]

@@ -1,8 +1,7 @@
 """A shell line, read by the shell's own grammar into a Script.
 
-This is a proof, not a search: a line has no trouble only if every byte of it
-belongs to a construct that one of these functions takes.  What bash and zsh
-could read in two ways is a trouble.
+This is a proof, not a search: a line has no trouble only if one of these functions takes every byte
+of it. Whatever bash and zsh could read differently is a trouble.
 """
 
 import re
@@ -40,7 +39,7 @@ _TIME = re.compile(r"time(?:[ \t]+-p)?(?:[ \t]+--)?(?=[ \t])")
 _OPENERS, _CLOSERS = listed("reserved", "openers"), listed("reserved", "closers")
 _RESERVED = _OPENERS | _CLOSERS | {"!", "time"}
 _ZSH_RESERVED = listed("reserved", "zsh")
-# `((…))` that runs nothing where it is two groups, as in dash: a word that sets or counts.
+# `((…))` that dash reads as two harmless groups: a word that sets or counts.
 _RUNS_NOTHING_IN_DASH = re.compile(
     r"[ \t\n]*(?:[A-Za-z_]\w*(?:\+\+|--|[-+*/%]?=[^\s;&|<>()`]*)|(?:\+\+|--)[A-Za-z_]\w*)[ \t\n]*"
 )
@@ -71,7 +70,7 @@ def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
 
 
 def _told(command: Command, found: Found) -> Command:
-    """Return a command; the whole line tells which of its words other commands bring."""
+    """Return a command with those words marked that other commands bring."""
     told = [not word.fixed and found.variables.is_told(word.atoms) for word in command.words]
     if not any(told):
         return command
@@ -80,7 +79,7 @@ def _told(command: Command, found: Found) -> Command:
 
 
 def _settled(found: Found) -> Iterator[Redirect]:
-    """Yield the redirects; the whole line tells what the variables in their targets can be."""
+    """Yield redirects with all values of their targets' variables in the whole line."""
     for at, one in enumerate(found.redirects):
         sure = at in found.settling and not one.target.tilde
         texts = found.variables.settled(one.target.atoms) if sure else ()
@@ -94,7 +93,7 @@ def _is_odd(letter: str) -> bool:
 
 
 def read_list(line: Line, stops: frozenset[str]) -> Shape:
-    """Take commands up to one of the stops, which is left; return what is known of their form."""
+    """Take commands up to one of the stops, which stays; return what their form tells."""
     shapes: list[Shape] = []
     while True:
         redirects.skip_lines(line)
@@ -110,7 +109,7 @@ def read_list(line: Line, stops: frozenset[str]) -> Shape:
         if line.take("&"):
             if line.here and line.here in "!|&":
                 raise UnreadableError("an & that shells read apart")
-            line.found.variables.sure = sure  # it was set in a shell of its own
+            line.found.variables.sure = sure  # set in a subshell
             continue
         if line.here not in ("", "\n") and not _stops(line, stops):
             raise UnreadableError(f"{line.next!r} after a command")
@@ -126,7 +125,7 @@ def _stops(line: Line, stops: frozenset[str]) -> bool:
 
 
 def _and_or(line: Line) -> Shape:
-    """Take pipelines with `&&` and `||` between them; the first of the line's own surely runs."""
+    """Take pipelines with `&&` and `||`; only the line's own first one surely runs."""
     shape = _pipeline(line, sure=not line.depth)
     alone = True
     while True:
@@ -165,7 +164,7 @@ def _pipeline(line: Line, *, sure: bool) -> Shape:
 
 
 def _before_pipeline(line: Line) -> None:
-    """Take `!` and `time`, where the shell reads these as its own."""
+    """Take `!` and `time`, where the shell reads them as keywords."""
     while True:
         line.blanks()
         if line.plain_word() == "!":
@@ -182,7 +181,7 @@ def _before_pipeline(line: Line) -> None:
 
 
 def _follows_keyword(line: Line, at: int) -> bool:
-    """Whether what stands there makes the `time` before it the shell's own for sure."""
+    """Whether the next text surely makes the `time` before it a keyword."""
     ahead = Line(line.text, line.found, line.readers, at=at)
     ahead.blanks()
     return (
@@ -193,7 +192,7 @@ def _follows_keyword(line: Line, at: int) -> bool:
 
 
 def _hear(line: Line, commands: Sequence[Command]) -> None:
-    """Keep what is printed into a pipe or a file, as by `echo '…' | sh`: it may be a script."""
+    """Keep printed text that goes to a pipe or file, as `echo '…' | sh`: it may be a script."""
     for command in commands:
         words = unwrapped(command)[-1] if command.words else ()
         texts = [word.text for word in words]
@@ -205,7 +204,7 @@ def _hear(line: Line, commands: Sequence[Command]) -> None:
 
 
 def _command(line: Line, *, sure: bool) -> Command | None:
-    """Take one command of any kind; return it where it is a simple one."""
+    """Take one command of any kind; return it if it is a simple one."""
     line.blanks()
     word = line.plain_word()
     if line.ahead("(("):
@@ -279,7 +278,7 @@ def _take(
 
 
 def _finish(line: Line, command: Command, *, sure: bool) -> Command:
-    """Keep what a simple command sets and is, with what speaks against it."""
+    """Keep a simple command, its variables, and its troubles."""
     found, words = line.found, command.words
     for one in command.assignments:
         if not words and not is_plain(one.name):

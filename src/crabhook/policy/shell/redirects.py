@@ -1,4 +1,4 @@
-"""What stands beside a command's words: redirects, here-documents, assignments, comments."""
+"""What comes beside a command's words: redirects, here-documents, assignments, comments."""
 
 import re
 from collections.abc import Sequence

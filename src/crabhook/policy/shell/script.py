@@ -19,9 +19,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A piece of a word: `text` is what it is, or the name of its variable.
+    """A piece of a word: `text` is its text, or the name of its variable.
 
-    `joined`: it cannot become several words, nor the names of files.
+    `joined`: it cannot become several words or names of files.
     """
 
     kind: Kind
@@ -51,13 +51,11 @@ NUMBER = Atom(Kind.NUMBER)
 class Word:
     """One word of a command.
 
-    `raw` is as written.  `values` are what the shell may make of it, the
-    likeliest first and never none.  `fixed`: the shell makes `values[0]` of
-    it and nothing else.  `tilde`: it begins with an unquoted `~`.  `glob`: it
-    has unquoted wildcards.  `parts`: what braces make of it, several words.
-    `atoms`: its pieces, in order.  `told`: some of it comes from what a command
-    prints, or from the line's own input.  `assigns`: what it sets, as a word of
-    `export` and its like.
+    `raw` is as written. `values`: what the shell may make of it, likeliest first, never empty.
+    `fixed`: surely `values[0]`. `tilde`: an unquoted `~` at its start. `glob`: unquoted wildcards.
+    `parts`: the several words of its braces. `atoms`: its pieces, in order. `told`: a part comes
+    from a command's output or the line's input. `assigns`: what it sets, as a word of `export` and
+    the like.
     """
 
     raw: str
@@ -72,7 +70,7 @@ class Word:
 
     @property
     def text(self) -> str:
-        """What the shell makes of it, at the best guess."""
+        """The shell's likeliest text for it."""
         return self.values[0]
 
     @property
@@ -94,9 +92,8 @@ class Assignment:
 class Command:
     """One simple command, without its redirects.
 
-    `hidden`: it was found by looking through another one (`sudo`, `bash -c
-    '…'`), so it counts against a call but never for it.  `fed`: what it
-    prints is read by another command of the line.
+    `hidden`: found inside another one (`sudo`, `bash -c '…'`), so it counts only against a call.
+    `fed`: another command of the line reads its output.
     """
 
     words: tuple[Word, ...]
@@ -116,10 +113,10 @@ class Flow(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """A redirect from or to a file; duplications of descriptors are not kept.
+    """A redirect from or to a file; duplicated descriptors are not kept.
 
-    `settled`: every text that its target can have, where the line itself sets
-    the variables in it; none where the target is fixed, or cannot be told.
+    `settled`: every text of a target with the line's own variables; none for a fixed or unknown
+    target.
     """
 
     flow: Flow
@@ -140,10 +137,8 @@ class Redirect:
 class Script:
     """A whole shell line.
 
-    `troubles` say, in words for a person, why no rule may allow it: what was
-    not understood, or could not be known before it runs.  `given` are the
-    texts that some of its commands find on their standard input; `varies`:
-    one of these is only known when the line runs.
+    `troubles` say, in words for a person, why no rule may allow it. `given`: the texts on standard
+    input of its commands; `varies`: one of these is unknown until the line runs.
     """
 
     commands: tuple[Command, ...] = ()
@@ -155,7 +150,7 @@ class Script:
 
 @dataclass(slots=True)
 class Shape:
-    """What a list of commands prints, as far as its form tells: `last` where it is one pipeline."""
+    """What a list of commands prints, by its form: `last` for one pipeline."""
 
     last: Command | None = None
     mixed: bool = False  # its errors are printed among what it prints

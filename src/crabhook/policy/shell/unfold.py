@@ -1,9 +1,8 @@
-"""Every text by which rules may know a command: what a line might run, and what surely runs.
+"""Every text by which rules may match a command: what a line might run, and what surely runs.
 
-A denial looks at each command in each spelling, and at what hides behind it:
-there a guess too many is the smaller fault.  An allow reads the command as it
-is written, whole or inside a wrapper.  All is bounded in depth and number,
-since the line is hostile until shown safe.
+A denial checks each command in each spelling, and hidden ones: there a guess too many is the
+smaller fault. An allow takes the command as written, whole or inside a wrapper. Depth and number
+are bounded: the line is hostile until shown safe.
 """
 
 import re
@@ -60,15 +59,15 @@ class _Search:
         self._unknown_given = False
 
     def hear(self, given: Iterable[str], *, varies: bool) -> None:
-        """Keep texts that stand on some command's standard input, for a shell that reads one.
+        """Keep texts on any command's standard input, for a shell that reads it.
 
-        Which command reads which is not asked: the grammar does not always say.
+        The grammar does not always say which command reads which text.
         """
         self._given |= dict.fromkeys(given)
         self._unknown_given |= varies
 
     def _heard(self) -> bool:
-        """Take what is given to a shell as what it runs; say whether there was any."""
+        """Read texts given to a shell as scripts; return whether there were any."""
         if not (self._shell_listens and self._given):
             return False
         # With a line's end before it, so that a text with a dash in front is no option.
@@ -151,10 +150,7 @@ def hidden_command(argv: Argv) -> Command:
 
 
 def _by_text(text: str) -> list[Command]:
-    """Return what could be commands in a text that has no trustworthy tree.
-
-    It is cut at everything that could end a command.
-    """
+    """Return possible commands in a text without a trustworthy tree, cut at every separator."""
     text = text.replace("``", "").replace("$()", "")
     cut = re.split(r"[;&|\n\r(){}`<>]|\$\(", text[:MAX_TEXT])
     stripped = dict.fromkeys(piece.strip(" \t!\"'") for piece in cut)
@@ -240,7 +236,7 @@ def readings(command: Command) -> tuple[Reading, ...]:
     skippable = all(map(is_safe, command.assignments))
     for words in unwrapped(command):
         if not _evaluates(words):
-            tail = [BLANK] if inside_xargs else []  # arguments that nobody knows yet
+            tail = [BLANK] if inside_xargs else []  # arguments unknown until the line runs
             text = line([*map(_text, words), *tail])
             exact = _needs_exact(words, unknown_tail=inside_xargs)
             if skippable:
@@ -253,9 +249,9 @@ def readings(command: Command) -> tuple[Reading, ...]:
 
 
 def _text(word: Word) -> str:
-    """Return the word as rules read it: as it is written where shells make different texts of it.
+    """Return the word for rules: as written, where shells make different texts of it.
 
-    What `$'…'` is to bash and zsh is a dollar sign and a quoted text to dash.
+    For dash, `$'…'` is a dollar sign and a quoted text.
     """
     return word.text if word.fixed and "$'" not in word.raw else word.raw
 

@@ -1,7 +1,6 @@
-"""Words of a line, read byte by byte: quotes, backslashes, and what the shell puts in their place.
+"""Words of a line, read byte by byte: quotes, backslashes, and the shell's replacements.
 
-A word whose text is only known when the line runs is not `fixed`; its values
-are then guesses, good enough to deny by.
+A word unknown until the line runs is not `fixed`; its values are guesses, good enough for denials.
 """
 
 import re
@@ -37,7 +36,7 @@ _ANSI = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPECIAL = re.compile(r"[@*#?$!-]|[0-9]")
 _COUNTS = frozenset("#?$!")
-# What may stand after a dollar sign that means itself.
+# What may follow a plain dollar sign.
 _AFTER_LONE = frozenset(" \t\n;|&)/")
 _AFTER_LONE_QUOTED = frozenset(" \t\n\"|/.,);:%]'\\")
 _READ_APART = re.compile(r"\[|:[A-Za-z&]")
@@ -50,10 +49,10 @@ _LATIN_BLANKS = re.compile(rb"[\x85\xa0]")
 
 
 def read_word(line: Line, *, value: bool = False, regex: bool = False) -> Word:
-    """Take a word, which must be there; `value`: what is assigned, where braces mean themselves."""
+    """Take a word, which must be next; `value`: an assigned one, where braces are plain."""
     start = line.at
     parts: list[Piece] = []
-    plain = ""  # what stands outside quotes, to look for wildcards and braces in
+    plain = ""  # the text outside quotes, to look for wildcards and braces
     while _goes_on(line, regex=regex):
         if read := _READERS.get(line.here):
             parts += read(line)
@@ -84,7 +83,7 @@ def _goes_on(line: Line, *, regex: bool) -> bool:
 
 
 def _check(line: Line, raw: str, plain: str) -> None:
-    """Say what shells may read otherwise in a word as a whole."""
+    """Add troubles where shells may read a whole word differently."""
     if _SUBSCRIPT.match(raw) and not _CLOSED.match(raw):
         line.found.trouble("a bracket in a word, which the shell may read on to its end")
     if _EQUALS.match(raw):
@@ -174,7 +173,7 @@ def _in_quotes(line: Line, plain: re.Pattern[str]) -> list[Piece]:
 
 
 def dollar(line: Line, *, quoted: bool = False) -> Piece:
-    """Take a dollar sign and what it stands for."""
+    """Take a dollar sign and its construct."""
     line.at += 1
     if line.take("(("):
         read_arithmetic(line, "))")
@@ -232,7 +231,7 @@ def _special(line: Line, letter: str, *, quoted: bool) -> Piece:
 
 
 def _substitution(line: Line, *, quoted: bool) -> Piece:
-    """Take a command substitution after its `$(`: its commands are the line's."""
+    """Take a command substitution after `$(`: its commands count as the line's."""
     start, outer = line.at, line.pending
     line.pending = []
     before = len(line.found.commands)
@@ -246,7 +245,7 @@ def _substitution(line: Line, *, quoted: bool) -> Piece:
 
 
 def _printed(line: Line, before: int, shape: Shape, *, quoted: bool) -> Piece:
-    """Return what is known of what the commands print."""
+    """Return what is known of the commands' output."""
     commands = line.found.commands[before:]
     guess: tuple[str, ...] = ()
     if len(commands) == 1 and commands[0].words:
@@ -277,7 +276,7 @@ def backquoted(line: Line, *, quoted: bool = False) -> Piece:
 
 
 def _process(line: Line, start: int) -> list[Piece]:
-    """Take `<(…)` or `>(…)`, which must be the whole of a word."""
+    """Take `<(…)` or `>(…)`, which must be a whole word."""
     whole = line.at == start
     line.at += 2
     _substitution(line, quoted=False)

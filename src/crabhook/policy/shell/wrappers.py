@@ -1,8 +1,7 @@
 """Wrappers that an allow may look through, and leading assignments that it may skip.
 
-Source: the hook protocol's section 10.  A wrapper is stripped only with
-options that are known to leave its command as it is; anything else stays, and
-then a rule must name the wrapper itself.
+Source: the hook protocol's section 10. A wrapper is skipped only with options that surely leave its
+command alone; otherwise a rule must name the wrapper.
 """
 
 import re
@@ -20,8 +19,8 @@ _TIMEOUT_OPTIONS = (
     rf"(?:--foreground|--preserve-status|-v|--verbose|-k {_DURATION}|-k{_DURATION}"
     rf"|--kill-after={_DURATION}|-s [A-Z0-9]+|-s[A-Z0-9]+|--signal=[A-Z0-9]+) "
 )
-# Wrapper -> the options it may have (one word each, or with its value), and
-# what must follow them before the command.
+# Wrapper -> its accepted options (one word each, or with a value), and the words before the
+# command.
 _STRIPPED: Mapping[str, tuple[str, str]] = {
     "timeout": (_TIMEOUT_OPTIONS, rf"{_DURATION} "),
     "time": (r"-p ", ""),
@@ -56,7 +55,7 @@ def _is_safe_name(name: str) -> bool:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a line may use the name for a variable of its own and change nothing else."""
+    """Whether a line may use the name for its own variable without changing anything else."""
     if _is_safe_name(name) or all(one in _NOUNS for one in name.split("_")):
         return True
     return bool(_PLAIN_NAME.fullmatch(name)) and name not in _TIED and not _MEANT.match(name)
@@ -103,7 +102,7 @@ def runs_the_unknown(command: Command) -> bool:
 
 
 def _is_told_what_to_run(words: Sequence[Word]) -> bool:
-    """Whether a word that is only known when the line runs may tell the program what to run."""
+    """Whether a word unknown until the line runs may tell the program what to run."""
     name = basename(words[0].text)
     if name in RUNNERS or (name == "git" and any(word.text in _GIT_RUNS for word in words[1:])):
         return True
@@ -113,7 +112,7 @@ def _is_told_what_to_run(words: Sequence[Word]) -> bool:
     )
 
 
-# Variables by which a program is told what to run.
+# Variables that tell a program what to run.
 _NAMES_A_PROGRAM = re.compile(
     r"GIT_.*|(?:.*_)?(?:EDITOR|PAGER|VISUAL|BROWSER|SHELL|COMMAND|DIFF|RSH|SSH|ASKPASS|LESSOPEN|LESSCLOSE)"
     r"|MANPAGER|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND"
@@ -121,7 +120,7 @@ _NAMES_A_PROGRAM = re.compile(
 
 
 def names_the_unknown(assignment: Assignment) -> bool:
-    """Whether a program is told, by a variable, to run what is only known when the line runs."""
+    """Whether a variable tells a program to run something unknown until the line runs."""
     return not assignment.value.fixed and bool(_NAMES_A_PROGRAM.fullmatch(assignment.name))
 
 
@@ -129,7 +128,7 @@ _XARGS_VALUED = re.compile(r"-[adEILnPs]|--[a-z-]+")
 
 
 def _feeds_a_program(words: Sequence[Word]) -> bool:
-    """Whether what `xargs` reads may become a program, or a part of a script."""
+    """Whether the input of `xargs` may become a program, or a part of a script."""
     at, stand_in = 1, ""
     while at < len(words) and words[at].text.startswith("-"):
         option = words[at].text
@@ -155,7 +154,7 @@ def _strip(words: Sequence[Word]) -> Sequence[Word]:
     if len(words) < 2 or words[0].raw not in _FORMS:
         return ()
     texts = []
-    for word in words[1 : 1 + _MOST_OPTIONS]:  # what is quoted or expanded ends what options can be
+    for word in words[1 : 1 + _MOST_OPTIONS]:  # a quoted or expanded word ends the options
         if word.raw != word.text or not re.fullmatch(r"[\w.=-]+", word.text):
             break
         texts.append(word.text)
