@@ -1,7 +1,6 @@
 """The doctor: is crabhook in order for an agent, and if not, which command mends it.
 
-`checks` look and judge, one file a subject; `examination` is their order.  They share where
-to look (`facts`), what a hook's entry says (`entry`), and how a server is asked whether it is
-there (`asking`).  `proof` starts the real agent.  The doctor changes nothing: it names the
-command that mends, and leaves it to the owner to run it.
+`checks` has one file a subject; `examination` orders them. They share `facts` (where to look),
+`entry` (a hook's entry) and `asking` (is a server there). `proof` starts the real agent. The doctor
+changes nothing: it names the mending command for the owner.
 """

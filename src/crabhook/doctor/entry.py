@@ -1,6 +1,6 @@
 """One hook entry in an agent's settings: what it starts, for how long, and whom it asks.
 
-Entries together tell how they were installed, and so what this version would write for that.
+All entries together tell the installation, and what this version would write for it.
 """
 
 import os
@@ -32,17 +32,16 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _TESTS = ("[", "test")
 _STUB = "crabhook/hook/run.py"
 
-_USUAL_ONCE = 3600  # what was written where nobody chose, before the server's address was, too
+_USUAL_ONCE = 3600  # written by default, until the server's address was written too
 
 
 @dataclass(frozen=True)
 class Entry:
     """One handler that an agent's settings register for an event.
 
-    `command` are the words that start it, none where only a shell could tell
-    them.  `timeout` is in the agent's own unit, None where none is registered.
-    `group` and `place` say where it stands among the event's handlers, `matcher`
-    for which tools; None where its group names none.
+    `command` are the words that start it, none where only a shell could tell. `timeout` is in the
+    agent's unit, None without one. `group` and `place` are its place among the event's handlers,
+    `matcher` names its tools; None without one.
     """
 
     event: str
@@ -62,7 +61,7 @@ class Entry:
 
     @property
     def url(self) -> str:
-        """Where the agent sends a handler of ours itself; empty where it starts a program."""
+        """The address that the agent itself sends to; empty for a program."""
         url = self.handler.get("url") if is_ours(dict(self.handler)) else None
         return url if isinstance(url, str) else ""
 
@@ -73,7 +72,7 @@ class Entry:
 
     @property
     def stub(self) -> str:
-        """The hook's stub that the program runs; empty where it is the `crabhook` command."""
+        """The stub that the program runs; empty for the `crabhook` command."""
         return next((word for word in self.command if word.endswith(_STUB)), "")
 
     @property
@@ -85,17 +84,14 @@ class Entry:
 
     @property
     def arguments(self) -> Words:
-        """What our client is told: the words behind the stub, or behind the command.
-
-        Where there is no client, what it would be told.
-        """
+        """The client's arguments, or those that it would have without a client."""
         if self.url:
             return tuple(self._headed())
         begin = self.command.index(self.stub) + 1 if self.stub else 1
         return self.command[begin:]
 
     def _headed(self) -> Iterator[str]:
-        """Yield what the handler's headers, and what it does about a failure, come to."""
+        """Yield arguments equal to the handler's headers and its failure setting."""
         headers = self.handler.get("headers")
         given = headers if isinstance(headers, dict) else {}
         named = {name.lower(): value for name, value in given.items() if isinstance(value, str)}
@@ -107,7 +103,7 @@ class Entry:
             yield from ("--when-unreachable", "deny", "--when-lost", "deny")
 
     def reached_by(self, reach: Reach) -> bool:
-        """Whether a variable with this reach has a say in what is started, where anything is."""
+        """Whether a variable with this reach affects the started program, if any."""
         if self.url:
             return False
         through_a_shell = not isinstance(self.handler.get("args"), list)
@@ -119,7 +115,7 @@ class Entry:
         }.get(reach, True)
 
     def given(self, option: str) -> str | None:
-        """Return the value of one of the client's options, where it is given; the last counts."""
+        """Return the value of a client's option; the last one counts."""
         found = None
         for place, word in enumerate(self.arguments):
             name, equals, value = word.partition("=")
@@ -196,10 +192,7 @@ def installation(agent: Platform, entries: Sequence[Entry]) -> Installation:
 
 
 def differences(text: str, entries: Sequence[Entry], wanted: Mapping[str, Group]) -> dict[str, str]:
-    """Return, by event, how the settings' `text` differs from what this version would write.
-
-    `entries` are ours in it.
-    """
+    """Return, by event, how our `entries` in `text` differ from what this version would write."""
     if with_hooks(text, wanted) == text:
         return {}
     here = {one.event for one in entries}

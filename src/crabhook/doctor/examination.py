@@ -1,8 +1,4 @@
-"""What is looked at, in order; and what no single agent has.
-
-That is settings, rules, files, the user, and the program that the hooks start: whether that program
-can be run, is this one, and is fast.
-"""
+"""The order of the checks; and checks without an agent: settings, rules, files, the program."""
 
 import os
 import stat
@@ -63,10 +59,7 @@ def program_runs(case: Case) -> Iterator[Finding]:
 
 
 def _who(entry: Entry) -> tuple[str, str]:
-    """Return the version of the program that an entry starts, and its interpreter.
-
-    Raises ProgramError, saying why, where that cannot be run.
-    """
+    """Return the version of an entry's program, and its interpreter; raises ProgramError."""
     if not entry.command:
         raise ProgramError(f"only a shell could tell what this starts: {entry.told}")
     if entry.stub and not Path(entry.stub).is_file():
@@ -92,7 +85,7 @@ def fast(case: Case) -> Iterator[Finding]:
 
 
 def _timed(case: Case, entry: Entry, python: str) -> tuple[Speed, str]:
-    """Measure an entry's command against its server, or against nobody where no server answers.
+    """Measure an entry's command against its server, or against no server.
 
     The server refuses before there is an event: see `asking`.
     """
@@ -179,7 +172,7 @@ def own_rules(_: Machine) -> Iterator[Finding]:
 
 
 def _on_record(place: Place, id_: str, name: str, path: Path) -> Finding:
-    """Say whether what servers share is whole, and whether the file here is like it."""
+    """Say whether the servers' shared data is complete, and equal to the file here."""
     with open_history(place) as history:
         there, wrong = history.documents().get(name), amiss(history).get(name)
     if wrong is not None:
@@ -262,9 +255,9 @@ OF_THE_MACHINE: Sequence[Callable[[Machine], Iterator[Finding]]] = (
 
 
 def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
-    """Return the agents to look at: the one that is named, else those that are here or hooked.
+    """Return the agents to look at: the named one, else those that are here or hooked.
 
-    Where none is hooked the first that is here is looked at as if it were named.
+    Without a hooked one, the first agent here counts as named.
     """
     if wish.agent is not None:
         return (replace(case(PLATFORMS[wish.agent], wish, environment), wanted=True),)

@@ -25,12 +25,11 @@ MOST_PLUGINS = 500  # that are looked at
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the doctor was asked.
+    """The doctor's task.
 
-    `agent`: the one to look at, None for all that are here; `program` is its
-    program, None for the one on PATH.  `project`: whose settings and rules
-    count.  `quick`: look less closely, and sooner.  `trusting`: what the
-    project's settings name may be started and asked.
+    `agent`: one agent, None for all here; `program`: its program, None for the one on PATH.
+    `project`: whose settings and rules count. `quick`: fewer and faster checks. `trusting`:
+    programs and servers in the project's settings may be used.
     """
 
     project: Path
@@ -44,7 +43,7 @@ class Wish:
 class Settings:
     """One settings file of an agent's; `scope` is None for the machine's own.
 
-    `problem` says why it cannot be used; `ours` and `others` are its handlers.
+    `problem`: why it is unusable; `ours` and `others` are its handlers.
     """
 
     path: Path
@@ -57,11 +56,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Case:
-    """One agent as it stands on this machine.
+    """One agent on this machine.
 
-    `program` is where its program was found, if it was.  `wanted`: it was
-    asked about, or no agent is hooked and this agent could be.  `brought` are
-    the hooks of its plugins: of those files nothing but the hooks counts.
+    `program`: its program, if found. `wanted`: the user asked for it, or no agent is hooked and
+    this one could be. `brought`: its plugins' files, only their hooks.
     """
 
     agent: Platform
@@ -93,19 +91,19 @@ class Case:
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """All our entries, of all settings, those that decide first."""
+        """All our entries of all settings, deciding ones first."""
         entries = [entry for settings in self.hooked for entry in settings.ours]
         return tuple(sorted(entries, key=lambda entry: entry.event not in self.agent.decided))
 
     @cached_property
     def programs(self) -> tuple[Entry, ...]:
-        """One of our entries for each program that they start."""
+        """One of our entries for each program."""
         started = (entry for entry in self.entries if not entry.url)
         return _distinct(started, lambda entry: (entry.interpreter, entry.stub))
 
     @cached_property
     def servers(self) -> tuple[Entry, ...]:
-        """One of our entries for each server that they ask, and how."""
+        """One of our entries for each server and way to ask it."""
         return _distinct(
             (entry for entry in self.entries if not entry.url),
             lambda entry: (entry.options.server, entry.given("--token-file"), entry.options.tls_ca),
@@ -113,7 +111,7 @@ class Case:
 
     @cached_property
     def doors(self) -> tuple[Entry, ...]:
-        """One of our entries for each place that the agent sends them to."""
+        """One of our entries for each address that the agent sends to."""
         return _distinct((entry for entry in self.entries if entry.url), lambda entry: entry.url)
 
     def may_start(self, entry: Entry) -> bool:
@@ -147,9 +145,9 @@ class Case:
         return protocol.timeout if entry.timeout is None else entry.timeout * protocol.unit
 
     def reinstalling(self, entry: Entry, **changes: str | int) -> str:
-        """Return the command that writes the hooks of one entry's file anew.
+        """Return the command that writes an entry's hooks anew, as meant but for the `changes`.
 
-        They are as they were meant, but for the `changes`, fields of an Installation.
+        `changes` are fields of an Installation.
         """
         settings = next(file for file in self.hooked if entry in file.ours)
         how = replace(installation(self.agent, settings.ours), **changes)  # type: ignore[arg-type]
@@ -167,7 +165,7 @@ def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:
 
 
 def object_in(path: Path) -> Mapping[str, Value]:
-    """Return the object in a JSON file, an empty one where nobody can read one there."""
+    """Return the object in a JSON file, empty if unreadable."""
     try:
         return parse_object(settings_file.read_settings(path))
     except (OSError, ValueError, PayloadError):
@@ -204,7 +202,7 @@ def places(
             path = agent.settings.path(scope, project, environment)
         except InstallError:  # no home: then no user's settings either
             continue
-        if path not in seen:  # in one's home the project's are the user's
+        if path not in seen:  # in the home folder, project and user settings are the same
             seen.add(path)
             yield path, scope
     for path in agent.settings.above:
@@ -240,11 +238,7 @@ def _distinct(entries: Iterable[Entry], key: Callable[[Entry], object]) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """This machine, for one wish.
-
-    `guarded` are the files and folders that nobody else may write: who can
-    decides for the owner.
-    """
+    """This machine, for one wish; `guarded`: what nobody else may write, since it decides."""
 
     wish: Wish
     guarded: Sequence[Path]
@@ -257,7 +251,7 @@ def machine(wish: Wish, cases: Iterable[Case]) -> Machine:
 
 
 def _deciding(cases: Iterable[Case]) -> Iterator[Path]:
-    """Yield the files whose writer decides: rules, settings, the programs that are started."""
+    """Yield the files that decide: rules, settings, started programs."""
     folder = config.config_folder()
     yield from (folder / name for name in ("settings.toml", "rules.toml", "trusted.toml"))
     yield config.state_folder() / "passphrase"

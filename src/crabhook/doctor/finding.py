@@ -1,8 +1,7 @@
-"""What the doctor says: one thing that was looked at, how it is, and what mends it.
+"""What the doctor says: one check, its result, and what mends it.
 
-`findings.toml` has the words.  They are shown as lines for a person, or as a value for programs.
-
-The commands that mend are here as well, as a person can paste them into a shell.
+`findings.toml` has the words, shown as lines for a person or as a value for programs. The mending
+commands, ready for a shell, are here too.
 """
 
 import os
@@ -54,11 +53,10 @@ _MARKS = {OK: "ok", WARNING: "WARN", FAULT: "FAULT", UNKNOWN: "?"}
 class Finding:
     """One finding.
 
-    `id` names what was looked at and never changes its meaning.  `what`: what
-    was found.  `means`: what comes of it for the agent or its operator.
-    `mend`: the command for a shell that mends it; empty where none can.
-    `advice`: what a person has to know or do besides.  `agent` is empty where
-    it is not one agent's.  `figures` are what was measured, for programs.
+    `id` names the check and never changes its meaning. `what`: the result. `means`: the consequence
+    for the agent or its operator. `mend`: the shell command that mends it; empty if none can.
+    `advice`: what a person must know or do besides. `agent` is empty for several agents. `figures`:
+    measurements, for programs.
     """
 
     id: str
@@ -99,7 +97,7 @@ def exit_code(findings: Iterable[Finding]) -> int:
 
 
 def heading_of(finding: Finding) -> str:
-    """Return what a finding stands under."""
+    """Return the heading of a finding."""
     agent = PLATFORMS.get(finding.agent)
     return agent.title if agent else _MACHINE
 
@@ -146,9 +144,9 @@ _LINE = re.compile(r"\bline (\d+)")
 
 
 def crabhook_command(*words: str, as_root: bool = False) -> str:
-    """Return a command of crabhook's; by its module where it is not on PATH, or root's is another.
+    """Return a command of crabhook's; `as_root`: it writes what only root may.
 
-    `as_root`: it writes what only root may.
+    By module, where crabhook is not on PATH, or root has another one.
     """
     if as_root and os.geteuid():
         return shlex.join(["sudo", sys.executable, "-m", "crabhook", *words])
@@ -159,7 +157,7 @@ def crabhook_command(*words: str, as_root: bool = False) -> str:
 def install_command(
     agent: str, scope: Scope, project: Path, how: Installation | None = None
 ) -> str:
-    """Return the command that installs into an agent; the usual way where no other is named."""
+    """Return the command that installs into an agent, by default in the usual way."""
     words = ["install", agent]
     if how is not None:
         if len(PLATFORMS[agent].settings.stances) > 1:
@@ -185,7 +183,7 @@ def uninstall_command(agent: str, scope: Scope, project: Path) -> str:
 
 
 def edit_command(path: Path, problem: str = "") -> str:
-    """Return the command that opens a file where its problem is, as far as that names a line."""
+    """Return the command that opens a file at its problem, if that names a line."""
     found = _LINE.search(problem)
     at = f"+{found[1]} " if found else ""
     return f"${{EDITOR:-vi}} {at}{shlex.quote(str(path))}"

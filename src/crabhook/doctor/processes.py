@@ -58,12 +58,12 @@ class Ran:
 
     @property
     def first_words(self) -> str:
-        """The first line it said, on standard error if there is one."""
+        """Its first line, on standard error if there is one."""
         return self._lines()[0][:_TOLD]
 
     @property
     def last_words(self) -> str:
-        """The last line it said, on standard error if there is one."""
+        """Its last line, on standard error if there is one."""
         return self._lines()[-1][:_TOLD]
 
     def _lines(self) -> Sequence[str]:
@@ -79,7 +79,7 @@ def run(
     folder: Path | None = None,
     stdin: bytes = b"",
 ) -> Ran:
-    """Run a program to its end; raises ProgramError, saying why, where it has none in time."""
+    """Run a program to its end; ProgramError if it fails or takes too long."""
     try:
         process = subprocess.Popen(  # noqa: S603 - what is looked at is what the agent would run
             command,
@@ -129,9 +129,9 @@ def measure(
     *,
     rounds: int,
 ) -> Speed:
-    """Run the `hook` and a bare `python` in `folder` so many rounds, or as many as there is time.
+    """Run the `hook` and a bare `python` in `folder`, `rounds` times or as time allows.
 
-    Raises ProgramError where one of them cannot be run.
+    Raises ProgramError where one of them cannot run.
     """
     bare = (python, "-I", "-S", "-c", "pass")
     took: list[tuple[float, float]] = []
@@ -165,13 +165,11 @@ _NO_JSON, _REFUSES_TOKEN = 415, 401
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of asking.
+    """The result of asking a server.
 
-    `there`: a crabhook server refused as it should.  `no_token`: it is there
-    and wants another token.  `waits`: it is there, and takes nothing in now, as
-    a server that stands by.  `kind` is the client's word for what went wrong
-    otherwise, `words` tell it.  `platforms` are those the server knows, none
-    where it does not say.  `seconds`: how long all of it took.
+    `there`: a crabhook server refused as it should. `no_token`: it wants another token. `waits`: it
+    takes nothing in now, as a standby. `kind` is the client's word for another failure, in `words`.
+    `platforms`: those the server knows, if it says so. `seconds`: the whole time.
     """
 
     there: bool
@@ -215,9 +213,9 @@ class Knock(Enum):
 
 
 def knock(url: str, token: str, ca: str = "") -> tuple[Knock, str]:
-    """Ask the server at `url` whether it takes the token; `ca` is a file of certificates.
+    """Ask the server at `url` if it takes the token; `ca` is a file of certificates.
 
-    Return what came of asking, and the words that the server or the system said.
+    Return the result and the words of the server or system.
     """
     line: HTTPConnection
     try:

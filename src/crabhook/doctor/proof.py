@@ -1,7 +1,7 @@
 """The proof: the real agent does what our server allows, and not what it denies.
 
-It is played in a folder of its own, with a home, rules, a server and hooks that are nobody's,
-and against a model on loopback that has two commands run, one after the other.
+It runs in its own folder, with its own home, rules, server and hooks, and with a scripted model
+that has two commands run in turn.
 """
 
 import json
@@ -55,7 +55,7 @@ COMMANDS = tuple(f"touch {name}" for name in (ALLOWED, DENIED))
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A folder with all of it; `environment` is what every program of it runs in."""
+    """A folder for the proof; `environment` is for all its programs."""
 
     folder: Path
 
@@ -95,10 +95,7 @@ class Stage:
 
 @contextmanager
 def stage(agent: str) -> Iterator[Stage]:
-    """Set the stage for an agent: server and hooks, gone at the end with all that was started.
-
-    Raises ProgramError where that cannot be done.
-    """
+    """Start server and hooks for an agent, and remove all at the end; raises ProgramError."""
     with TemporaryDirectory(prefix="crabhook-live-", dir=WHERE, ignore_cleanup_errors=True) as name:
         one = Stage(Path(name))
         for folder in (one.project, one.folder / "tmp"):
@@ -143,15 +140,15 @@ def _await(one: Stage, process: "subprocess.Popen[bytes]", log: Path) -> None:
 
 
 def _crabhook(*words: str) -> list[str]:
-    """Return a command of this very crabhook; not one that lies where we were called."""
+    """Return a command of this very crabhook, whatever the current folder has."""
     return [sys.executable, "-P", "-m", "crabhook", *words]
 
 
 class ScriptedModel(ThreadingHTTPServer):
-    """The model of an agent, which answers between `with` and its end.
+    """The model of an agent; it answers inside `with`.
 
-    The n-th time it is asked it runs the n-th of `commands`.  `asked` is how
-    often that was, and `heard` what it was told of its calls, the oldest first.
+    The n-th request runs the n-th of `commands`. `asked` counts requests, `heard` has what they
+    told of calls, oldest first.
     """
 
     daemon_threads = True
@@ -189,8 +186,6 @@ class ScriptedModel(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection of the agent."""
-
     protocol_version = "HTTP/1.1"
     server: ScriptedModel
 
@@ -253,7 +248,7 @@ def _proven(case: Case) -> Finding:
 
 
 def _wrong(one: Stage, model: ScriptedModel) -> Iterator[str]:
-    """Yield how the agent did not do as it was told."""
+    """Yield how the agent disobeyed."""
     heard = model.heard[-1] if model.heard else ""
     if (one.project / DENIED).exists():
         yield "a call was made that the server had denied"

@@ -1,7 +1,4 @@
-"""Which files are looked at, and what each of them is.
-
-Those that are named, and in folders those that look like hooks; read within a bound of size.
-"""
+"""Which files the linter reads, and their kind: named files, and in folders likely hooks."""
 
 import os
 import re
@@ -63,7 +60,7 @@ _SHELL = re.compile(r"#!.*\b(?:sh|bash|dash|ksh)\b")
 
 
 def shebang(text: str) -> str:
-    """Return the first line of `text`, where it names an interpreter."""
+    """Return the first line of `text` if it names an interpreter."""
     return text.split("\n", 1)[0].rstrip("\r") if text.startswith("#!") else ""
 
 
@@ -78,11 +75,7 @@ def kind_of(name: str, text: str) -> Kind:
 
 
 def read_file(path: Path) -> File:
-    """Read a file.
-
-    Raises CannotReadError for what is no regular file, is too large, is not
-    text, or may not be read.
-    """
+    """Read a file; CannotReadError if it is no regular file, too large, no text, or forbidden."""
     try:
         with open_own(path, anybodys=True) as (opened, status):
             content = opened.read(MAX_BYTES + 1)

@@ -1,6 +1,6 @@
-"""The way from paths to findings: read all files, tie scripts to what registers them, judge.
+"""From paths to findings: read all files, tie scripts to their registrations, judge.
 
-Each finding counts once, and not where a person has excused it: `# crabhook: ignore[CH003] why`.
+Each finding counts once, unless a person has excused it: `# crabhook: ignore[CH003] why`.
 """
 
 import os
@@ -56,13 +56,13 @@ _READERS = {Kind.PYTHON: read_python, Kind.SHELL: read_shell}
 
 _COMMENT = re.compile(r"#\s*crabhook:\s*ignore\[(?P<ids>[^\]]*)\](?P<reason>.*)")
 
-MAX_ON_A_FILE = 200  # the first so many tell what is wrong
+MAX_ON_A_FILE = 200  # enough to tell what is wrong
 
 
 def lint(paths: Sequence[Path], profile: Profile, protocol: Protocol | None = None) -> Report:
-    """Look at files and folders; `protocol`: the agent that they are for, where that is known.
+    """Check files and folders; `protocol` is their agent, if known.
 
-    Never raises for what is in a file.  Nothing is run, and nothing is written.
+    Raises nothing because of a file's content, runs nothing and writes nothing.
     """
     linter = _Linter(profile, protocol)
     for path in paths:
@@ -82,7 +82,7 @@ class _Linter:
         self._setups: list[tuple[File, Setup]] = []
 
     def take(self, path: Path) -> None:
-        """Read a file that was named, or what is in a folder."""
+        """Read a named file, or the files in a folder."""
         if os.path.isdir(path):  # noqa: PTH112 - unlike Path's, it raises for no path
             before, whole = len(self._files), path.resolve()
             for inner in files_below(path):
@@ -142,7 +142,7 @@ class _Linter:
             return None
 
     def _runs(self, configuration: Configuration) -> Iterator[Run]:
-        """Yield the handlers with the scripts that they start, read if they were not yet."""
+        """Yield the handlers with the scripts that they start."""
         for handler in configuration.handlers:
             found = program(configuration, handler)
             if found is None or found.path is None:
@@ -160,7 +160,7 @@ class _Linter:
             yield Run(handler, found, script, executable=file.executable)
 
     def _script(self, file: File) -> Script | None:
-        """Return a script's facts, read once; None, and a finding, where it cannot be parsed."""
+        """Return a script's facts, read once; None, and a finding, if it does not parse."""
         key = file.path.resolve()
         if key not in self._scripts:
             try:
@@ -210,7 +210,7 @@ class _Linter:
 
 
 def _is_missing(path: Path) -> bool:
-    """Whether there surely is nothing at a path, as far as we may look."""
+    """Whether a path surely leads to nothing, as far as we may look."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -221,14 +221,14 @@ def _is_missing(path: Path) -> bool:
 
 
 def _shown(path: Path, beside: Path) -> Path:
-    """Return a path as people will know it: relative to here, if the configuration was named so."""
+    """Return a path for people: relative to here, if the configuration's was."""
     here = Path.cwd()
     relative = not beside.is_absolute() and path.is_relative_to(here)
     return path.relative_to(here) if relative else path
 
 
 def _spoken(script: Script) -> Protocol | None:
-    """Return the one agent whose own words a script uses; None for none or several."""
+    """Return the one agent whose words a script uses; None for none or several."""
     spoken = [one for one in protocols().values() if one.spoken & script.words]
     return spoken[0] if len(spoken) == 1 else None
 
@@ -253,9 +253,9 @@ def suppressions(text: str) -> Mapping[int, Suppression]:
 
 
 def counting(findings: Iterable[Finding], texts: Mapping[Path, str]) -> list[Finding]:
-    """Return the findings that count, and one for each excuse that gives no reason.
+    """Return the findings without an excuse, and a finding for each excuse without a reason.
 
-    `texts` are the files that were looked at.
+    `texts` are the files that were read.
     """
     kept, excused = set(findings), set[tuple[Path, int, str]]()
     for path, text in texts.items():

@@ -23,10 +23,7 @@ _UNKNOWN_IN_STRING = re.compile(rf"{HOLE}|\\\(")  # jq fills in `\(…)`
 
 
 def read_object(text: str, place: Callable[[int], Place]) -> Shape | None:
-    """Return the object that is the whole of `text`; None for anything else.
-
-    `place` says where in the file an offset of the text is.
-    """
+    """Return the object that is all of `text`, else None; `place` turns offsets into places."""
     if len(text) > MAX_TEXT:
         return None
     try:
@@ -38,9 +35,9 @@ def read_object(text: str, place: Callable[[int], Place]) -> Shape | None:
 
 
 def read_answer(text: str, place: Place, *, whole: bool) -> Answer:
-    """Return the answer that a text in braces is, or is meant to be.
+    """Return the answer in a text in braces, strict or not quite JSON.
 
-    `whole`: the text is all that is written, so that it has to be JSON as it stands.
+    `whole`: the text is all the output, so it must be JSON as it is.
     """
     shape = read_object(text, lambda _: place)
     written = Written.JSON
@@ -57,7 +54,7 @@ class _NotAnObjectError(Exception):
 
 
 class _Reader:
-    """Reads objects alone; of any other value it knows where it ends."""
+    """Reads objects; of other values it finds the end only."""
 
     def __init__(self, text: str, place: Callable[[int], Place]) -> None:
         self._text = text
@@ -69,7 +66,7 @@ class _Reader:
         return found.end() if found else at
 
     def object(self, start: int, depth: int) -> tuple[Shape, int]:
-        """Read the object that begins at `start`; return it, and where it ends."""
+        """Read the object that begins at `start`; return it and its end."""
         if depth > MAX_DEPTH or self._letter(start) != "{":
             raise _NotAnObjectError
         members: dict[str, tuple[Shape, ...]] = {}
@@ -91,7 +88,7 @@ class _Reader:
         return self._text[at : at + 1]
 
     def _value(self, place: Place, at: int, depth: int) -> tuple[Shape, int]:
-        """Read what stands behind a key; nothing may."""
+        """Read the value after a key; it may be missing."""
         if self._letter(at) != ":":
             return Shape(place), at
         at = self.blank(at + 1)
@@ -126,7 +123,7 @@ class _Reader:
         return UNKNOWN, at
 
     def _skip(self, at: int, until: str) -> int:
-        """Return where an expression ends: at one of `until`, outside of brackets and strings."""
+        """Return the end of an expression: one of `until`, outside of brackets and strings."""
         depth = 0
         for found in _TOKEN.finditer(self._text, at):
             piece = found[0]

@@ -1,7 +1,6 @@
-"""What was found, and its forms: text for people, JSON for programs, SARIF for code hosts.
+"""Findings as text for people, JSON for programs, and SARIF 2.1.0 for code hosts and editors.
 
-The JSON says in `schema` which form it is, so that readers can rely on it.  SARIF 2.1.0 is the
-form in which code hosts and editors take findings.
+The JSON names its form in `schema`, so that readers can rely on it.
 """
 
 from collections import Counter
@@ -49,7 +48,7 @@ class Report:
 def lines(report: Report) -> Iterator[str]:
     """Yield the report's lines, as `FILE:LINE:COLUMN: severity ID message`.
 
-    They may hold what the files hold: show them through a filter.
+    They may have text of the files: filter it before a terminal.
     """
     told = set()
     for one in report.findings:
@@ -163,6 +162,6 @@ def _location(path: Path, region: Value = None) -> Value:
 
 
 def _uri(path: Path) -> str:
-    """Return a path as a reference: an absolute path as file:, a relative path as it was given."""
+    """Return a path as a reference: absolute as file:, relative as given."""
     text = quote(path.as_posix(), errors="surrogateescape", encoding="utf-8")
     return f"file://{text}" if path.is_absolute() else text

@@ -1,9 +1,8 @@
-"""A hook script as facts, whatever language it is written in.
+"""A hook script as facts, in whatever language.
 
-A JSON value in it is a `Shape`: what is known of it from the script's text, for the rest is
-known when the script runs.
+A JSON value in it is a `Shape`: as much as the script's text tells.
 
-What the linter says is a finding: where it is, and how much it matters, and why it says nothing.
+What the linter reports is a finding: its place, its severity, its reason.
 """
 
 import re
@@ -41,10 +40,7 @@ START = Place(1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing the linter looks for.
-
-    `means`: what it comes to for the person who relies on the hook.  `do`: the way out.
-    """
+    """A thing that the linter looks for; `means`: the consequence, `do`: the way out."""
 
     id: str
     severity: Severity
@@ -72,7 +68,7 @@ class Finding:
 
 
 class CannotReadError(CrabhookError):
-    """The file cannot be read at all, so nothing is known about it.  Written for a person."""
+    """The file cannot be read, so nothing is known of it.  The text is for a person."""
 
 
 class CannotParseError(CrabhookError):
@@ -117,8 +113,8 @@ Literal: TypeAlias = str | int | float | bool | _Unknown | None
 class Shape:
     """One value.
 
-    `members` is None for a value that is no object; each key has the shapes its
-    value may take.  `whole`: the object has no members but these.
+    `members` is None for a value that is no object; each key has its possible shapes. `whole`:
+    there are no other members.
     """
 
     place: Place
@@ -127,7 +123,7 @@ class Shape:
     whole: bool = True
 
     def of(self, *path: str) -> "Iterator[Shape]":
-        """Yield the shapes that the member at `path` may take; none where it is not there."""
+        """Yield the possible shapes of the member at `path`; none if it is missing."""
         if not path:
             yield self
             return
@@ -135,13 +131,13 @@ class Shape:
             yield from member.of(*path[1:])
 
     def literals(self, *path: str) -> "Iterator[tuple[Place, Literal]]":
-        """Yield what the member at `path` is known to be, and where that is written."""
+        """Yield known values of the member at `path`, with their places."""
         for shape in self.of(*path):
             if shape.literal is not UNKNOWN:
                 yield shape.place, shape.literal
 
     def texts(self, *path: str) -> Iterator[tuple[Place, str]]:
-        """Yield the texts that the member at `path` is known to be."""
+        """Yield known texts of the member at `path`."""
         for place, literal in self.literals(*path):
             if isinstance(literal, str):
                 yield place, literal
@@ -170,10 +166,10 @@ class Written(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One thing on standard output that is, or is meant to be, a JSON object.
+    """Output that is, or should be, a JSON object.
 
-    `shapes`: what it may be; none where that is not known.  `behind`: where
-    plain text is written that surely comes before it.
+    `shapes`: its possible values; none if unknown. `behind`: the place of plain text that surely
+    comes before it.
     """
 
     place: Place
@@ -184,11 +180,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """One place where the script ends itself; `code` is None where it is not known.
+    """A place where the script ends itself; `code` is None if unknown.
 
-    `refusing`: the words before it say that something is refused.  `answered`:
-    an answer on standard output may come before it, and decides.  `failing`:
-    it is what is done about an error.
+    `refusing`: the text before it announces a refusal. `answered`: an answer on standard output may
+    come before it, and decides. `failing`: it handles an error.
     """
 
     place: Place
@@ -226,7 +221,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One place where the script takes its input; `guarded`: an error there is handled."""
+    """A place where the script takes its input; `guarded`: an error there is handled."""
 
     place: Place
     source: Source
@@ -237,12 +232,10 @@ class Reading:
 class Script:
     """What a script's text says it does.
 
-    `words` are the names and texts in it, to know what it speaks of.
-    `fields` are what it asks its input for, `variables` what it asks its
-    surroundings for.  `chatter`: plain text on standard output.  `lapses`: each
-    `except` that does not end the script, and what it does.  `speaks`: the
-    script may write on standard error.  `unread`: where the script was not
-    understood, so that nothing is known of that part.
+    `words`: its names and texts, to guess its subject. `fields`: what it takes from its input,
+    `variables` from its environment. `chatter`: plain text on standard output. `lapses`: each
+    `except` that does not end the script, and its effect. `speaks`: it may write on standard error.
+    `unread`: parts that were not understood.
     """
 
     language: Language
@@ -279,9 +272,9 @@ def named_for_refusing(function: str) -> bool:
 
 
 def waited(program: str, words: Sequence[str]) -> tuple[float, str] | None:
-    """Return how long a program waits by its own words, in seconds, and by which; None for no time.
+    """Return how many seconds a program waits by its own words, and the word; None for no wait.
 
-    Known are crabhook's `--wait`, curl's `-m`, the shell's `read -t`, and what only waits.
+    Known: crabhook's `--wait`, curl's `-m`, the shell's `read -t`, and programs that only wait.
     """
     name = program.rpartition("/")[2]
     if name in _WAITERS:

@@ -1,7 +1,7 @@
 """A shell hook script's facts: which commands write what and where, and what else it does.
 
-A real grammar parses the script within a bound of work.  One walk over its tree takes every
-command in, with what it stands in.
+A real grammar parses the script within a bound of work; one walk takes each command with its
+surroundings.
 """
 
 import re
@@ -40,8 +40,8 @@ MAX_LOOKED_BACK = 8
 MAX_EARLIER = 500
 MAX_COMMANDS = 400  # that print or exit; a hook has ten
 
-# The grammar's scanner, which is C, looks letters up in a table of 256; one from far
-# beyond would end the process.  No rule here turns on which letter it was.
+# The grammar's C scanner uses a table of 256 letters; a far larger letter would end the process. No
+# rule depends on such a letter.
 _BEYOND, _STAND_IN = re.compile(r"[^\x00-\xff]"), "\xbf"
 _ESCAPED = re.compile(r'\\([$`"\\])')
 _ERRORS = re.compile(r"\s*(?:1?>&2|1?>>?\s*/dev/stderr)")
@@ -60,10 +60,10 @@ _BLOCKS = _BRANCHES | names("program compound_statement do_group if_statement ca
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What a node stands in.
+    """The surroundings of a node.
 
-    `error`, `away`: output goes to standard error, or to a command, a variable
-    or a file.  `before`: the last command that surely ran before the node.
+    `error`, `away`: output goes to standard error, or to a command, a variable or a file. `before`:
+    the last command that surely ran before.
     """
 
     function: str = ""
@@ -75,7 +75,7 @@ class _Around:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:
-    """A simple command, by name and arguments, with the node and all else that it stands in."""
+    """A simple command, its name and arguments, its node and surroundings."""
 
     node: Node
     parent: Node
@@ -84,10 +84,7 @@ class Command:
     around: _Around
 
     def earlier(self, *, enclosing: bool = True) -> Iterator["Command"]:
-        """Yield the commands that surely ran before it, nearest first.
-
-        Without `enclosing`, only those of the same block.
-        """
+        """Yield commands that surely ran before it, nearest first; `enclosing`: outer ones too."""
         one = self.around.before
         for _ in range(MAX_EARLIER):
             if one is None or not (enclosing or one.around.block == self.around.block):
@@ -101,7 +98,7 @@ class Command:
 
 
 class ShellTree:
-    """One parsed script.  Raises CannotParseError where the grammar cannot make sense of it."""
+    """One parsed script; CannotParseError if the grammar cannot read it."""
 
     def __init__(self, text: str) -> None:
         content = _BEYOND.sub(_STAND_IN, text).encode("utf-8", "replace")
@@ -125,7 +122,7 @@ class ShellTree:
         return Place(row + 1, column + 1 + offset)
 
     def _take(self, node: Node, parent: Node, around: _Around, depth: int) -> Command | None:
-        """Take in a node and all that is in it; return the command that it surely runs."""
+        """Read a node and all in it; return the command that it surely runs."""
         self._nodes += 1
         if depth > MAX_DEPTH:
             raise CannotParseError(f"it is nested deeper than {MAX_DEPTH} levels")
@@ -147,7 +144,7 @@ class ShellTree:
     def _take_in(
         self, node: Node, children: Sequence[Node], around: _Around, depth: int
     ) -> Command | None:
-        """Take in a node's children; return the command of the first, where only redirected."""
+        """Read a node's children; return the first one's command, if only redirected."""
         inner = replace(around, block=node.id) if node.type in _BLOCKS else around
         first = None
         for number, child in enumerate(children):
@@ -187,7 +184,6 @@ def _to_file(node: Node) -> bool:
 
 
 def _words(command: Node) -> list[Node]:
-    """Return the words of a simple command, its name first."""
     found = []
     for child in command.named_children:
         if child.type == "command_name":
@@ -198,7 +194,7 @@ def _words(command: Node) -> list[Node]:
 
 
 def plain(node: Node) -> str:
-    """Return a word as the shell makes it, with a hole for what is only known when it runs."""
+    """Return a word as the shell makes it, with a hole for each part unknown before the run."""
     if node.type == "raw_string":
         return source(node)[1:-1]
     if node.type in _HOLES:
@@ -209,7 +205,7 @@ def plain(node: Node) -> str:
 
 
 def _filled(node: Node) -> str:
-    """Return a node's text, quotes and all, with what is expanded in it as holes."""
+    """Return a node's text with quotes, and holes for expansions."""
     content = node.text or b""
     pieces, at = [], 0
     for child in node.named_children:
@@ -286,7 +282,7 @@ def prints(tree: ShellTree) -> Iterator[tuple[Command, str]]:
 
 
 def _heard(commands: Sequence[Command]) -> Iterator[Command]:
-    """Yield the commands whose output is the script's own, on either stream."""
+    """Yield the commands whose output is the script's, on either stream."""
     captured = {one.name for one in commands if one.around.away} - {""}
     for one in commands:
         if one.name == "exec" and any(n.type == "file_redirect" for n in one.parent.named_children):
@@ -297,7 +293,7 @@ def _heard(commands: Sequence[Command]) -> Iterator[Command]:
 
 
 def _said(name: str, texts: list[str]) -> str:
-    """Return what `echo` or `printf` prints, near enough to read it."""
+    """Return what `echo` or `printf` prints, exact enough for reading."""
     while texts and _OPTION.fullmatch(texts[0]):
         texts = texts[1:]
     if name == "echo" or not texts:
@@ -310,7 +306,7 @@ def _said(name: str, texts: list[str]) -> str:
 
 
 def _answers(tree: ShellTree, printed: Mapping[Command, str]) -> Iterator[tuple[Command, Answer]]:
-    """Yield the answers that are printed, and those that `jq` makes of a program for one object."""
+    """Yield the printed answers, and the objects that `jq` programs make."""
     for one, said in printed.items():
         text = said.strip()
         if not one.around.error and text.startswith("{") and text.endswith("}"):
@@ -319,7 +315,7 @@ def _answers(tree: ShellTree, printed: Mapping[Command, str]) -> Iterator[tuple[
     for one in _heard(tree.commands):
         if one.name == "jq" and not one.around.error:
             quoted = [word for word in one.arguments if word.type in {"raw_string", "string"}]
-            # The blank stands for the opening quote, so that offsets are those in the word.
+            # The blank replaces the opening quote, so that offsets are right.
             read = (read_object(f" {plain(word)}", partial(tree.place, word)) for word in quoted)
             for shape in islice(filter(None, read), 1):
                 yield one, Answer(tree.place(one.node), Written.JSON, (shape,))

@@ -33,7 +33,7 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A call with its parts, and what today's rules say of it; None where they leave it open."""
+    """A call with its parts, and the ruling by today's rules; None where they leave it open."""
 
     past: PastCall
     times: int
@@ -44,15 +44,15 @@ class Seen:
 
     @property
     def context(self) -> Context:
-        """Where it was made."""
+        """The context in which it was made."""
         return self.there.context
 
     def said_by(self, policy: Policy) -> RuleVerdict | None:
-        """Return what some other rules say of it."""
+        """Return the ruling by other rules."""
         return policy.examine_call(self.call, self.event, self.context).verdict
 
     def allowed_today(self, part: Part) -> bool:
-        """Whether today's rules allow one part of it, taken alone."""
+        """Whether today's rules allow this part alone."""
         alone = Call(self.call.tool, self.call.kind, (part,), ())
         ruling = self.there.policy.examine_call(alone, self.event, self.context)
         return ruling.verdict is RuleVerdict.ALLOW
@@ -99,11 +99,7 @@ _IN_PROJECT = ", in this project"  # as `propose` words it
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rule that could be suggested.
-
-    `covers` says for a person what it would cover; `width` is 0 for the
-    narrowest of those that were made of the same call.
-    """
+    """A rule to suggest; `covers` tells a person what; `width` 0 is the narrowest of its call."""
 
     rule: Rule
     covers: str
@@ -116,10 +112,9 @@ class Candidate:
 
 
 def candidates(calls: Iterable[Seen], protected: Protected) -> list[Candidate]:
-    """Return the rules that could be made of these calls, none twice.
+    """Return the rules that could be made of these calls, each once.
 
-    Left out is what is for one session, since sessions of the past are over, and
-    what names a secret.
+    Rules for one session are left out, since past sessions are over, and rules that name a secret.
     """
     found: dict[tuple[tuple[str, ...], RuleScope], Candidate] = {}
     for one in calls:

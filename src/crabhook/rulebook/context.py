@@ -1,8 +1,7 @@
-"""Where a call is judged: its project, the law there, and what its folders hold.
+"""Where a call is judged: its project, the rules there, and what its folders hold.
 
-A look at a folder is bounded, and remembered for a moment.  It reads names,
-never a file.  What it does not get to it says so, and a search of such a
-folder is asked about.
+A look at a folder is bounded, remembered for a moment, and reads names only. An incomplete look
+says so; a search of that folder then becomes a question.
 """
 
 import logging
@@ -36,7 +35,7 @@ WITHIN = 2.0  # seconds that one look may take
 MOST_NAMES = 400_000  # that it passes
 MOST_FOUND = 200
 REMEMBERED = 2.0  # seconds for which a folder is not looked into again
-RECALLED = 60.0  # seconds for which a caller that must not wait is told of the last look
+RECALLED = 60.0  # seconds for which callers that must not wait get the last look
 KEPT = 256  # looks; the oldest are forgotten
 
 
@@ -72,9 +71,9 @@ class Looks:
 def look(
     folder: str, wanted: Wanted, until: float = inf, clock: Callable[[], float] = monotonic
 ) -> Below:
-    """Return what a folder holds; what is no folder holds nothing.
+    """Return what a folder holds, nearest files first; a file holds nothing.
 
-    The nearest files come first.  No link is followed, but where one leads is told.
+    The look follows no link but reports where links lead.
     """
     if "\0" in folder or len(folder) > LONGEST_PATH:
         return NOT_LOOKED  # which no folder can be called
@@ -109,7 +108,7 @@ def look(
 
 @dataclass(slots=True)
 class _Walk:
-    """One look while it is made; `root` is where links inside it lead to."""
+    """One look in progress; `root` is the base of its links."""
 
     root: str
     wanted: Wanted
@@ -124,7 +123,7 @@ class _Walk:
         return Below(tuple(self.found), self.whole, self.leads_out, self.odd)
 
     def leads(self, link: str) -> bool:
-        """Whether a link leads to what is wanted; take note of one that leads out to a folder."""
+        """Whether a link leads to a wanted file; note a link that leads out to a folder."""
         target = os.path.realpath(link)
         self.leads_out |= not target.startswith(self.root) and Path(target).is_dir()
         ends = [at for at, letter in enumerate(target) if letter == "/" and at] + [len(target)]
@@ -138,11 +137,11 @@ _MARKS = (".git", ".crabhook", ".claude")  # what a project's folder has
 
 
 def project_of(cwd: str) -> Path:
-    """Return the project of an agent in this folder: the nearest one that looks like a project.
+    """Return the project of an agent in this folder: the nearest folder that looks like one.
 
-    The home folder and those above it are none, whatever they have: a `~/.claude`
-    is the agent's own, and a project there would be all that a person keeps.  An
-    agent in one of these has no project; the folder returned only says where it is.
+    The home folder and those above are no projects: a `~/.claude` is the agent's own, and such a
+    project would contain all that a person has. The folder returned for them only says where the
+    agent is.
     """
     folder = Path(cwd or "/")
     for one in (folder, *folder.parents):
@@ -152,7 +151,7 @@ def project_of(cwd: str) -> Path:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is something; not where we may not look, or nothing can have that name."""
+    """Whether the path exists; no, where we may not look or no name can be so."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -170,8 +169,8 @@ def _holds_home(folder: Path) -> bool:
 def context_here(project: Path, looks: Looks | None = None) -> Context:
     """Return what a ruling needs to know about this machine, now; it looks into folders itself.
 
-    What a folder holds is not known for an agent whose project is not on this machine.
-    The home folder, the root and what is between them are never a project.
+    For a project on another machine no folder is known. The home folder and those above it are
+    never a project.
     """
     home = os.path.expanduser("~")  # noqa: PTH111 - a text is wanted, at every call that is judged
     look = (looks or _LOOKS).below
@@ -189,7 +188,7 @@ def at_this_moment(there: Context, below: Look) -> Context:
 
 
 def _follower() -> Callable[[str], str]:
-    """Return what follows links as `_real` does, a folder's once: a call names many in one."""
+    """Return a function that follows links like `_real`, but each folder's once."""
     known: dict[str, str] = {}
 
     def real(path: str) -> str:
@@ -209,7 +208,7 @@ def _follower() -> Callable[[str], str]:
 
 
 def _real(path: str) -> str:
-    """Return where a path leads; one that is longer than any file's leads nowhere."""
+    """Return where a path leads; an overlong path leads nowhere."""
     return os.path.realpath(path) if len(path) <= LONGEST_PATH else path
 
 
@@ -272,11 +271,10 @@ class _Known:
 
 
 class RememberedRulings:
-    """Judges calls; one that comes again is not judged anew where that could only say the same.
+    """Judges calls, and repeats a ruling where judging anew could only give the same.
 
-    A ruling is made of the rules, of what is in the key, and of looks at files.  The call is judged
-    without all else that its event holds, so nothing else can be in a ruling; and every look is
-    taken again before a ruling is told again.
+    The key and the rules hold everything that a ruling uses, besides looks at files; each of these
+    looks is taken again before a ruling is repeated.
     """
 
     def __init__(self) -> None:
@@ -303,7 +301,7 @@ class RememberedRulings:
 
 
 def _judged(policy: "Policy", event: Event, context: Context) -> _Known:
-    """Judge a call, and take down every look that is taken."""
+    """Judge a call, and note every look at files."""
     paths, folders = dict[str, str](), dict[tuple[str, Wanted], Below]()
 
     def real(path: str) -> str:
@@ -324,7 +322,7 @@ LawOf: TypeAlias = Callable[[Event], InForce]
 
 
 class Today:
-    """Reads each project's law once, and keeps it: what is tried on the past holds still."""
+    """Reads each project's rules once; later changes do not matter to a replay."""
 
     def __init__(self, files: RuleFiles) -> None:
         self._files = files
@@ -337,7 +335,7 @@ class Today:
         return f"<Today projects={len(self._known)}>"
 
     def __call__(self, event: Event) -> InForce:
-        """Return the law for a call; raises RuleFileError or RulesError where it cannot be read."""
+        """Return the rules for a call; raises RuleFileError or RulesError if unreadable."""
         project = self._projects.of(event.cwd)
         if project not in self._known:
             there = replace(context_here(project, self._looks), real=self._real)

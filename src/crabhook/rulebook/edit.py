@@ -23,11 +23,10 @@ from crabhook.rulebook.files import (
 
 
 def add(files: RuleFiles, rule: Rule, *, anyway: bool = False) -> Rule:
-    """Write a rule at the end of the user's file; return it as it is read back.
+    """Append a rule to the user's file; return it as read back.
 
-    Raises RuleFileError for a rule that cannot be; RulesError where nothing
-    could be written, and, unless `anyway`, for an allow that takes in commands
-    of which no rule is offered.  Then the file is as it was.
+    Raises RuleFileError for an invalid rule; RulesError where writing failed and, unless `anyway`,
+    for an allow of commands that no rule is offered for. An error leaves the file as it was.
     """
     text, where = files.read(RULES), files.where(RULES)
     before = read_rules(text, where).rules
@@ -47,10 +46,9 @@ def add(files: RuleFiles, rule: Rule, *, anyway: bool = False) -> Rule:
 
 
 def remove(files: RuleFiles, number: int) -> Rule:
-    """Take the rule of this number (from 1) out of the user's file; return it.
+    """Cut the rule of this number (from 1) out of the user's file; return it.
 
-    Raises RulesError where there is none, or where it cannot be cut out
-    without touching another.
+    Raises RulesError where there is none, or where the cut would change another rule.
     """
     text, where = files.read(RULES), files.where(RULES)
     rules = read_rules(text, where).rules
@@ -89,7 +87,7 @@ def _scope(scope: RuleScope) -> str:
 
 
 def readable(folder: Path, level: Trust) -> tuple[bytes, RuleSet]:
-    """Return a project's rule file, its bytes and what they would add if trusted this far.
+    """Return a project's rule file, its bytes and what they would add at this level of trust.
 
     Raises RulesError where there is none, RuleFileError for a wrong one.
     """

@@ -1,6 +1,6 @@
-"""The rule files on the disk: the user's own, projects', and the list of those trusted.
+"""The rule files on the disk: the user's own, projects', and the list of trusted ones.
 
-A project's file counts for nothing until the user has trusted its exact bytes.
+A project's file has no effect until the user has trusted its exact bytes.
 """
 
 import hashlib
@@ -47,10 +47,9 @@ def trust_in(folder: str, content: bytes, trusted: Iterable[Trusted]) -> Trust:
 
 
 def project_rules(folder: str, content: bytes, trusted: Iterable[Trusted]) -> RuleSet:
-    """Return what a project's rule file adds to the law.
+    """Return the rules of a project's file; RuleFileError if a trusted file is wrong.
 
-    A file that is not trusted is not even read.  Raises RuleFileError for a
-    trusted one that is wrong.
+    A file without trust is not even read.
     """
     trust = trust_in(folder, content, trusted)
     if trust is Trust.NONE:
@@ -64,9 +63,9 @@ def project_rules(folder: str, content: bytes, trusted: Iterable[Trusted]) -> Ru
 
 
 def read_trusted(text: str, name: str) -> tuple[Trusted, ...]:
-    """Return the user's list of trusted files: tables `[[trusted]]` with folder, sha256, level.
+    """Return the user's trusted files: `[[trusted]]` with folder, sha256, level.
 
-    Raises RuleFileError for one that is wrong.
+    Raises RuleFileError for a wrong table.
     """
     try:
         listed = tomllib.loads(text).get("trusted", [])
@@ -113,7 +112,7 @@ class SharedTexts(Protocol):
         """Put a text in the place of the one that was read; raises CrabhookError."""
 
     def edition(self, name: str) -> object:
-        """Return what is another for each version."""
+        """Return a text that differs for each version."""
 
 
 class RulesError(CrabhookError):
@@ -124,9 +123,8 @@ class RulesError(CrabhookError):
 class RuleFiles:
     """Where the files are; `folder` is the user's settings folder.
 
-    `own_places` are other folders of crabhook's own, protected as that one is.  Where the rules
-    are `shared` by servers, the owner's texts are there, and the files of this name are not read;
-    `by` is who changes them.
+    `own_places`: other folders of crabhook, protected too. With rules `shared` by servers, the
+    owner's texts are in the record and files of these names are ignored; `by` is who changes them.
     """
 
     folder: Path
@@ -160,7 +158,7 @@ class RuleFiles:
             write_text(self._path(name), text)
 
     def edition(self, name: str) -> object:
-        """Return what is another whenever a text of the owner's is."""
+        """Return a text that changes with any text of the owner's."""
         return self.shared.edition(name) if self.shared else stamp_of(self._path(name))
 
     def _path(self, name: str) -> Path:
@@ -179,9 +177,9 @@ class RuleFiles:
         return self.rules_of(project, self.trusted_files())
 
     def rules_of(self, project: Path, trusted: Iterable[Trusted]) -> RuleSet:
-        """Return what the project's file adds, where the user has trusted these files.
+        """Return what the project's file adds if it is among these trusted files.
 
-        Where none of them is the project's, its file is not even opened.
+        A file not listed there is not even opened.
         """
         theirs = [one for one in trusted if normal(one.folder) == normal(str(project))]
         if not theirs:
@@ -189,7 +187,7 @@ class RuleFiles:
         return project_rules(str(project), read_project_file(project), theirs)
 
     def policy(self, project: Path) -> "Policy":
-        """Return the law as it stands for agents in the project."""
+        """Return the present rules for agents in the project."""
         from crabhook.policy.evaluate import Policy  # noqa: PLC0415 - as `_read_rules`
 
         return Policy([self.user_rules(), self.project_rules(project)], self.protected)
@@ -215,10 +213,9 @@ def _read_rules(text: str, name: str, folder: str = "", trust: Trust = Trust.FUL
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file of the user's, empty where there is none; it may be a link.
+    """Return the text of a user's file, which may be a link; empty if missing.
 
-    Raises RuleFileError for one that is not UTF-8, RulesError for one that
-    cannot be read.
+    Raises RuleFileError if it is not UTF-8, RulesError if it is unreadable.
     """
     try:
         return _read(path, links=True).decode()
@@ -227,9 +224,9 @@ def read_text(path: Path) -> str:
 
 
 def read_project_file(project: Path) -> bytes:
-    """Return the bytes of a project's rule file, none where there is none; raises RulesError.
+    """Return the bytes of a project's rule file, empty if missing; raises RulesError for a link.
 
-    It comes with a repository, so it may not be a link to another file.
+    A link in a repository could lead to another file.
     """
     return _read(project.absolute() / PROJECT_FILE, links=False)
 
@@ -252,7 +249,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def stamp_of(path: Path) -> object:
-    """Return what changes whenever a file does: nobody can set back when its inode changed."""
+    """Return what changes with each change of a file: nobody can set back its inode's time."""
     try:
         found = path.stat()
     except (OSError, ValueError):

@@ -1,7 +1,4 @@
-"""Calls that were decided before, as the record tells them, and held against today's rules.
-
-A past call can be asked about again, though not all of it was recorded.
-"""
+"""Past calls from the record, judged by today's rules, though not all of a call was recorded."""
 
 import re
 from collections import Counter
@@ -30,11 +27,10 @@ _VERDICTS: Mapping[str, RuleVerdict] = {
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """A call of a tool and what became of it.
+    """A past call of a tool and its outcome.
 
-    `event` has what the record kept: the tool's input without its secrets.
-    `edited`: what was allowed was not what had been asked.  `at` is the
-    record's time.
+    `event` has the recorded input, without its secrets. `edited`: the operator changed the call
+    before allowing it. `at` is the record's time.
     """
 
     event: Event
@@ -78,23 +74,22 @@ _STAND_IN = re.compile(r"\bredacted-[0-9a-f]{8}\b")
 
 
 def recalled(event: Event) -> Event:
-    """Return the event as it is judged: in the default mode, with a word for each secret.
+    """Return the event for judging: in the default mode, with a word for each secret.
 
-    The permission mode is not recorded.  The mark of a secret has blanks and
-    a `#` in it, which a shell would read as several words and a comment; the
-    secret was most likely one word, so one stands in for it.
+    The record lacks the mode. A secret's mark would be several words and a comment to a shell; the
+    secret itself was most likely one word, so one word replaces it.
     """
     tool = event.tool and replace(event.tool, input=_with_words(event.tool.input))
     return replace(event, tool=tool, permission_mode="default")
 
 
 def holds_a_stand_in(text: str) -> bool:
-    """Whether the text has a word in it that stands for a secret."""
+    """Whether the text has a word that replaces a secret."""
     return _STAND_IN.search(text) is not None
 
 
 def _with_words(value: Value) -> Value:
-    """Return an input with its marks replaced, as deep as rules look into it."""
+    """Return an input with its marks replaced, as deep as rules look."""
     if not isinstance(value, dict):
         return value
     return {
@@ -129,11 +124,10 @@ _NOW: Mapping[RuleVerdict, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A call that would not end as it did.
+    """A call that would end differently today.
 
-    `now` is None where the rules leave it open, so that the operator is
-    asked.  `rule` is the one that decides it now, if one does; `why` says
-    more, for a person.
+    `now` is None where the rules leave it open: the operator is asked. `rule` decides it now, if
+    one does; `why` explains to a person.
     """
 
     kind: Kind
@@ -150,10 +144,10 @@ class Change:
 
 @dataclass(slots=True)
 class Replayed:
-    """What would change, in the order of the past.
+    """The changes, in the order of the past.
 
-    `unchanged` ended as they would today; `spared` of these were decided by
-    the operator, and by rules they would be now.
+    `unchanged` calls would end the same; `spared` of these the operator decided then, and rules
+    would now.
     """
 
     changes: list[Change] = field(default_factory=list)
@@ -174,8 +168,8 @@ class Replayed:
 def replay(past: Iterable[PastCall], law: LawOf) -> Replayed:
     """Return what today's rules would change of past calls.
 
-    Rules are in force as they are now: one that has expired decides nothing,
-    one for a session decides that session's calls.
+    Rules count as of now: an expired rule decides nothing, a session's rule decides that session's
+    calls.
     """
     found = Replayed()
     for call in past:
@@ -192,7 +186,7 @@ def replay(past: Iterable[PastCall], law: LawOf) -> Replayed:
 
 
 def _kind(call: PastCall, ruling: Ruling) -> Kind | None:
-    """Return in what way the call would end otherwise, or None where it would end the same."""
+    """Return how the call would end differently, or None."""
     now = ruling.verdict
     if now is None or now is RuleVerdict.ASK_OPERATOR:
         return _asked(call, by_rule=now is not None)
@@ -206,7 +200,7 @@ def _kind(call: PastCall, ruling: Ruling) -> Kind | None:
 
 
 def _asked(call: PastCall, *, by_rule: bool) -> Kind | None:
-    """Return how a call that would come to the operator ended otherwise, if it did."""
+    """Return how a call that would now come to the operator ended without one, if so."""
     if call.by_person or isinstance(call.by, actor.Nobody):  # it came to the operator, or was to
         return None
     if by_rule:

@@ -1,7 +1,7 @@
-"""Rules that would have spared the operator the most decisions, and let nothing denied through.
+"""Rules that would have spared the operator most decisions, without allowing denied calls.
 
-A greedy set cover: the rule that covers most of what is not covered yet, the
-narrower of two that cover as much, until none covers enough.
+A greedy set cover: take the rule that covers most open calls, the narrower of two equal ones, until
+none covers enough.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,17 +14,17 @@ from crabhook.rulebook.candidates import Candidate, Coverage, Seen, candidates, 
 from crabhook.rulebook.context import LawOf
 from crabhook.rulebook.history import PastCall
 
-MOST = 20  # suggestions; past that many nobody reads on
+MOST = 20  # suggestions; nobody reads more
 DISTINCT = 2000  # different calls that rules are made of: what keeps it within seconds
 _EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is wanted of suggestions.
+    """The limits of suggestions.
 
-    `at_least`: how often each must have been of use.  `with_denials`: show
-    those too that would have let through what was denied.
+    `at_least`: how often each must have helped. `with_denials`: include rules that would have
+    allowed denied calls.
     """
 
     at_least: int = 3
@@ -35,13 +35,12 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A rule with what it would have done.
+    """A rule with its effect on past calls.
 
-    `covered`: how many of the operator's allows it would have given.
-    `spares`: how many of these today's rules do not speak of yet.  `adds`:
-    how many of these no suggestion before it covers.  `examples` are some of
-    them.  `denials`: what it would have let through, alone, or together with
-    today's rules and the suggestions before it.
+    `covered`: how many of the operator's allows it would have given. `spares`: how many of these
+    today's rules leave open. `adds`: how many of these no earlier suggestion covers; `examples` are
+    some. `denials`: denied calls that it would have allowed, alone or with today's rules and
+    earlier suggestions.
     """
 
     rule: Rule
@@ -55,11 +54,10 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """Suggestions, the most useful first, and what they were made of.
+    """Suggestions, most useful first, and their source.
 
-    `allows`: how many decisions of the operator's; `different` of them are
-    different calls, `looked_at` of which were looked at.  `decided`: how many
-    of the decisions looked at today's rules speak of already.
+    `allows`: how many decisions of the operator's; `different`: how many different calls,
+    `looked_at` how many of these were read. `decided`: how many of them today's rules decide.
     """
 
     suggestions: tuple[Suggestion, ...]
@@ -72,10 +70,10 @@ class Suggested:
 def suggest(
     past: Iterable[PastCall], law: LawOf, protected: Protected, wish: Wish | None = None
 ) -> Suggested:
-    """Return the rules that what the operator allowed speaks for.
+    """Return rules for what the operator allowed.
 
-    A call that was ever denied, by a person or a rule, speaks against a rule that
-    would allow it.  A call that the operator changed before allowing it does not count.
+    A call that a person or rule ever denied counts against rules that would allow it. Calls that
+    the operator changed do not count.
     """
     wish = wish or Wish()
     past = list(past)
@@ -99,8 +97,6 @@ def suggest(
 
 
 class _Choosing:
-    """Chooses among candidates, one after the other."""
-
     def __init__(
         self,
         among: Sequence[Candidate],
@@ -158,10 +154,9 @@ class _Choosing:
         return len(texts) == 1 or all(self._needed(number, text) for text in texts)
 
     def _needed(self, number: int, text: str) -> bool:
-        """Whether enough calls would not be covered without one of the rule's matchers.
+        """Whether enough calls need each of the rule's matchers.
 
-        Otherwise one long line would bring in, beside what is done every day,
-        what was done once.
+        Otherwise one long line would add rare commands to daily ones.
         """
         others = frozenset(self._among[number].rule.texts) - {text}
         without = (
@@ -180,7 +175,7 @@ class _Choosing:
         return sum(self._calls[call].times for call in calls)
 
     def _suggestion(self, number: int, new: set[int]) -> Suggestion | None:
-        """Return the candidate with what it would have done, as the policy itself says."""
+        """Return the candidate with its effect, as the policy judges it."""
         one = self._among[number]
         alone = Policy([RuleSet((one.rule,))], self._protected)
         covered = [
@@ -207,9 +202,9 @@ class _Choosing:
         )
 
     def _completes(self, candidate: Candidate, denial: int) -> bool:
-        """Whether a denied call would be allowed part by part, some by other rules.
+        """Whether a denied call would be allowed part by part, together with other rules.
 
-        Those are today's, which left these parts, and what was suggested before.
+        Those are today's rules and earlier suggestions.
         """
         denied, parts = self._denials[denial], self._half_open.get(denial)
         if parts is None or not candidate.holds_for(denied):

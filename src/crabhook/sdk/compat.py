@@ -1,7 +1,6 @@
-"""The hook wrapper exactly as first specified (REQ-006); `crabhook.sdk` does the same safely.
+"""The hook wrapper exactly as first specified (REQ-006); `crabhook.sdk` is the safe one.
 
-It is here for hooks that were written to the specification.  docs/how-to/own-hooks.md says,
-side by side, where it is unsafe or out of date today.
+For hooks written to the specification. docs/how-to/own-hooks.md lists its dangers.
 """
 
 import json
@@ -114,10 +113,9 @@ def normalize_tool(platform: Platform, name: str) -> str:
 
 @dataclass
 class HookInput:
-    """What happened, by names that are the same on every platform.
+    """An event with the same names on every platform.
 
-    A field that the agent did not send, or sent as another type, is empty;
-    `raw_input` is the whole input as it came.
+    A missing field, or one of a wrong type, is empty; `raw_input` is the whole input.
     """
 
     platform: Platform
@@ -149,7 +147,7 @@ class HookInput:
 
 
 def normalize_input(text: str, platform: Platform) -> HookInput:
-    """Return the input in a hook's standard input; what is not a JSON object is an empty one."""
+    """Return the input on a hook's standard input; empty if it is no JSON object."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -159,11 +157,10 @@ def normalize_input(text: str, platform: Platform) -> HookInput:
 
 @dataclass
 class HookOutput:
-    """What the agent is told; all empty is no opinion.
+    """What the agent should read; all empty means no opinion.
 
-    `context` becomes what 006.6 says, which on most events of Claude Code is
-    a message to the user and does not reach the model.  `raw_output` are
-    further members of the JSON, which never replace those made from the rest.
+    `context` becomes what 006.6 says: on most events of Claude Code a message to the user that does
+    not reach the model. `raw_output` adds members to the JSON and replaces none.
     """
 
     decision: str = ""
@@ -176,7 +173,7 @@ class HookOutput:
 
 
 def denormalize_output(output: HookOutput, platform: Platform, event: NormalizedEvent) -> str:
-    """Return the JSON that the platform reads on this event, "{}" where nothing is said."""
+    """Return the JSON that the platform reads on this event, "{}" for no opinion."""
     said: dict[str, Any] = {}
     if output.decision:
         denies = output.decision == "block" and platform is Platform.GEMINI
@@ -202,7 +199,7 @@ def _context(text: str, platform: Platform, event: NormalizedEvent) -> dict[str,
 
 
 def _merged(said: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `said` with what only `more` has, inside objects that both have as well."""
+    """Return `said` with members that only `more` has, also inside shared objects."""
     whole = {**more, **said}
     for key in said.keys() & more.keys():
         if isinstance(said[key], dict) and isinstance(more[key], dict):
@@ -213,12 +210,11 @@ def _merged(said: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 def ask_operator(
     hook_input: HookInput, *, address: str | None = None, timeout: float = DEFAULT_TIMEOUT
 ) -> HookOutput | None:
-    """Ask the operator about this event; None where nobody decided, which is no opinion.
+    """Ask the operator about this event; None means that nobody decided: no opinion.
 
-    The answer is in `raw_output`, in the words of the platform: this shape
-    has none for a changed input or a permission.  An answer that has to be an
-    exit code has no place in this shape and becomes a block.  See
-    `crabhook.sdk.ask_operator` for the arguments.
+    `raw_output` has the answer in the platform's words, since this class has no field for a changed
+    input or a permission. An answer by exit code becomes a block. `crabhook.sdk.ask_operator`
+    explains the arguments.
     """
     try:
         event = read_event(hook_input.raw_input, hook_input.platform)
@@ -238,8 +234,8 @@ def ask_operator(
 def run_hook(function: Callable[[HookInput], HookOutput], platform: Platform) -> int:
     """Read the input, call `function`, write what it returns; always return 0.
 
-    An exception becomes a block whose reason is its traceback, on whatever
-    event, which sends an agent that wants to stop round in circles.
+    On every event an exception becomes a block with its traceback as reason, so that an agent that
+    wants to stop may run in circles.
     """
     try:
         hook_input = normalize_input(read_stdin(), platform)
@@ -251,7 +247,7 @@ def run_hook(function: Callable[[HookInput], HookOutput], platform: Platform) ->
 
 
 def read_stdin() -> str:
-    """Return what is on standard input; nothing from a terminal, or where it cannot be read."""
+    """Return standard input; empty from a terminal or on an error."""
     try:
         return "" if sys.stdin.isatty() else sys.stdin.read()
     except Exception:  # noqa: BLE001 - 006.8: the empty string on any exception

@@ -1,8 +1,7 @@
-"""An event of any agent: a typed, read-only view of its input, and what a hook answers to it.
+"""An event of any agent: a typed, read-only view of its input, and a hook's answers.
 
-An agent may send anything.  A field that is missing or of another type than
-the protocol says is read as empty; the raw input keeps it as it came.  Tools have one name here,
-whichever agent calls them.
+Agents may send anything: a missing field, or one of a wrong type, is empty; the raw input keeps it.
+Tools have the same names for all agents.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ class Platform(StrEnum):
 
 _CLAUDE, _GEMINI, _CODEX = Platform.CLAUDE, Platform.GEMINI, Platform.CODEX
 
-# The first name is today's; the others are older ones that may still arrive.
-# Codex's apply_patch is not here: it edits many files, and its input is a patch.
+# The first name is today's; older ones may still arrive. Codex's apply_patch is missing here: it
+# edits many files, and its input is a patch.
 COMMON: Mapping[str, Mapping[Platform, tuple[str, ...]]] = {
     "shell": {_CLAUDE: ("Bash",), _GEMINI: ("run_shell_command",), _CODEX: ("Bash",)},
     "read_file": {_CLAUDE: ("Read",), _GEMINI: ("read_file",)},
@@ -58,10 +57,10 @@ _BY_OWN_NAME = {
 
 
 def common_name(platform: Platform, own: str, mcp_context: Value = None) -> str:
-    """Return the tool's common name; a tool without one keeps its own, letter for letter.
+    """Return the tool's common name; other tools keep their own.
 
-    A tool of an MCP server is `mcp__SERVER__TOOL` everywhere.  Gemini says
-    which server and tool it is beside the name, in `mcp_context`.
+    An MCP server's tool is always `mcp__SERVER__TOOL`; Gemini names server and tool in
+    `mcp_context`.
     """
     if platform is _GEMINI and isinstance(mcp_context, dict):
         server, tool = mcp_context.get("server_name"), mcp_context.get("tool_name")
@@ -165,7 +164,7 @@ class Object(_Field):
 
 
 class Objects(_Field):
-    """A list of JSON objects, empty where there is none; what is no object is left out."""
+    """A list of JSON objects; other items are dropped."""
 
     def __get__(self, event: Event, kind: type | None = None) -> list[dict[str, Any]]:
         value = self._find(event)
@@ -180,11 +179,10 @@ class Anything(_Field):
 
 
 class Event:
-    """What an agent says is happening; a handler on `Event` itself sees every event.
+    """An event of an agent; a handler on `Event` itself gets every event.
 
-    `platform` is whose event it is, `raw` the whole input, known or not, and
-    `payload` its bytes as the hook was given them.  An event's class offers
-    the answers that it can carry as methods, and nothing else.
+    `platform` is its agent, `raw` the whole input, and `payload` its bytes. The class of an event
+    has a method for each answer that the event can carry.
     """
 
     payload: bytes
@@ -207,7 +205,7 @@ class Event:
         object.__setattr__(self, "payload", payload)
 
     def __init_subclass__(cls) -> None:
-        """Gather the verdicts that the class and its abilities bring along."""
+        """Collect the verdicts of the class and its abilities."""
         found = (vars(kind).get("verdicts", frozenset()) for kind in cls.__mro__)
         cls.verdicts = frozenset().union(*found)
 
@@ -220,8 +218,8 @@ class Event:
     def refusal(self, _reason: str) -> Answer | None:
         """Return the answer that stops what is about to happen; None where there is none.
 
-        It is what a hook that was told to `run(on_error="deny")` says when it
-        fails.  It is never one that an agent answers by trying again.
+        A hook with `run(on_error="deny")` gives this answer when it fails. An agent never answers
+        it by trying again.
         """
         return None
 
@@ -238,8 +236,7 @@ def text_of(output: Value) -> str:
 class Reply(NamedTuple):
     """One JSON object on standard output or nothing, words on standard error, an exit code.
 
-    `unsaid` is what the answer held and this platform cannot be told on this
-    event, in words for the hook's author.
+    `unsaid`: what this platform cannot express on this event, in words for the hook's author.
     """
 
     output: Mapping[str, Value] | None = None
@@ -273,7 +270,7 @@ class Body:
             self.top["suppressOutput"] = True
 
     def reply(self, silence: Mapping[str, Value] | None = None) -> Reply:
-        """Return the reply; `silence` is what is printed where nothing is said."""
+        """Return the reply; `silence` is printed for no opinion."""
         output = dict(self.top)
         if self.specific:
             output["hookSpecificOutput"] = {"hookEventName": self.event.name, **self.specific}

@@ -22,7 +22,7 @@ _SYNONYMS = {"approve": "allow"}
 
 
 def output(reply: Reply) -> _Body:
-    """Return the JSON object the reply prints, an empty one where it prints none."""
+    """Return the JSON object that the reply prints, or an empty one."""
     try:
         return parse_object(reply.stdout) if reply.stdout.strip() else {}
     except PayloadError:
@@ -30,7 +30,7 @@ def output(reply: Reply) -> _Body:
 
 
 def answer(event: Event, reply: Reply) -> Answer | None:
-    """Return what was decided; None where nobody did, which is no opinion and never an allow."""
+    """Return the decision; None means that nobody decided: no opinion, never an allow."""
     top = output(reply)
     specific = object_at(top, "hookSpecificOutput")
     decision = object_at(specific, "decision")
@@ -75,7 +75,7 @@ def _verdict(
 
 
 def _named(event: Event, said: str) -> Verdict | None:
-    """Return the verdict of that name; a word we do not know is heard as a no."""
+    """Return the verdict of that name; an unknown word is a no."""
     return next((verdict for verdict in event.verdicts if verdict == said), _block(event))
 
 

@@ -23,17 +23,15 @@ def ask_operator(
     token_file: str | None = None,
     tls_ca: str | None = None,
 ) -> Answer | None:
-    """Ask the operator about this event; None where nobody decided, which is no opinion.
+    """Ask the operator about this event; None means no opinion, and never an allow.
 
-    The input goes to the server byte for byte, so it is the same card as that
-    of any other hook of the same call.  The answer is what the operator
-    decided: return it, or look at its `verdict` first.  None is no operator,
-    no answer in time, an operator who passed, or an event that is not held;
-    a line on standard error says which.
+    The server gets the input byte for byte, so every hook of one call shares one card. The answer
+    is the operator's decision: return it, or check its `verdict` first. None: no operator, no
+    answer in time, an operator who passed, or an event that is not held; a line on standard error
+    says which.
 
-    `address` is `unix:PATH` or `HOST:PORT`, by default that of crabhook's own
-    hook ($CRABHOOK_SERVER); `timeout` is in seconds.  `token_file` and
-    `tls_ca` are needed for TCP alone.
+    `address` is `unix:PATH` or `HOST:PORT`, by default that of crabhook's own hook
+    ($CRABHOOK_SERVER); `timeout` is in seconds. Only TCP needs `token_file` and `tls_ca`.
     """
     asked = ask(event, address=address, timeout=timeout, token_file=token_file, tls_ca=tls_ca)
     if asked is None:
@@ -100,9 +98,9 @@ def ask(
 
 
 class _OperatorsAnswer(Answer):
-    """The operator's own answer; once it is printed, the operator is told so.
+    """The operator's own answer; printing it confirms it to the operator.
 
-    A changed copy of it is not the operator's any more, and tells nobody.
+    A changed copy is not the operator's any more and confirms nothing.
     """
 
     _asked: Asked | None = None

@@ -22,10 +22,7 @@ E = TypeVar("E", bound=Event)
 
 
 class Handler(Generic[E]):
-    """A function from an event to an answer, called for one kind of event; made by `on`.
-
-    Called by hand it is the function, so that a test needs no process.
-    """
+    """A function from one kind of event to an answer, made by `on`; tests can call it directly."""
 
     def __init__(self, kind: type[E], function: Callable[[E], Answer | None]) -> None:
         self.kind = kind
@@ -56,9 +53,8 @@ def on(kind: type[E]) -> Callable[[Callable[[E], Answer | None]], Handler[E]]:
 def read_event(payload: bytes | Mapping[str, Any], platform: Platform | str | None = None) -> Event:
     """Return the event in a hook's standard input, or in the object it holds.
 
-    Without a `platform` it is found from the input.  An event that is not in
-    the platform's table is `Unknown`.  Raises PayloadError, in words for a
-    person, for what is not one JSON object with the event's name.
+    Without a `platform`, the input tells it. An event unknown to the platform is `Unknown`. Raises
+    PayloadError, in words for a person, for anything but a JSON object with an event's name.
     """
     if not isinstance(payload, bytes):
         payload = compact(payload).encode()
@@ -71,12 +67,11 @@ def read_event(payload: bytes | Mapping[str, Any], platform: Platform | str | No
 
 
 def find_platform(raw: Mapping[str, Any]) -> Platform:
-    """Return whose input it is, judged by what only one agent sends.
+    """Return whose input it is, by what only one agent sends.
 
-    Gemini dates its events.  Codex numbers its turns, names its transcripts
-    rollout-..., and sends a SessionStart's permission mode.  An event is never
-    taken for that of an agent which has none of the name.  Environment
-    variables tell nothing: an agent that another one started inherits them.
+    Gemini dates its events. Codex numbers its turns, names its transcripts rollout-..., and sends a
+    SessionStart's permission mode. Event names must fit too. Environment variables tell nothing: an
+    agent started by another inherits them.
     """
     name, transcript = raw.get("hook_event_name"), raw.get("transcript_path")
     having = [platform for platform in Platform if name in EVENTS[platform]] or [*Platform]
@@ -145,7 +140,7 @@ def _first_answer(event: Event, handlers: Sequence[Handler[Any]]) -> Answer | No
 
 
 def _failed(event: Event, what: str, trace: str, on_error: OnError) -> Reply:
-    """Refuse what is about to happen where the author wants that, else let the agent go on."""
+    """Refuse what is about to happen if the author wants that, else let the agent go on."""
     refusal = event.refusal(what) if on_error == "deny" else None
     if refusal is not None:
         return write(event, refusal)._replace(stderr=f"{what}\n{trace}")
@@ -155,7 +150,7 @@ def _failed(event: Event, what: str, trace: str, on_error: OnError) -> Reply:
 
 
 def _fault(event: Event, error: BaseException, on_error: OnError) -> Reply:
-    """Answer for a handler that failed; its traceback begins in the author's own code."""
+    """Answer for a failed handler; its traceback begins in the author's code."""
     import traceback  # noqa: PLC0415 - only who fails needs it
 
     step = error.__traceback__
@@ -173,7 +168,7 @@ def _unreadable(
     on_error: OnError,
     platform: Platform | str | None,
 ) -> Reply:
-    """Answer an input that cannot be read, as for its event where that event's name can be read."""
+    """Answer an unreadable input, as for its event if its name is readable."""
     from crabhook.hook.fallback import event_name  # noqa: PLC0415 - only who fails needs it
 
     what = f"a hook cannot read its input: {error}"
@@ -196,15 +191,14 @@ To try it by hand:
 def run(
     *handlers: Handler[Any], on_error: OnError = "pass", platform: Platform | str | None = None
 ) -> NoReturn:
-    """Be the hook: read the event, answer it with the first handler that does, and end.
+    """Be the hook: read the event, give the first handler's answer, and end.
 
-    `on_error` says what a failing handler means: "pass" lets the agent go on,
-    "deny" refuses what is about to happen where it can be refused.
-    `platform` is whose hook this is; by default it is found from the input.
+    `on_error` says what a failing handler means: "pass" lets the agent go on, "deny" refuses what
+    is about to happen, if possible. `platform` is the agent; by default the input tells it.
 
-    Exit codes: 0, the answer is on standard output; 1, a handler failed and
-    the agent goes on; 2, refused, the reason on standard error.  What a
-    handler prints, or a program it starts, goes to standard error.
+    Exit codes: 0, the answer is on standard output; 1, a handler failed and the agent goes on; 2,
+    refused, the reason on standard error. Output of handlers and their programs goes to standard
+    error.
     """
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write(_HELP)
@@ -224,12 +218,12 @@ def run(
 
 
 def _input() -> bytes:
-    """Return all of standard input; one that is too large is cut, and so cannot be read."""
+    """Return standard input; a too large one is cut, and so unreadable."""
     return sys.stdin.buffer.read(_LARGEST_INPUT) if sys.stdin else b""
 
 
 def _print(reply: Reply, answer_to: int) -> bool:
-    """Print the reply; say whether the agent took the whole of it."""
+    """Print the reply; return whether the agent took all of it."""
     sys.stdout.flush()
     for line in reply.unsaid:
         sys.stderr.write(f"crabhook.sdk: left out {line}\n")

@@ -1,7 +1,7 @@
-"""Whether this device can sit at a desk elsewhere: its keys, its clock, the way, both certificates.
+"""Whether this device can be a desk elsewhere: its keys, its clock, the way, both certificates.
 
-gRPC says "unavailable" to all of these, so each is looked at by itself, down to TLS.  What the
-server itself says of this device comes last, by the key that lies open.
+gRPC only says "unavailable", so each step is checked alone, down to TLS. Last, the open key asks
+the server about this device.
 """
 
 import socket
@@ -67,7 +67,7 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
 
 
 def _kept(folder: DeskFolder) -> tuple[DeskFacts, int, int]:
-    """Return what is kept, and when the certificate ends and begins; raises CrabhookError."""
+    """Return the keys, and the certificate's end and beginning; raises CrabhookError."""
     facts = folder.facts()
     for name in ("authority.pem", "device.key"):
         private(folder.path / name)
@@ -87,7 +87,7 @@ def _dated(ends: int, starts: int) -> Finding:
 
 
 class Look(NamedTuple):
-    """What became of going to a server, with what it said where it takes this device's desk."""
+    """The result of going to a server, with its answer about this device."""
 
     server: str
     finding: Finding
@@ -117,7 +117,7 @@ def of_several(looks: Sequence[Look]) -> Iterator[Finding]:
 
 
 def _server(folder: DeskFolder, server: str) -> Look:
-    """Go to a server as a desk does, until something is in the way."""
+    """Go to a server as a desk does, until something fails."""
     found = _reached(folder, server)
     return found if isinstance(found, Look) else Look(server, found)
 
@@ -148,7 +148,7 @@ def _secured(
     context = ssl.create_default_context(cafile=str(folder.path / "authority.pem"))
     context.set_alpn_protocols(["h2"])
     shown = (folder.path / _CLOSING[0]).exists()
-    if shown:  # the other key lies encrypted
+    if shown:  # the other key is encrypted
         certificate, key = (folder.path / name for name in _CLOSING)
         context.load_cert_chain(certificate, key)
     try:
@@ -171,7 +171,7 @@ def _secured(
 
 
 def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding | Look:
-    """Ask the server for its news, as a desk does; return what it says of this device."""
+    """Ask the server for news as a desk does; return its answer about this device."""
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     try:
         with grpc.secure_channel(server, shown, options=_OPTIONS) as channel:

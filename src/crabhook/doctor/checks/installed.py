@@ -1,7 +1,4 @@
-"""Whether the hook is installed as this version would write it, and takes effect.
-
-No setting, no other hook and no missing consent may stand between.
-"""
+"""Whether the hook is installed as this version would write it, and nothing disables it."""
 
 import math
 import os
@@ -40,7 +37,7 @@ WITHIN = 10.0  # seconds for the agent to say its version
 
 
 def known_version(case: Case) -> Iterator[Finding]:
-    """Whether the agent is installed, and its version is one of the conformance table."""
+    """Whether the agent is installed in a version of the conformance table."""
     if case.program is None:
         if case.wanted or case.entries:
             yield told("agent.version", "absent", case=case)
@@ -66,7 +63,7 @@ def version_in(said: str) -> str:
 
 
 def _version(case: Case) -> str:
-    """Return the version that the agent says it is; its home is an empty one meanwhile."""
+    """Return the version that the agent reports, with an empty home."""
     with TemporaryDirectory(prefix="crabhook-doctor-") as home:
         environment = {
             "HOME": home,
@@ -83,7 +80,7 @@ def _version(case: Case) -> str:
 
 
 def readable(case: Case) -> Iterator[Finding]:
-    """Whether the agent's settings can be read: it runs no hook out of those that cannot."""
+    """Whether the agent's settings are readable: it runs no hooks of unreadable ones."""
     for one in case.unreadable:
         mend = edit_command(one.path, one.problem)
         yield told("settings.readable", "unreadable", mend, case=case, settings=one)
@@ -152,11 +149,11 @@ def patient(case: Case) -> Iterator[Finding]:
 
 
 def _server_wait() -> float:
-    """Return how long the owner's settings let a question stand; 0 where they set no end."""
+    """Return how long the owner's settings let a question wait; 0 for no end."""
     try:
         wait = config.load().wait
     except CrabhookError:
-        return 0  # which is a finding of its own
+        return 0  # another finding reports this
     return 0 if wait in (config.Settings().wait, config.NEVER) else wait
 
 
@@ -236,7 +233,7 @@ def _real(path: Path) -> Path:
 
 
 def permitted(case: Case) -> Iterator[Finding]:
-    """Whether the agent was told to run our hooks, if it wants to be told."""
+    """Whether the agent may run our hooks, if it needs consent."""
     look = case.agent.settings.permitted
     if look is None or not case.entries:
         return

@@ -46,7 +46,7 @@ def record_place() -> Place:
 
 
 def _shared(place: Place) -> Iterator[Finding]:
-    """Say whether a record in a database answers, and is of a version that we know."""
+    """Say whether a database's record answers, in a version that we know."""
     try:
         with open_history(place):
             yield told("record.writable", "shared")
@@ -126,7 +126,7 @@ def _unproven(folder: Path | None, what: str, figures: Mapping[str, int]) -> Fin
 
 
 def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int]:
-    """Verify the record, or of a long one its end; return what was found, and how many it has."""
+    """Verify the record, or only a long one's end; return the result and the record's size."""
     with open_history(place, folder) as history:
         kept = history.kept_head()
         ends = [*history.find(Query(last=1))]
@@ -140,7 +140,7 @@ def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int
 
 
 def _aside(folder: Path) -> str:
-    """Return the command that moves the record aside, whole, so that a new one is begun."""
+    """Return the command that moves the whole record aside, for a new one."""
     name = folder / f"record-until-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     make = shlex.join(["mkdir", "-m", "700", str(name)])
     return f"{make} && mv {shlex.quote(str(folder))}/record.* {shlex.quote(str(name))}"

@@ -1,4 +1,4 @@
-"""Whether the server answers the hooks, those that are sent too, and is its owner's alone."""
+"""Whether the server answers all hooks, and belongs to its owner alone."""
 
 import os
 import stat
@@ -45,7 +45,7 @@ def answers(case: Case) -> Iterator[Finding]:
 
 
 def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Finding]:
-    """Yield how each server of a list is; one of them has to lead, and one alone."""
+    """Yield the state of each server of a list; exactly one must lead."""
     found = dict[str, Answer]()
     for server in servers:
         options = entry.asking()
@@ -71,7 +71,7 @@ def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Fi
 
 
 def _there(case: Case, server: str, answer: Answer, *, alone: bool) -> Finding:
-    """Return how a server is that admits the hooks: the only one they know, or one of a list."""
+    """Return the state of a server that admits the hooks, alone or in a list."""
     if case.agent.name not in answer.platforms:
         platforms = ", ".join(answer.platforms)
         return told("server.answers", "older", server=server, platforms=platforms, case=case)
@@ -82,7 +82,7 @@ def _there(case: Case, server: str, answer: Answer, *, alone: bool) -> Finding:
 
 
 def _unasked(case: Case, *, closed: bool) -> str:
-    """Return what it means that no server answers; `closed`: the hook then denies."""
+    """Return the consequence of a missing server; `closed`: the hook then denies."""
     if closed:
         return "every call that the operator should decide is denied"
     return f"the operator is not asked: {case.title} goes by its own rules alone"
@@ -114,9 +114,9 @@ def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
 
 
 def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
-    """Return what mends options that the client refuses, and what to know of it.
+    """Return what mends options that the client refuses, and what to know.
 
-    Installing again with the same token file would change nothing.
+    Installing again with the same token file would not help.
     """
     name = entry.given("--token-file")
     if name is None:
@@ -128,7 +128,7 @@ def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
 
 
 def _open_folder(entry: Entry) -> Path | None:
-    """Return the socket's folder where it is ours and others may write there."""
+    """Return our socket's folder if others may write there."""
     folder = Path(entry.options.server.removeprefix("unix:")).parent
     try:
         found = folder.stat()
@@ -139,9 +139,9 @@ def _open_folder(entry: Entry) -> Path | None:
 
 
 def _serve(case: Case, entry: Entry) -> str:
-    """Return the command that begins a server where the hook looks for one, if it can be here.
+    """Return the command that begins a server where the hook looks, if possible here.
 
-    One server takes in hooks both ways, so it opens the door for those that are sent as well.
+    It serves both kinds of hooks, so it opens the HTTP port too.
     """
     server = entry.options.server
     listen = () if server == str(default_address()) else ("--listen", server)
@@ -152,7 +152,7 @@ def _serve(case: Case, entry: Entry) -> str:
 
 
 def _elsewhere(entry: Entry) -> str:
-    """Return another address of the owner's settings at which a server answers, if one does."""
+    """Return another address of the owner's settings at which a server answers."""
     with suppress(CrabhookError):
         for address in config.load().listen:
             options, other = Options(), address != entry.options.server
@@ -181,7 +181,7 @@ def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
     try:
         folder, socket = above.lstat(), path.lstat()
     except OSError:
-        return  # nobody listens there, which is a finding of its own
+        return  # another finding reports that nobody listens
     elsewhere = case.reinstalling(entry, server=str(default_address()))
     if folder.st_mode & stat.S_ISVTX or folder.st_uid != os.getuid():
         yield told("server.socket", "shared", elsewhere, folder=above, title=title)
@@ -254,7 +254,7 @@ def _told(case: Case, entry: Entry, shown: str) -> Finding:
 
 
 def _in_settings(case: Case, entry: Entry) -> str:
-    """Return the token that the settings themselves hand to the agent, if they do."""
+    """Return the token that the settings give to the agent, if they do."""
     for settings in case.hooked:
         if entry in settings.ours:
             env = parse(settings.text).member("env")

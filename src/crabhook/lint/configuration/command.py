@@ -27,9 +27,8 @@ _STUB = re.compile(r"(?:^|/)crabhook/hook/run\.py$")
 class Program:
     """The script that a command runs.
 
-    `written`: its path as it stands there.  `path`: where that is, or None
-    where it cannot be known from here.  `direct`: it is started itself, by
-    no interpreter.  `relative`: it is looked for from wherever the agent is.
+    `written`: its path as written. `path`: its real path, None if unknown here. `direct`: started
+    without an interpreter. `relative`: found from the agent's folder.
     """
 
     written: str
@@ -39,7 +38,7 @@ class Program:
 
 
 def program(configuration: Configuration, handler: Handler) -> Program | None:
-    """Return the script that a handler runs; None where it runs none that is named by a path."""
+    """Return the script that a handler runs; None if no path names one."""
     found = _script(_started(handler))
     if found is None:
         return None
@@ -60,7 +59,7 @@ def own_wait(handler: Handler) -> tuple[float, str] | None:
 
 
 def _started(handler: Handler) -> Sequence[str]:
-    """Return the words of what a handler starts; none where it starts nothing, or none is known."""
+    """Return the words that a handler starts; none if unknown."""
     command, args = handler.command
     if handler.type != "command":
         return ()
@@ -68,7 +67,7 @@ def _started(handler: Handler) -> Sequence[str]:
 
 
 def _words(command: str) -> Sequence[str]:
-    """Return the words of a shell line's first command; none where that takes a shell to know."""
+    """Return the words of a shell line's first command; none if only a shell could tell."""
     if "$(" in command or "`" in command or "\n" in command.strip():
         return ()
     return next(iter(commands(command)), ())
@@ -92,7 +91,7 @@ def commands(line: str) -> Sequence[Sequence[str]]:
 
 
 def _script(words: Sequence[str]) -> tuple[str, bool] | None:
-    """Return the path of the script among these words, and whether it is started itself."""
+    """Return the script's path among these words, and whether it starts directly."""
     rest = list(words)
     while rest and _ASSIGNMENT.match(rest[0]):
         rest.pop(0)
@@ -117,7 +116,7 @@ def _script(words: Sequence[str]) -> tuple[str, bool] | None:
 
 
 def _filled(written: str, configuration: Path) -> str | None:
-    """Return a path with its placeholders filled in; None where one is not known."""
+    """Return a path with its placeholders filled; None if one is unknown."""
     known = _placeholders(configuration)
     if any(name not in known for name in _PLACEHOLDER.findall(written)):
         return None
@@ -147,7 +146,7 @@ def project_of(configuration: Path) -> Path | None:
 
 
 def _is_own(configuration: Path) -> bool:
-    """Whether a configuration is of the person who runs the linter: it lies in their home."""
+    """Whether the configuration belongs to the linter's user: it is in their home."""
     return configuration.absolute().is_relative_to(Path.home())
 
 
@@ -176,9 +175,9 @@ _JS_GROUP = re.compile(r"\(\?<(?![=!])")
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """One matcher of tools' names; `names` is None where it is a regular expression.
+    """One matcher of tools' names; without `names` and `pattern` it matches all.
 
-    Neither `names` nor `pattern`: it hits all of them.
+    `names` is None for a regular expression.
     """
 
     names: frozenset[str] | None = None
@@ -196,7 +195,7 @@ class BrokenMatcherError(Exception):
 
 
 def read_matcher(text: str | None, protocol: Protocol) -> Matcher | None:
-    """Return what a matcher hits; None where it cannot be known.  Raises BrokenMatcherError."""
+    """Return what a matcher matches; None if unknown.  Raises BrokenMatcherError."""
     if text is None or text in {"", "*"}:
         return Matcher()
     if len(text) > MAX_MATCHER:
@@ -230,7 +229,7 @@ def names(text: str) -> list[str]:
 
 
 def misses(name: str, protocol: Protocol) -> str | None:
-    """Return why an exact name surely hits no tool, and what would; None where it may hit one."""
+    """Return why a name surely matches no tool, and what would; None if it may."""
     if name in protocol.tools:
         return None
     if protocol.mcp.startswith("mcp__") and _SERVER.fullmatch(name):

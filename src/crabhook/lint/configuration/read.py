@@ -1,9 +1,7 @@
-"""A hook configuration as facts: the handlers it registers, and what is wrong with its shape.
+"""A hook configuration as facts: its handlers, and the faults of its shape.
 
-What is not sound is said, and the rest is read.
-
-Every value has its place in the file.  JSON is read by the reader that the installer edits settings
-with; the TOML of Codex by the standard library, and its places are found by its lines.
+Faults are reported, and the rest is read. Every value has its place in the file: JSON by the
+installer's reader, Codex's TOML by the standard library and its lines.
 """
 
 import re
@@ -44,20 +42,17 @@ class Item:
     key_places: Mapping[str, Place] = field(default_factory=dict)
 
     def text(self, key: str) -> str:
-        """Return the member of that name where it is a text; nothing for anything else."""
+        """Return the text member of that name; empty for anything else."""
         member = self.members.get(key)
         return member.value if member is not None and isinstance(member.value, str) else ""
 
     def where(self, key: str) -> Place:
-        """Return the place of a member's key, or where it is missing, of the whole."""
+        """Return the place of a member's key, or of the whole if missing."""
         return self.key_places.get(key, self.place)
 
 
 def read_json(text: str, *, comments: bool = False) -> Item:
-    """Return what a JSON file says; `comments`: its agent reads JSON with comments.
-
-    Raises CannotParseError, with the place.
-    """
+    """Return the content of JSON, or raise CannotParseError; `comments`: the agent allows them."""
     text = _COMMENT.sub(_blank, text) if comments else text
     try:
         document = parse(text)
@@ -94,12 +89,12 @@ class _Placer:
 
 
 def _number(literal: str) -> int | float:
-    """Return a number; one of more digits than any timeout has is read as a double is."""
+    """Return a number; overlong ones as a double."""
     return int(literal) if len(literal) < 20 and literal.lstrip("-").isdigit() else float(literal)
 
 
 def read_toml(text: str) -> Item:
-    """Return what a TOML file says.  Raises CannotParseError, with the place where it is known."""
+    """Return the content of TOML, or raise CannotParseError, with the place if known."""
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -125,7 +120,7 @@ def _toml_item(value: object, path: KeyPath, places: Mapping[KeyPath, Place], ou
 
 
 def _places(text: str) -> Mapping[KeyPath, Place]:
-    """Return where tables and keys are written; inline ones are where their line is."""
+    """Return where tables and keys begin; inline ones have their line's place."""
     found: dict[KeyPath, Place] = {}
     counts: dict[KeyPath, int] = {}
     table: KeyPath = ()
@@ -140,7 +135,7 @@ def _places(text: str) -> Mapping[KeyPath, Place]:
 
 
 def _table(names: list[str], counts: dict[KeyPath, int], *, listed: bool) -> KeyPath:
-    """Return the path of a header's table, with the numbers of the lists that it goes through."""
+    """Return the path of a table's header, with the indices of its lists."""
     path: KeyPath = ()
     for place, name in enumerate(names):
         path = (*path, name.strip().strip("\"'"))
@@ -163,7 +158,7 @@ _NOTHING = Item(START, None)
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """One hook that is registered; `matcher` is None where there is none."""
+    """One registered hook; `matcher` is None without one."""
 
     event: str
     matcher: str | None
@@ -171,19 +166,19 @@ class Handler:
 
     @property
     def type(self) -> str:
-        """What kind of handler it is; a command where it does not say."""
+        """The handler's kind; a command by default."""
         return self.item.text("type") or "command"
 
     @property
     def command(self) -> tuple[str, tuple[str, ...] | None]:
-        """The command, and its arguments where it is started without a shell."""
+        """The command, with its arguments if it starts without a shell."""
         args = self.value("args")
         given = tuple(map(str, args)) if isinstance(args, list) else None
         return self.item.text("command"), given
 
     @property
     def timeout(self) -> float | None:
-        """The registered timeout as it is written, where it is a number."""
+        """The registered timeout as written, if it is a number."""
         value = self.value("timeout")
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
@@ -208,7 +203,7 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """One matcher that is written, and its event."""
+    """One matcher as written, and its event."""
 
     event: str
     text: str
@@ -217,11 +212,10 @@ class Matched:
 
 @dataclass(slots=True)
 class Configuration:
-    """What one file registers, for one agent.
+    """What one file registers for one agent.
 
-    `faults`: where its shape is not what the agent reads.  `switches`: what
-    keeps its hooks from running, and where.  `moves`: what it puts into their
-    environment that has a say in what hooks do.
+    `faults`: where the agent cannot read its shape. `switches`: settings that stop its hooks, and
+    where. `moves`: environment variables that change what hooks do.
     """
 
     path: Path
@@ -269,7 +263,7 @@ def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configurat
 
 
 class _Reader:
-    """Collects what is sound, and notes what is not."""
+    """Collects sound values and notes the others."""
 
     def __init__(self, read: Configuration) -> None:
         self._read = read

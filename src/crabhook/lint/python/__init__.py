@@ -1,1 +1,1 @@
-"""A Python hook script, read by its syntax tree into facts; nothing of it is imported or run."""
+"""A Python hook script, read as a syntax tree into facts; never imported or run."""

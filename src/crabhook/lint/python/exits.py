@@ -60,7 +60,7 @@ def _own_function(tree: Tree, code: ast.expr | None) -> Function | None:
 
 
 def _returns(tree: Tree, function: Function, seen: frozenset[str] = frozenset()) -> Iterator[_Site]:
-    """Yield what a function returns; where that is what another of the script returns, that."""
+    """Yield what a function returns, through calls of the script's other functions."""
     seen |= {function.name}
     for node in own(function):
         if isinstance(node, ast.Return):
@@ -72,7 +72,7 @@ def _returns(tree: Tree, function: Function, seen: frozenset[str] = frozenset())
 
 
 def _code(tree: Tree, code: ast.expr | None) -> tuple[int | None, str]:
-    """Return the exit code, and what Python prints by itself where it is given a text."""
+    """Return the exit code, and what Python prints for a text."""
     if code is None:
         return 0, ""
     if isinstance(code, ast.JoinedStr):
@@ -86,17 +86,16 @@ def _code(tree: Tree, code: ast.expr | None) -> tuple[int | None, str]:
 
 
 def _words(tree: Tree, output: Output, node: ast.AST) -> Iterator[str]:
-    """Yield what is written in the same block before `node`."""
+    """Yield what the same block writes before `node`."""
     for statement in islice(tree.before(node, enclosing=False), MAX_LOOKED_BACK):
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             yield output.words.get(statement.value, "")
 
 
 def lapses(tree: Tree) -> Iterator[Remark]:
-    """Yield each `except` that raises again, or after which the script just ends.
+    """Yield each `except` that raises again, or after which the script ends.
 
-    What is raised may be handled further out, and a function's caller may go
-    on: only what surely comes to one of the two is yielded.
+    An outer handler or a caller may prevent both; only sure ones are yielded.
     """
     handlers = (node for node in tree.nodes if isinstance(node, ast.ExceptHandler))
     going_on = (one for one in handlers if not tree.caught(one) & _ENDS)
@@ -142,7 +141,7 @@ def _may_leave(tree: Tree, node: ast.AST) -> bool:
 
 
 def _nothing_follows(tree: Tree, node: ast.AST, seen: frozenset[str]) -> bool:
-    """Whether the script is over after a statement, with no word of how."""
+    """Whether the script ends after a statement without saying how."""
     child = node
     for parent in tree.above(node):
         if isinstance(parent, _LOOPS):
@@ -166,7 +165,7 @@ def _nothing_follows(tree: Tree, node: ast.AST, seen: frozenset[str]) -> bool:
 
 
 def _is_last_step(tree: Tree, function: Function, seen: frozenset[str]) -> bool:
-    """Whether each call of a function is a statement of its own after which nothing follows."""
+    """Whether nothing follows any call of a function."""
     calls = _calls(tree, function, seen)
     return bool(calls) and all(
         isinstance(statement := tree.parents[call], ast.Expr)
@@ -176,7 +175,7 @@ def _is_last_step(tree: Tree, function: Function, seen: frozenset[str]) -> bool:
 
 
 def _calls(tree: Tree, function: Function, seen: frozenset[str]) -> list[ast.Call]:
-    """Return the calls of a function; none where they cannot all be known."""
+    """Return the calls of a function; none if some may be unknown."""
     known = tree.functions.get(function.name) is function
     if not known or function.name in seen or len(seen) > MAX_DEPTH:
         return []
@@ -184,7 +183,7 @@ def _calls(tree: Tree, function: Function, seen: frozenset[str]) -> list[ast.Cal
 
 
 def _leaves(tree: Tree, block: list[ast.stmt]) -> bool:
-    """Whether a block's last statement surely goes elsewhere."""
+    """Whether a block's last statement surely leaves the block."""
     last = block[-1]
     match last:
         case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():

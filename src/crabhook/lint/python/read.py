@@ -1,4 +1,4 @@
-"""A Python hook script's facts: what it reads, how long it waits, and all that the others tell."""
+"""A Python hook script's facts: its input, its waits, and the facts of the other modules."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ def _source(tree: Tree, call: ast.Call) -> Source | None:
 
 
 def _origin(tree: Tree, node: ast.expr) -> Source | None:
-    """Return where a text, or a file that is read, comes from."""
+    """Return the origin of a text, or of a file that is read."""
     while True:
         if tree.dotted(node) in _STDIN:
             return Source.JSON
@@ -89,7 +89,7 @@ def _origin(tree: Tree, node: ast.expr) -> Source | None:
 
 
 def _guarded(tree: Tree, node: ast.AST, seen: tuple[str, ...]) -> bool:
-    """Whether an error in `node` is handled, here or by all that call its function."""
+    """Whether an error in `node` is handled, here or by all callers."""
     handlers = (handler for one in tree.tried(node) for handler in one.handlers)
     if any(tree.caught(handler) & _CATCHING for handler in handlers):
         return True
@@ -101,7 +101,7 @@ def _guarded(tree: Tree, node: ast.AST, seen: tuple[str, ...]) -> bool:
 
 
 def _asked(tree: Tree, node: ast.AST) -> tuple[ast.expr | None, str]:
-    """Return what a node asks for a member, and the member's name."""
+    """Return the object whose member a node reads, and the member's name."""
     match node:
         case ast.Subscript(value=value, slice=ast.Constant(value=str() as key), ctx=ast.Load()):
             return value, key
@@ -123,7 +123,7 @@ def waits(tree: Tree) -> Iterator[Wait]:
 
 
 def _given(tree: Tree, call: ast.Call) -> tuple[ast.expr, str] | None:
-    """Return the expression of a wait's length in seconds, and what waits."""
+    """Return the expression of a wait's seconds, and what waits."""
     name = tree.called(call)
     if name in {"time.sleep", "asyncio.sleep"} and call.args:
         return call.args[0], "sleep"
@@ -138,7 +138,7 @@ def _given(tree: Tree, call: ast.Call) -> tuple[ast.expr, str] | None:
 
 
 def _rounds(tree: Tree, node: ast.AST) -> float:
-    """Return how often the loops around a node go round, where that is written."""
+    """Return how often the loops around a node run, if the script says."""
     rounds = 1.0
     for parent in tree.inside(node):
         if isinstance(parent, ast.For) and tree.called(parent.iter) == "range":
@@ -185,7 +185,7 @@ def _read(tree: Tree, text: str) -> Script:
 
 
 def _answers(tree: Tree, output: Output) -> Iterator[Answer]:
-    """Yield the answers, with the plain text that surely comes before them."""
+    """Yield the answers, with plain text that surely comes before them."""
     for call, answers in output.answers.items():
         before = (getattr(statement, "value", None) for statement in tree.before(call))
         behind = next((output.chatter[one] for one in before if one in output.chatter), None)

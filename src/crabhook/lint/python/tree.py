@@ -1,7 +1,6 @@
-"""A Python script's syntax tree, and what its expressions may come to.
+"""A Python script's syntax tree, and possible values of its expressions.
 
-The tree alone tells no parents, scopes or names: `Tree` does, and follows names through
-assignments, calls and returns, as far as the script tells.
+`Tree` adds parents, scopes and names, which it follows through assignments, calls and returns.
 """
 
 import ast
@@ -24,7 +23,7 @@ MAX_BINDINGS = 40  # of one name, returns of one function, calls of one; more is
 
 
 class Tree:
-    """One parsed script.  Raises CannotParseError where it is no Python, or nested past reading."""
+    """One parsed script; CannotParseError if it is no Python, or nested too deeply."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -71,24 +70,24 @@ class Tree:
         return self.dotted(node.func) if isinstance(node, ast.Call) else ""
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield what a node stands in, from near to far."""
+        """Yield the nodes around a node, nearest first."""
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
 
     def inside(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield what a node stands in, from near to far, up to its function."""
+        """Yield the nodes around a node, nearest first, up to its function."""
         for parent in self.above(node):
             yield parent
             if isinstance(parent, Function):
                 return
 
     def scope(self, node: ast.AST) -> Scope:
-        """Return the function that a node stands in, or the module."""
+        """Return a node's function, or the module."""
         return next((one for one in self.above(node) if isinstance(one, Function)), self.root)
 
     def tried(self, node: ast.AST) -> "Iterator[ast.Try | ast.TryStar]":
-        """Yield the `try`s of the same function whose body a node stands in, from near to far."""
+        """Yield the `try`s of the same function with a node in their body, nearest first."""
         child = node
         for parent in self.inside(node):
             if isinstance(parent, ast.Try | ast.TryStar) and child in parent.body:
@@ -128,10 +127,7 @@ class Tree:
                     yield word
 
     def follow(self, node: ast.expr) -> Sequence[ast.expr]:
-        """Return the expressions that `node` may come to.
-
-        A name or a call that nothing is known of comes to itself.
-        """
+        """Return the possible expressions behind `node`; an unknown name or call is itself."""
         seen: set[ast.expr] = set()
         found: dict[ast.expr, None] = {}
         todo = [node]
@@ -153,7 +149,7 @@ class Tree:
         return values[0] if len(values) == 1 == len(self.follow(node)) else None
 
     def _behind(self, node: ast.expr) -> Sequence[ast.expr] | None:
-        """Return what stands behind one expression; None where nothing does."""
+        """Return the value of one expression; None if unknown."""
         match node:
             case ast.IfExp(body=body, orelse=orelse):
                 return [body, orelse]
@@ -179,7 +175,7 @@ class Tree:
         return _certain(bound)
 
     def _given(self, function: Function, name: str) -> Sequence[ast.expr] | None:
-        """Return what all calls give a function for a parameter; None where one hides it."""
+        """Return what all calls give for a parameter; None if one call hides it."""
         if self.functions.get(function.name) is not function:
             return None
         calls = self.calls.get(function.name, [])[: MAX_BINDINGS + 1]
@@ -187,7 +183,7 @@ class Tree:
 
 
 def own(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is in a node, without what is in functions and classes defined there."""
+    """Yield what is in a node, but not in inner functions and classes."""
     todo = list(ast.iter_child_nodes(node))
     while todo:
         inner = todo.pop()
@@ -221,7 +217,7 @@ def _aliases(nodes: tuple[ast.AST, ...]) -> Iterator[tuple[str, str]]:
 
 
 def _certain(values: Sequence[ast.expr | None]) -> Sequence[ast.expr] | None:
-    """Return the values where all of them are known, and not too many."""
+    """Return the values if all are known and few."""
     known = [one for one in values if one is not None]
     return known if 0 < len(known) == len(values) <= MAX_BINDINGS else None
 
@@ -242,7 +238,7 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
 
 
 def _returned(function: Function) -> Sequence[ast.expr] | None:
-    """Return what a function gives back; None for a generator, or one that gives nothing back."""
+    """Return what a function returns; None for a generator or for no value."""
     inside = list(own(function))
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inside):
         return None
@@ -250,7 +246,7 @@ def _returned(function: Function) -> Sequence[ast.expr] | None:
 
 
 def _argument(function: Function, name: str, call: ast.Call) -> ast.expr | None:
-    """Return what a call gives for a parameter, or its default; None where that is hidden."""
+    """Return what a call gives for a parameter, or its default; None if hidden."""
     starred = any(isinstance(one, ast.Starred) for one in call.args)
     if starred or any(one.arg is None for one in call.keywords):
         return None

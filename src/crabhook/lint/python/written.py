@@ -1,7 +1,7 @@
 """What a Python script writes on its standard output and standard error.
 
-An answer is a JSON object: `ValueReader` says what an expression comes to as one, as far as
-the script's text tells it.
+An answer is a JSON object; `ValueReader` finds an expression's possible objects in the script's
+text.
 """
 
 import ast
@@ -17,7 +17,7 @@ from crabhook.lint.script import UNKNOWN, Answer, Place, Shape, Written
 
 MAX_NESTED = 8  # of objects in objects; an answer has three
 MAX_READ = 2000  # expressions of one script; one answer takes ten
-MAX_ADDED = 40  # members put into what one name stands for
+MAX_ADDED = 40  # members put into one name's object
 
 _GROWING = frozenset({"update", "setdefault"})
 _Additions: TypeAlias = "dict[tuple[Scope, str], list[tuple[str | None, ast.expr | None]]]"
@@ -29,7 +29,7 @@ _ERR = frozenset({"sys.stderr", "sys.__stderr__"})
 
 
 class ValueReader:
-    """Reads what is written: dict displays with what is put into them later, and texts."""
+    """Reads written values: dict displays with later additions, and texts."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -84,7 +84,7 @@ class ValueReader:
         return Shape(place, UNKNOWN, members, whole)
 
     def _grown(self, shape: Shape, node: ast.expr, name: str, depth: int) -> Shape:
-        """Add to an object what is put into it under the name that it was given."""
+        """Add to an object what the script puts into it under its name."""
         if shape.members is None:
             return shape
         names = {name, *_assigned_names(self._tree.parents.get(node))} - {""}
@@ -104,7 +104,7 @@ class ValueReader:
         return Shape(shape.place, UNKNOWN, members, whole)
 
     def text(self, node: ast.expr) -> str:
-        """Return all the texts that `node` may come to, with a hole for what is not known."""
+        """Return all possible texts of `node`, with holes for unknown parts."""
         return " ".join(self._one(one) for one in self._tree.follow(node))
 
     def _one(self, node: ast.expr) -> str:
@@ -144,7 +144,7 @@ class ValueReader:
                             yield from self.answers(one)
 
     def is_chatter(self, value: ast.expr) -> bool:
-        """Whether what is written surely begins as plain text."""
+        """Whether output surely begins as plain text."""
         texts = [self._plain(node) for node in self._tree.follow(value)]
         return all(text and text[0] not in {"{", HOLE} for text in texts)
 
@@ -153,10 +153,7 @@ class ValueReader:
 
 
 def _additions(tree: Tree) -> _Additions:
-    """Return what is put into an object after it was made, by scope and name.
-
-    None stands for a key or a value that is not known.
-    """
+    """Return later additions to objects, by scope and name; None for an unknown key or value."""
     found: _Additions = defaultdict(list)
     for node in tree.nodes:
         owner: ast.expr
@@ -191,7 +188,7 @@ def _key(node: ast.Subscript) -> str | None:
 
 
 def _placed(shapes: tuple[Shape, ...], place: Place) -> tuple[Shape, ...]:
-    """Say of values that they are where they are given, not where they were first written."""
+    """Give values the place where they are used, not where they were written."""
     return tuple(replace(one, place=place) for one in shapes)
 
 
@@ -222,7 +219,7 @@ def written(tree: Tree) -> Output:
 
 
 def _redirects(tree: Tree) -> bool:
-    """Whether standard output is put elsewhere, so that nothing is known of what is written."""
+    """Whether the script redirects standard output, so that its answers are unknown."""
     for node in tree.nodes:
         targets = node.targets if isinstance(node, ast.Assign) else ()
         if tree.called(node).endswith("redirect_stdout") or _OUT & {*map(tree.dotted, targets)}:
@@ -231,7 +228,7 @@ def _redirects(tree: Tree) -> bool:
 
 
 def _writes(tree: Tree) -> Iterator[tuple[ast.Call, bool, Sequence[ast.expr]]]:
-    """Yield each call that writes: whether on standard error, and what, one after the other."""
+    """Yield each writing call, in order: whether on standard error, and what."""
     for node in tree.nodes:
         if not isinstance(node, ast.Call):
             continue
@@ -251,7 +248,7 @@ def _writes(tree: Tree) -> Iterator[tuple[ast.Call, bool, Sequence[ast.expr]]]:
 
 
 def _summands(node: ast.expr) -> list[ast.expr]:
-    """Return what is added up, from left to right."""
+    """Return the summands, left to right."""
     found: list[ast.expr] = []
     todo = [node]
     while todo:

@@ -1,7 +1,7 @@
-"""The rules, and the profiles: which of them are looked for.
+"""The rules, and the profiles that choose among them.
 
-A rule is a function; `rules.toml` has its words.  `answers` looks at scripts, `entries` at
-configurations and at what they start; `standard` is the hook standard's own.
+A rule is a function; `rules.toml` has its words. `answers` checks scripts, `entries` checks
+configurations and their programs; `standard` is the hook standard's own profile.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ class Profile:
 
 
 def _profile(name: str, *modules: ModuleType) -> Profile:
-    """Return the profile of all rules in these modules, in the order of their ids."""
+    """Return the profile of all rules in these modules, ordered by id."""
     values = [value for module in modules for value in vars(module).values()]
     scripts = [value for value in values if isinstance(value, ScriptRule)]
     setups = [value for value in values if isinstance(value, SetupRule)]

@@ -159,7 +159,7 @@ def _void_permission(specific: Shape) -> Iterator[Remark]:
 
 
 def _void_beside(shape: Shape) -> Iterator[Remark]:
-    """Find what makes a decision void by standing beside it."""
+    """Find members that make a decision beside them void."""
     for key, value in (("continue", False), ("suppressOutput", True)):
         for place, literal in shape.literals(key):
             if literal is value:

@@ -98,13 +98,13 @@ def _other_unit(setup: Setup) -> Iterator[Remark]:
 
 
 def _is_crabhooks(handler: Handler) -> bool:
-    """Whether crabhook's installer wrote the entry: its timeout is as long as its owner asked."""
+    """Whether crabhook's installer wrote the entry, with the timeout that its owner asked for."""
     command, args = handler.command
     return is_ours({"type": handler.type, "command": command, "args": list(args or ())})
 
 
 def _looks_like_milliseconds(timeout: float) -> bool:
-    """Whether a time is a round number of milliseconds, and no round number of minutes."""
+    """Whether a time is a round number of milliseconds, but not of minutes."""
     if timeout < 1000 or timeout % 500:
         return False
     return bool(timeout % _QUARTER) if timeout <= _DAY else bool(timeout % _DAY)
@@ -147,7 +147,7 @@ def _ignored_failure(setup: Setup) -> Iterator[Remark]:
 
 
 def _moved(setup: Setup, *, installed: bool) -> Iterator[Remark]:
-    """Find what the environment moves: hooks as crabhook installs them, or other hooks alone."""
+    """Find hooks that the environment moves: crabhook's own, or others."""
     for move, remark in setup.configuration.moves:
         if (move.reach in _INSTALLED) is installed:
             yield remark
@@ -184,7 +184,7 @@ def _too_short(setup: Setup) -> Iterator[Remark]:
 
 
 def _limit(setup: Setup, handler: Handler) -> float:
-    """Return how long a handler has; on Claude Code's SessionEnd all share the longest's."""
+    """Return a handler's time; on Claude Code's SessionEnd all have the longest one's."""
     protocol, sharing = setup.protocol, [handler]
     if (protocol.name, handler.event) == ("claude", "SessionEnd"):
         sharing = [one for one in setup.configuration.handlers if one.event == handler.event]

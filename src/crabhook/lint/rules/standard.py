@@ -89,7 +89,7 @@ def _timeout_too_long(setup: Setup) -> Iterator[Remark]:
 
 
 def _over(event: str, seconds: float) -> str:
-    """Say how a time is too long for an event; nothing where it is not."""
+    """Say how a time is too long for an event; empty if it is not."""
     limit, length = _limit_of(event), seconds * 1000
     if limit < LIMIT_MS and length > limit:
         return f"; for {_standard_name(event)} the limit is {limit} ms"
@@ -101,7 +101,7 @@ def _limit_of(event: str) -> int:
 
 
 def _standard_name(event: str) -> str:
-    """Return the standard's name of another agent's event, as BeforeTool is PreToolUse."""
+    """Return the standard's name for an agent's event, as PreToolUse for BeforeTool."""
     return protocols()["claude"].elsewhere.get(event, event)
 
 

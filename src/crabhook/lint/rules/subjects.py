@@ -14,11 +14,9 @@ from crabhook.tables import tables
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A script with its surroundings.
+    """A script with its surroundings; `protocol`: its agent, if known.
 
-    `protocol`: the agent it is for, where that is known.  `events`: those it
-    is surely run on, because a configuration that was read registers it; none
-    where none does.
+    `events`: those for which a configuration surely registers it; none without one.
     """
 
     script: Script
@@ -44,9 +42,9 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A handler, and as far as it can be known the script that it starts.
+    """A handler and, if known, its script.
 
-    `missing`: there is none at its path.  `executable`: the file lets itself be run.
+    `missing`: its path leads to nothing. `executable`: the file may be run.
     """
 
     handler: Handler

@@ -176,7 +176,7 @@ def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
     scripts = {id(word) for before, word in pairwise(words) if before.text == "-e"}
     if not any(map(_gives_script, words)):
         first = next((word for word in words if word.text[:1] != "-"), None)
-        if first is not None and first.fixed:  # what is not may become an option, or more words
+        if first is not None and first.fixed:  # an unquoted word may become an option, or several
             scripts.add(id(first))
     return [word for word in words if id(word) not in scripts]
 

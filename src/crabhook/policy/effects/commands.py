@@ -111,7 +111,7 @@ class Reader:
             self._behind(name, argv, depth + 1)
 
     def _read_behind(self, argv: Argv, depth: int) -> None:
-        """Read what a command elsewhere runs in its turn: of the line's own others tell it."""
+        """Read what a remote command runs in turn; the line's other commands do not count there."""
         self.away[tuple(argv)] = self._at
         behind = Inner() if basename(argv[0]) in table().carriers else inner(argv)
         for rest in behind.commands:

@@ -1,6 +1,6 @@
-"""Answers in each platform's own words: only keys that it knows, and never looser than was said.
+"""Answers in each platform's own words: only known keys, and never looser than given.
 
-Each dialect is imported when an event of its platform is answered.
+Each dialect is imported for an event of its platform only.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ __all__ = ["Reply", "write"]
 def write(event: Event, answer: Answer | None) -> Reply:
     """Return what the hook prints; None is no opinion.
 
-    Raises TypeError for what is no answer, ValueError for one that this event
-    cannot carry, because another event made it, or that is no JSON.
+    Raises TypeError for a wrong type, ValueError for another event's answer or for no JSON.
     """
     if answer is None:
         return silence(event.platform)

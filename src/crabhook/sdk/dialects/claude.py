@@ -1,8 +1,7 @@
-"""Answers in the words Claude Code reads (hook protocol 2.1.330, sections 2 to 8).
+"""Answers in Claude Code's words (hook protocol 2.1.330, sections 2 to 8).
 
-`crabhook.platforms.claude.write` says the same for the server; a test holds
-the two together.  It is not used here because the dataclasses it needs cost
-more than starting Python.
+`crabhook.platforms.claude.write` says the same for the server; a test holds both together. Its
+dataclasses would cost a hook more than starting Python.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ def write(event: Event, answer: Answer) -> Reply:
 def _left_to_request(event: Event, answer: Answer) -> bool:
     """Whether PreToolUse stays silent for the PermissionRequest that follows.
 
-    A changed plan is ignored on PreToolUse (section 6); a plan that nobody has
-    approved yet is always asked about again.
+    PreToolUse ignores a changed plan (section 6); an unapproved plan always gets a request.
     """
     return (
         isinstance(event, PreToolUse)
@@ -113,7 +111,7 @@ _WRITERS: Mapping[type[Event], Callable[[Body, Answer, Verdict], None]] = {
 
 
 def _updated_input(event: Event, answer: Answer) -> dict[str, Value] | None:
-    """Return the input to send back: the answer's, or a plan's own, which alone releases it."""
+    """Return the input to send back: the answer's, or a plan's own, which releases it."""
     if answer.updated_input is not None:
         return dict(answer.updated_input)
     approves = answer.verdict is Verdict.ALLOW

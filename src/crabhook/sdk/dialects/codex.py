@@ -1,8 +1,7 @@
-"""Answers in the words Codex reads (0.169).
+"""Answers in Codex's words (0.169).
 
-Codex drops an output whole where it holds a key or a value that it does not
-know, and the call runs.  So nothing is printed here that was not seen to work,
-and what has no word becomes the next stricter that has one.
+For an unknown key or value Codex drops the whole output, and the call runs. So only words seen to
+work are printed; an answer without a word becomes the next stricter one.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def _other(body: Body, answer: Answer) -> None:
 
 
 def _halt(body: Body, answer: Answer) -> None:
-    """End the turn as far as that goes; one that ends by itself needs nothing said."""
+    """End the turn as far as possible; where it ends anyway, say nothing."""
     if isinstance(body.event, UserPromptSubmit):
         body.top |= {"decision": "block", "reason": answer.halt}
     elif isinstance(body.event, PostToolUse):  # the reason replaces the result

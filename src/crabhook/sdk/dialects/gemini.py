@@ -1,7 +1,7 @@
-"""Answers in the words Gemini CLI reads (0.61).
+"""Answers in Gemini CLI's words (0.61).
 
-Gemini takes whatever is on standard output as JSON at any exit code, and
-standard error where standard output is blank; so something is always printed.
+Gemini reads standard output as JSON at any exit code, and standard error if that is blank; so
+something is always printed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Every event by the name each platform has for it.
-
-An event that several platforms have is one class, with Claude Code's name.
-"""
+"""Every event by each platform's name; a shared event is one class, with Claude Code's name."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Events about calls of the agent's tools; and what events of every kind can be told.
+"""Events about tool calls; and the answers that events of every kind can carry.
 
-What can be told is a small class for each kind of answer, made into events by mixing.  A method of
-theirs returns an `Answer`; nothing is printed before the handler returns it.
+Each kind of answer is a small class, mixed into events. Its methods return an `Answer`; nothing is
+printed before the handler returns one.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Deniable(Event):
         return Answer(Verdict.DENY, words(reason))
 
     def refusal(self, reason: str) -> Answer | None:
-        """Return the denial that a hook says when it fails and was told to deny then."""
+        """Return the denial of a failed hook that must deny."""
         return self.deny(reason)
 
 
@@ -78,10 +78,9 @@ class Askable(Event):
     verdicts = frozenset({Verdict.ASK})
 
     def ask(self, reason: str = "") -> Answer:
-        """Have the agent ask its own user, who reads the reason.
+        """Let the agent ask its own user, who reads the reason.
 
-        Codex cannot be told to: there it is a denial.  A headless Gemini ends
-        instead of asking.
+        For Codex this is a denial: it cannot ask. A headless Gemini ends instead.
         """
         return Answer(Verdict.ASK, reason)
 
@@ -100,7 +99,7 @@ class Preventable(Blockable):
     """An event that a block keeps from happening, so that a hook that fails may block it."""
 
     def refusal(self, reason: str) -> Answer | None:
-        """Return the block that a hook says when it fails and was told to deny then."""
+        """Return the block of a failed hook that must deny."""
         return self.block(reason)
 
 
@@ -122,16 +121,15 @@ class Fillable(Event):
         return Answer(Verdict.CANCEL)
 
     def refusal(self, _reason: str) -> Answer | None:
-        """Return the refusal that a hook says when it fails and was told to deny then."""
+        """Return the refusal of a failed hook that must deny."""
         return Answer(Verdict.DECLINE)
 
 
 class _Call(Event):
     """One call of a tool.
 
-    `tool_name` is the agent's own name for it, `tool` the one that is the
-    same on every platform (see `crabhook.sdk.event.COMMON`).  `tool_input` is empty where the
-    agent sent something else than an object.
+    `tool_name` is the agent's name, `tool` the common one (see `crabhook.sdk.event.COMMON`).
+    `tool_input` is empty if the agent sent no object.
     """
 
     tool_name = Text("tool_name")
@@ -181,8 +179,7 @@ class PreToolUse(_Call, Deniable, Askable, TakesContext, TalksToUser, Haltable):
 class PermissionRequest(_Call, Deniable):
     """The agent is about to ask its user; Gemini has no such event.
 
-    `suggestions` are the permission updates that Claude Code offers, and
-    `allow` takes some of them back as `permissions`.
+    `suggestions` are Claude Code's permission updates; `allow` takes some back as `permissions`.
     """
 
     verdicts = frozenset({Verdict.ALLOW})
@@ -196,8 +193,7 @@ class PermissionRequest(_Call, Deniable):
     ) -> Answer:
         """Let it run, and nobody is asked.
 
-        Codex takes neither another input nor permissions: given one of them,
-        it asks its user after all.
+        Codex accepts no other input and no permissions: given one, it asks its user after all.
         """
         return Answer(Verdict.ALLOW, updated_input=updated_input, permissions=tuple(permissions))
 
@@ -209,8 +205,8 @@ class PermissionRequest(_Call, Deniable):
 class PostToolUse(_Call, Blockable, TakesContext, TalksToUser, Haltable):
     """A tool has been called (Gemini: AfterTool).
 
-    `block` gives the model the reason: beside the result on Claude Code,
-    instead of it on Codex and Gemini.
+    The model reads the reason of `block`: beside the result on Claude Code, instead of it on Codex
+    and Gemini.
     """
 
     tool_response = Anything("tool_response")
@@ -219,8 +215,8 @@ class PostToolUse(_Call, Blockable, TakesContext, TalksToUser, Haltable):
     def replace_output(self, output: object) -> Answer:
         """Show the model this instead of the result.
 
-        Claude Code ignores what does not fit the shape of a built-in tool's
-        result.  On Codex and Gemini it is a block with this as the reason.
+        Claude Code ignores a wrong shape for a built-in tool. On Codex and Gemini it is a block
+        with this reason.
         """
         return Answer(output=output)
 

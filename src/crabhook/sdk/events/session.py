@@ -43,7 +43,7 @@ class Setup(Event):
 class PreCompact(Blockable):
     """The conversation is about to be compacted (Gemini: PreCompress).
 
-    `block` leaves it as it is; only Claude Code can be told so.
+    `block` leaves it as it is, on Claude Code alone.
     """
 
     trigger = Text("trigger")
@@ -136,10 +136,7 @@ class DirectoryAdded(Event):
 
 
 class WorktreeCreate(Event):
-    """A worktree is asked for (Claude Code).
-
-    The hook is what makes it: do not register one that only watches.
-    """
+    """A worktree is needed (Claude Code); the hook must make it, so register no mere watcher."""
 
     worktree_name = Text("name")
 
@@ -159,7 +156,7 @@ class _Prompt(Preventable, TakesContext, TalksToUser, Haltable):
 class UserPromptSubmit(_Prompt):
     """A prompt is about to go to the model (Gemini: BeforeAgent).
 
-    `block` throws the prompt away; its user reads the reason, the model nothing.
+    `block` throws the prompt away; the user reads the reason, the model nothing.
     """
 
 
@@ -179,10 +176,9 @@ class _Ending(TalksToUser):
     last_assistant_message = Text("last_assistant_message", "prompt_response")
 
     def keep_going(self, reason: str, *, again: bool = False) -> Answer | None:
-        """Send it on; the model reads the reason as what to do next.
+        """Send it on; the model reads the reason as its next task.
 
-        An agent that a hook has sent on already is let go unless `again` is
-        true, so that a condition that never comes true makes no endless loop.
+        Unless `again`, an agent that a hook already sent on may stop: no endless loop.
         """
         if self.stop_hook_active and not again:
             return None
