@@ -208,6 +208,24 @@ def test_a_hook_that_comes_between_two_leaders_waits_for_the_next(
 
 
 @pytest.mark.thorough
+def test_with_the_database_gone_for_long_a_hook_waits_for_one_failover(
+    cluster: Cluster, url: str
+) -> None:
+    with served(url, "--headless") as first, served(url, "--headless", waits=False) as second:
+        stands_by(second)
+        cluster.stop()
+        try:
+            time.sleep(12)  # until the leader turns all away
+            begun = time.monotonic()
+            hook = asks((first, second), "ls -l")
+            assert said(hook) is None
+            assert 6 <= time.monotonic() - begun < 8
+        finally:
+            cluster.start()
+        until(lambda: said(asks((first, second), "ls -l", 2)) is not None)
+
+
+@pytest.mark.thorough
 def test_desks_and_verbs_go_on_at_the_server_that_leads_then(
     cluster: Cluster, url: str, tmp_path: Path
 ) -> None:

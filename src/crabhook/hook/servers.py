@@ -33,6 +33,7 @@ _GREETING_TIMES = 1.5, 5.0  # seconds to be greeted in the first round, and in l
 _PING_EVERY = 2.0  # seconds without a word, while a request waits
 _SILENCE = 5.0  # seconds without a word, after which the next server is asked
 _NEW_PATIENCE = 10.0  # seconds for a server to take the lead, before a request was taken
+_FAILOVER = 6.0  # seconds in which one takes it where all of them answer: the longest fail-over
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5  # seconds between two rounds
 _PING = b"\0\0\x08\x06\0\0\0\0\0crabhook"  # RFC 9113 6.7
 
@@ -88,7 +89,8 @@ class Turns:
 
     A round asks each server once: in the list's order, but first where a refusal said that the
     leader is.  Before a server has taken the request, rounds go on only while one of them is there
-    and does not lead, for `_NEW_PATIENCE`: else nobody is there, and the agent does not wait.
+    and does not lead, for `_NEW_PATIENCE`, and for `_FAILOVER` where all are there and none leads:
+    then they miss their database.  Where nobody is there the agent does not wait.
     After that they go on for the time of `--reconnect`, as with one server.
     """
 
@@ -103,18 +105,25 @@ class Turns:
         self._silent: list[sockets.socket] = []
         self._problems: dict[str, str] = {}  # by server, of the last round
         self._status: int | None = None  # the last that a server gave
-        self._accepted = self._somebody = self._waits = False
-        self._give_up = min(end, monotonic() + min(_NEW_PATIENCE, self._options.reconnect))
+        self._accepted = self._somebody = False
+        self._waits = 0  # servers that are there and do not lead, of the last round
+        now = monotonic()
+        self._give_up = min(end, now + min(_NEW_PATIENCE, self._options.reconnect))
+        self._failed_over = now + _FAILOVER
         self._pause = _FIRST_PAUSE
 
     def ask(self) -> Call:
         """Return the call that was answered; raise Unanswered when there will be no answer."""
         greeting = _GREETING_TIMES[0]
         while True:
+            begun = monotonic()
             if (call := self._round(greeting)) is not None:
                 return call
             now = monotonic()
-            if now + self._pause >= self._give_up or not (self._accepted or self._waits):
+            vain = (
+                begun >= self._failed_over if self._waits == len(self._servers) else not self._waits
+            )
+            if now + self._pause >= self._give_up or (vain and not self._accepted):
                 raise self._unanswered(late=self._accepted and now >= self._end)
             greeting = _GREETING_TIMES[not self._somebody]
             sleep(self._pause)
@@ -123,7 +132,7 @@ class Turns:
     def _round(self, greeting: float) -> Call | None:
         """Ask each server once; return the call that was answered."""
         self._problems, self._status = {}, None
-        self._somebody = self._waits = False
+        self._somebody, self._waits = False, 0
         left = list(self._servers)
         while left:
             server = left.pop(0)
@@ -137,7 +146,7 @@ class Turns:
             if call.status is not None:
                 self._status = call.status
             self._somebody = self._somebody or call.greeted
-            self._waits = self._waits or call.status in (UNAVAILABLE, _FAILED_PRECONDITION)
+            self._waits += call.status in (UNAVAILABLE, _FAILED_PRECONDITION)
             if call.status == DEADLINE_EXCEEDED:
                 raise self._unanswered(late=True)
             if call.status not in (_NEXT + TEMPORARY if self._accepted else _NEXT):

@@ -182,6 +182,31 @@ def test_where_servers_only_stand_by_it_is_given_up(monkeypatch: pytest.MonkeyPa
     assert all(len(operator.requests) > 1 for operator in operators)
 
 
+def test_where_every_server_stands_by_no_longer_than_a_failover_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(servers, "_FAILOVER", 0.6)
+    begun = time.monotonic()
+    with each(standby(), refusing(grpc.StatusCode.FAILED_PRECONDITION)) as (operators, addresses):
+        with pytest.raises(Unanswered, match="stands by") as unanswered:
+            ask(options_of(*addresses))
+        assert 0.6 <= time.monotonic() - begun < 4
+        assert (unanswered.value.kind, len(operators[0].requests) > 2) == ("unreachable", True)
+
+
+def test_where_one_is_silent_a_leader_is_awaited_longer_than_a_failover(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(servers, "_FAILOVER", 0.1)
+    with nobody() as gone, each(standby()) as ((operator,), (address,)):
+        asked = Asked(options_of(gone, address))
+        time.sleep(1.5)
+        operator.answer = yes
+        asked.end()
+    assert asked.reply is not None
+    assert asked.reply.stdout == b"yes"
+
+
 @pytest.mark.process
 def test_a_leader_that_is_killed_is_followed_by_the_next_with_the_same_ticket(folder: Path) -> None:
     with server_process(folder / "a", "hold") as dead:
