@@ -6,6 +6,7 @@ it holds no token, as the server says of its own.
 """
 
 import posix
+from _thread import allocate_lock, start_new_thread  # built in; `threading` would be a module more
 from time import monotonic
 
 from crabhook.hook import sockets
@@ -32,8 +33,7 @@ def connect(server: str, tls_ca: str, by: float) -> "sockets.socket":
     host, port = _split(server)
     if not tls_ca and host != "localhost":
         _refuse_the_open(host)
-    # As text, any name would go through the codec for international ones, which imports `re`.
-    places = sockets.getaddrinfo(host.encode(), port, 0, sockets.SOCK_STREAM)
+    places = _places_of(host, port, by)
     if not tls_ca:  # even localhost is what some file says it is
         for *_, address in places:
             _refuse_the_open(str(address[0]))
@@ -64,6 +64,36 @@ def _split(server: str) -> tuple[str, int]:
     if len(port) > 5 or not 0 < int(port) < 65536:
         raise OSError("not an address: a port is 1 to 65535")
     return host, int(port)
+
+
+def _places_of(host: str, port: int, by: float) -> "list[Place]":
+    """Return the addresses of a name; raise OSError where none are known at the time `by`.
+
+    A resolver that says nothing blocks for ten seconds or more, and nothing ends that: so it
+    blocks a thread, which the process does not wait for.
+    """
+    found: list[list[Place]] = []
+    problems: list[Exception] = []
+    looked = allocate_lock()
+    looked.acquire()
+
+    def look() -> None:
+        try:
+            # As text, any name would go through the codec for international ones: it imports `re`.
+            found.append(sockets.getaddrinfo(host.encode(), port, 0, sockets.SOCK_STREAM))
+        except Exception as error:  # noqa: BLE001 - raised by who waits for it
+            problems.append(error)
+        looked.release()
+
+    try:
+        start_new_thread(look, ())
+    except RuntimeError:  # none can be had
+        look()
+    if not looked.acquire(timeout=max(by - monotonic(), 0.001)):
+        raise TimeoutError("no name server answers in time")
+    if problems:
+        raise problems[0]
+    return found[0]
 
 
 def _refuse_the_open(host: str) -> None:

@@ -1,14 +1,28 @@
 """Servers by host and port: loopback in the clear, everything else only by TLS."""
 
 import contextlib
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from crabhook.hook import Options, Unanswered, sockets, tcp
-from tests.unit.hook.peers import Operator, ask, replying, run_hook, serving
+from tests.support.isolation import isolated, why_not, with_etc
+from tests.support.requirements import REQUIRED
+from tests.unit.hook.peers import (
+    INSTALLED,
+    PAYLOAD,
+    Operator,
+    ask,
+    replying,
+    run_hook,
+    serving,
+)
 
 
 def options_for(server: str) -> Options:
@@ -106,6 +120,59 @@ def test_a_name_that_has_no_address_is_nobodys(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sockets, "getaddrinfo", lambda *_arguments: [])
     with pytest.raises(Unanswered):
         ask(options_for("localhost:1"))
+
+
+_WITH_A_SILENT_RESOLVER = """
+import socket, subprocess, sys
+from tests.support.isolation import raise_loopback
+raise_loopback()
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as resolver:
+    resolver.bind(("127.0.0.1", 53))
+    sys.exit(subprocess.run(sys.argv[1:], timeout=60).returncode)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("servers", "seconds", "answered"),
+    [
+        ("a.example:7443", 5.0, False),
+        ("a.example:7443,b.example:7443", 3.0, False),
+        ("a.example:7443,unix:{}/s", 1.5, True),
+    ],
+)
+def test_a_resolver_that_answers_nothing_is_waited_for_no_longer_than_a_server(
+    folder: Path, servers: str, seconds: float, *, answered: bool
+) -> None:
+    if reason := why_not():
+        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
+    etc = folder / "etc"
+    etc.mkdir()
+    (etc / "resolv.conf").write_text("nameserver 127.0.0.1\n")
+    (etc / "nsswitch.conf").write_text("hosts: files dns\n")
+    (etc / "hosts").write_text("127.0.0.1 localhost\n")
+    hook = [*INSTALLED, f"--server={servers.format(folder)}", "--tls-ca=/nowhere"]
+    command = with_etc(etc, [sys.executable, "-c", _WITH_A_SILENT_RESOLVER, *hook])
+    operator = Operator(lambda _request, _context: replying(b"yes"))
+    with serving(operator, f"unix:{folder}/s"):
+        begun = time.monotonic()
+        told = subprocess.run(isolated(command), input=PAYLOAD, capture_output=True, check=False)
+        assert seconds <= time.monotonic() - begun < seconds + 3
+    assert told.returncode == 0
+    assert told.stdout == (b"yes" if answered else b"")
+    assert answered or b"no name server answers in time" in told.stderr
+
+
+def test_where_no_thread_can_be_had_a_name_is_looked_up_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def none_left(*_arguments: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(tcp, "start_new_thread", none_left)
+    operator = Operator(lambda _request, _context: replying(b"yes"))
+    with serving(operator, "127.0.0.1:0") as (_, port):
+        assert ask(options_for(f"localhost:{port}")).stdout == b"yes"
 
 
 def test_a_time_that_is_over_is_not_spent() -> None:
