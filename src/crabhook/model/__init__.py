@@ -1,1 +1,1 @@
-"""Floor 0: what is asked and what is answered; frozen, without I/O and without a clock."""
+"""Floor 0: requests and answers; frozen, without I/O and without a clock."""

@@ -1,6 +1,6 @@
-"""Who decided: an operator, a rule, a standing order, a desk where nobody sits; or why nobody did.
+"""Who decided: an operator, a rule, a standing order, an empty desk; or why nobody did.
 
-The words for people are in `crabhook.model.wording`, and nowhere is a decision made by them.
+`crabhook.model.wording` has the words for people; no code decides by those words.
 """
 
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from typing import TypeAlias
 
 
 class Ended(StrEnum):
-    """An end that needs no more said of it; the value is how the record and programs name it."""
+    """An end without further detail; the record and programs use the value."""
 
     HOOK_LEFT = "hook-left"  # the agent ended the hook, or its connection was lost
-    DESK_CLOSED = "desk-closed"  # the operator left, and nobody was to decide any more
+    DESK_CLOSED = "desk-closed"  # the operator left before a decision
     AWAY = "away"  # the operator is away, so the agent's own user is to decide
     NEVER_CAME_BACK = "never-came-back"  # the server began again, and the hook did not return
     LEFT_BEFORE = "left-before"  # the same call was left to the agent's own user a moment ago
 
 
 class Follows(StrEnum):
-    """What becomes of an event that nobody decided in time, as far as its hook says."""
+    """What a hook does with an event that nobody decided in time."""
 
     GOES_ON = "goes-on"  # it was no question
     DENIED = "denied"  # its hook denies it
-    USER_ASKED = "user-asked"  # its hook hands it to the agent's own user, where it can
+    USER_ASKED = "user-asked"  # the hook hands it to the agent's own user, if possible
     OWN_RULES = "own-rules"  # the agent's own rules decide
     OWN_USER = "own-user"  # the agent's own user decides
     DENIED_OR_OWN_RULES = "denied-or-own-rules"  # whether its hook denies it is not known
@@ -69,11 +69,11 @@ class ShownBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A person.  `id` is the server's name for them, `name` their own, `desk` where they sit.
+    """A person.  `id` is the server's name for them, `name` their own, `desk` their place.
 
-    The id is empty where it was not kept.  At a desk elsewhere `desk` is the name of their device,
-    and `address` the network address that they came from.  `role` is theirs in the team, and
-    `shown` how they showed that it is they, a `ShownBy`; both empty at the server's own terminal.
+    An unknown id is empty. At a desk elsewhere, `desk` is the device's name and `address` its
+    network address, `role` the person's in the team, and `shown` their proof, a `ShownBy`; both are
+    empty at the server's own terminal.
     """
 
     id: str
@@ -93,9 +93,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class StandingOrder:
-    """An order an operator gave before.  `times`: how often it still applied, None for always.
+    """A standing order of an operator's.  `times`: how often it still applied, None for always.
 
-    The id is 0 where it was not kept.
+    An unknown id is 0.
     """
 
     id: int
@@ -105,7 +105,7 @@ class StandingOrder:
 
 @dataclass(frozen=True, slots=True)
 class Headless:
-    """A desk where nobody sits: the answer was chosen when the server began."""
+    """A desk without a person: the answer was chosen at the server's start."""
 
 
 @dataclass(frozen=True, slots=True)

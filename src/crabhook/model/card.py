@@ -1,6 +1,6 @@
-"""What waits for a decision: a request, its leg on a card, the card, what its call may do.
+"""What waits for a decision: a request, its leg on a card, the card, its risk.
 
-Values alone, for the broker that changes them, the rules that tell the risk, and the screens.
+Values alone, for the broker, the rules' risk, and the screens.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from crabhook.model.event import Event
 
 
 class Level(IntEnum):
-    """How much can go wrong: nothing that is known, look (▲), stop and look (▲▲)."""
+    """How bad a call may be: nothing known, look (▲), stop and look (▲▲)."""
 
     NONE = 0
     CAUTION = 1
@@ -32,9 +32,9 @@ class Where(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One thing that a call may do: a name of kinds.toml, and words to show with their level.
+    """One effect of a call: a name of kinds.toml, and words with their level.
 
-    `objects` are what it is on, as the words have them; of files, `where` they are.
+    `objects` are in the words; `where`: the places of files.
     """
 
     kind: str
@@ -46,10 +46,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """What a call may do, the worst first.
+    """The effects of a call, worst first.
 
-    `unknown` says, each in words, of what nothing is known.  No effect and nothing
-    unknown is "nothing risky found", which is not "safe".
+    `unknown` says, each in words, what nobody knows. No effect and nothing unknown is "nothing
+    risky found", which is not "safe".
     """
 
     level: Level = Level.NONE
@@ -71,12 +71,11 @@ def number_of(host: str) -> IPv4Address | IPv6Address | None:
 
 
 class Stance(StrEnum):
-    """Whether the agent's own dialog stands beside the hook that asks.
+    """How the agent's own dialog and the hook share a question.
 
-    GATE holds every call before the agent's own rules see it; COMPANION
-    leaves the agent's dialog usable and lets the first answer win; before a
-    call it holds only what a rule or a protected place wants asked.
-    SUPERVISOR holds the end of a turn as well, and what else it asks about.
+    GATE holds every call before the agent's own rules see it. COMPANION leaves the agent's dialog
+    usable, and the first answer wins; before a call it holds only what a rule or a protected place
+    wants asked. SUPERVISOR also holds the end of a turn.
     """
 
     GATE = "gate"
@@ -86,10 +85,9 @@ class Stance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who asks, as the client says it: shown to the operator, trusted for nothing.
+    """The asker, as the client says: shown to the operator, trusted for nothing.
 
-    But `machine` is proven: it is the machine whose own token was shown; empty where no such token
-    was shown.
+    `machine` alone is proven, by the machine's own token; empty without one.
     """
 
     host: str = ""
@@ -98,21 +96,20 @@ class Origin:
     machine: str = ""
 
     def is_at(self, host: str) -> bool:
-        """Whether a hook is on that host, as far as it says so, and shows no machine's token.
+        """Whether a hook says it is on that host, and shows no machine's token.
 
-        A machine in the team may say any name, and whose files are looked at follows from it.
+        A team's machine may claim any name, and the name decides whose files are read.
         """
         return self.host == host and not self.machine
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One invocation of a hook, as it is on a card: without its ticket's secret.
+    """One invocation of a hook on a card, without its ticket's secret.
 
-    On the broker's clock (monotonic seconds) we answer by `wait_until`, and the hook itself
-    gives up at `gives_up_at`.  `note` goes to the model with whatever is answered.
-    `size` is how many bytes its input had.  `when_lost` is what its hook does
-    where nobody decides in time: "pass", "ask", "deny"; empty where it is not known.
+    On the broker's clock (monotonic seconds) we answer by `wait_until`, and the hook gives up at
+    `gives_up_at`. `note` goes to the model with any answer. `size`: its input's bytes. `when_lost`:
+    what its hook does without a decision ("pass", "ask", "deny"); empty if unknown.
     """
 
     id: str
@@ -133,7 +130,7 @@ class Request(Leg):
     secret: str = field(kw_only=True, repr=False)
 
     def leg(self, note: str) -> Leg:
-        """Return what of it is on a card, with a note for the model."""
+        """Return its leg on a card, with a note for the model."""
         return Leg(
             self.id,
             self.event,
@@ -152,7 +149,7 @@ class Brought(StrEnum):
 
     RULE = "rule"  # a rule that asks, or a denial that can only be a question here
     PROTECTED = "protected"  # a place that always reaches a person
-    UNSURE = "unsure"  # nobody could see whether a rule speaks of it
+    UNSURE = "unsure"  # the server could not check if a rule applies
     ORDER = "order"  # a standing order
     GUARD = "guard"  # the guard of files that two sessions change
     HOOK = "hook"  # how its hook was installed
@@ -161,10 +158,9 @@ class Brought(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """Why a card is here, in `words` for a person, in which an agent's letters may be.
+    """Why a card is here, in `words` for a person; may have an agent's letters.
 
-    `name`: the rule, the order, or the entry of the list of protected places.  `note`: the
-    owner's own, of a rule.
+    `name`: the rule, the order, or the protected entry. `note`: a rule's own.
     """
 
     kind: Brought
@@ -270,12 +266,11 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """One line of what went by: an event that was only observed, or a card's news.
+    """One line of the feed: an observed event, or a card's news.
 
-    `text` is what we did about it, `outcome` what it tells of a call or a turn that is over.
-    Of an event that was on no card there is the start of what it tells (`Event.brief`).
-    `alarm`: something is wrong, and the line is to stand out.
-    `about`: it takes the place of the earlier line that has the same here; empty for none.
+    `text`: what we did; `outcome`: how a call or turn ended. `event`: without a card only its start
+    (`Event.brief`). `alarm`: something is wrong. `about`: replaces the earlier line with the same
+    value; empty for none.
     """
 
     at: float

@@ -1,8 +1,8 @@
-"""What an event can be told, what was decided and by whom, and the reply in an agent's words.
+"""What an event can be told, the decision and its maker, and the reply in an agent's words.
 
-Permission suggestions are what the agent offers to allow from now on, and where it would keep that
-(the hook protocol's section 5, PermissionUpdate).  An operator echoes one with an allow, at most
-with another destination; nothing else of it is changed.
+Permission suggestions are an agent's offers to allow from now on, and where to keep that (the hook
+protocol's section 5, PermissionUpdate). An operator returns one with an allow, at most with another
+destination.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,11 +18,10 @@ from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_object,
 class Verdict(StrEnum):
     """The kinds of decision.
 
-    PASS is no opinion: the agent goes on as if crabhook were not there.  It
-    is never an allow.  ASK hands the call to the agent's own user, DEFER ends
-    a headless run so that the call can be decided later.  KEEP_GOING tells an
-    agent that wants to stop to go on.  RETRY lets the model try again what its
-    agent denied.  ACCEPT, DECLINE and CANCEL answer a form.
+    PASS is no opinion, never an allow: the agent goes on as if crabhook were not there. ASK hands
+    the call to the agent's own user; DEFER ends a headless run for a later decision. KEEP_GOING
+    sends an agent on that wants to stop. RETRY lets the model try again what its agent denied.
+    ACCEPT, DECLINE and CANCEL answer a form.
     """
 
     ALLOW = "allow"
@@ -92,9 +91,9 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision and who made it: neither is kept, sent or recorded without the other.
+    """A decision and its maker, kept, sent and recorded together.
 
-    A screen says what is decided; who said it is known to the server that took it.
+    A screen says only what is decided; the server knows whose screen.
     """
 
     decision: Decision
@@ -102,7 +101,7 @@ class Decided:
 
 
 def no_opinion(why: EndReason) -> Decided:
-    """Return what nobody decided: the reason is for the record and the screen alone."""
+    """Return the decision of nobody; its reason is for record and screen only."""
     return Decided(Decision(Verdict.PASS, reason=wording.why(why)), Nobody(why))
 
 
@@ -118,15 +117,15 @@ class Beside(Flag):
     HALT = auto()  # with any: the end of the session's turn, with a reason
     MESSAGE = auto()  # with any: a message to the agent's user
     SUPPRESS = auto()  # with any: the wish that the agent does not show what the hook says
-    RULE = auto()  # with an allow: a rule of the owner's, which decides such a call from now on
+    RULE = auto()  # with an allow: the owner's rule for such calls from now on
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The verdicts an event can be answered with, and what may go with them.
+    """The verdicts an event can carry, and what may go with them.
 
-    `runs`: the verdicts beside an allow after which the agent may let the call happen without
-    asking any person, as the event's mode has it; they may have more members than `verdicts`.
+    `runs`: verdicts other than allow after which the agent may run the call without asking anybody,
+    by the event's mode; may contain more than `verdicts`.
     """
 
     verdicts: frozenset[Verdict] = frozenset({Verdict.PASS})
@@ -134,7 +133,7 @@ class Choices:
     runs: frozenset[Verdict] = frozenset()
 
     def __and__(self, other: "Choices") -> "Choices":
-        """Return what both can be told: a call's two legs get one decision."""
+        """Return what both can carry: a call's two legs get one decision."""
         return Choices(
             self.verdicts & other.verdicts, self.beside & other.beside, self.runs | other.runs
         )
@@ -145,11 +144,7 @@ PASS_ALONE = Choices()
 
 @dataclass(frozen=True)
 class Reply:
-    """A hook's whole output.
-
-    `output` is the JSON object for standard output; None prints nothing,
-    which is how a hook says that it has no opinion.
-    """
+    """A hook's whole output; an `output` of None prints nothing: no opinion."""
 
     output: Mapping[str, Value] | None = None
     stderr: str = ""
@@ -163,10 +158,7 @@ class Reply:
 
     @cached_property
     def stdout(self) -> bytes:
-        """The bytes for standard output, one line, or none at all.
-
-        Made once, for the record and for the wire: a reply may hold megabytes.
-        """
+        """The bytes for standard output, one line or none; made once: they may be megabytes."""
         return b"" if self.output is None else compact(self.output).encode("ascii") + b"\n"
 
 
@@ -195,7 +187,7 @@ _PLACE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One permission update as the agent offers it; `update` is kept whole."""
+    """One permission update as the agent offers it; `update` is the whole."""
 
     update: Mapping[str, Value]
 
@@ -206,7 +198,7 @@ class Suggestion:
 
     @property
     def where(self) -> str:
-        """Where it would be kept, in our words; empty for a place we do not know."""
+        """The place to keep it, in our words; empty if unknown."""
         return _PLACE_NAMES.get(text_at(self.update, "destination"), "")
 
     def kept(self, place: str = "") -> Mapping[str, Value]:
@@ -215,7 +207,7 @@ class Suggestion:
 
 
 def read_suggestions(event_fields: Mapping[str, Value]) -> tuple[Suggestion, ...]:
-    """Return what a PermissionRequest suggests; what is no object could not be sent back."""
+    """Return the suggestions of a PermissionRequest; items that are no objects are dropped."""
     listed = event_fields.get("permission_suggestions")
     if not isinstance(listed, list):
         return ()
@@ -228,7 +220,7 @@ def set_mode(mode: str) -> Mapping[str, Value]:
 
 
 def _told(update: Mapping[str, Value]) -> str:
-    """Return what an update does; empty where a part cannot be told, to be shown as JSON."""
+    """Return the effect of an update; empty if a part is unknown, to be shown as JSON."""
     start, listed = _TELLING.get(text_at(update, "type"), ("", lambda _: []))
     start, things = start.format(text_at(update, "behavior")), listed(update)
     return start + ", ".join(things) if things and all(things) and start.strip() else ""

@@ -1,9 +1,8 @@
-"""JSON and its place in the text: what a settings file says, and where it says it.
+"""JSON with places: the values of a settings file and where they are in the text.
 
-`json` forgets the text: writing back what it read turns 1.0 into 1, 1e400 into
-Infinity and drops the first of two equal keys.  Here every value remembers its
-place, so an edit can replace that place and leave the rest alone.  Read
-strictly (RFC 8259), as Claude Code's own JSON parser does.
+`json` forgets the text: writing back turns 1.0 into 1, 1e400 into Infinity, and drops one of two
+equal keys. Here an edit replaces one value's place only. Strict (RFC 8259), like Claude Code's own
+parser.
 """
 
 import json
@@ -34,9 +33,9 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One member of an object, or one item of a list (whose `key` is empty).
+    """One member of an object, or one item of a list (with an empty `key`).
 
-    `start` is where its key begins, or in a list its value.
+    `start` is the place of the key, or of a list's value.
     """
 
     start: int
@@ -59,10 +58,9 @@ class Node:
 
 
 def parse(text: str) -> Node:
-    """Return the one JSON value that `text` holds; a leading byte order mark is passed over.
+    """Return the one JSON value of `text`, after an optional byte order mark.
 
-    Raises DocumentError, with line and column, for anything else.  Two equal
-    keys in one object are refused: it is not said which of them counts.
+    Raises DocumentError, with line and column; also for two equal keys, of which either may count.
     """
     reader = _Reader(text)
     node = reader.value(reader.blank(1 if text.startswith("\ufeff") else 0), 0)

@@ -1,9 +1,7 @@
 """Forms of MCP servers: read from an Elicitation's schema, filled in by an operator, checked.
 
-Source: the hook protocol's section 8, and the Model Context Protocol's
-elicitation: a flat object of strings, numbers, booleans and enums.  What a
-schema says beyond that is left to the JSON-Schema library, which has the last
-word on whether a form may be sent.
+Source: the hook protocol's section 8, and the Model Context Protocol's elicitation: a flat object
+of strings, numbers, booleans and enums. The JSON-Schema library checks everything beyond that.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ MOST_STEPS = 10_000  # rules that lead to other rules, in one check
 MOST_TRIES = 10**8  # ways in which a pattern may be tried on a text, estimated
 LONGEST_PATTERN = 500  # letters
 _REPEATS = re.compile(r"(?<!\\)[*+]|(?<!\\)\{\d*,\d*\}")
-_NESTED = re.compile(r"\)[*+?{]|\\[1-9]|\(\?[^:]")  # what is repeated whole, or looks back
+_NESTED = re.compile(r"\)[*+?{]|\\[1-9]|\(\?[^:]")  # repeats a group, or refers back
 _LEADING = ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if")
 # These try patterns on names that the schema itself chose; a form has no use for them.
 _BY_PATTERN = ("patternProperties", "unevaluatedProperties")
@@ -37,10 +35,8 @@ _Rule: TypeAlias = Callable[..., Iterator[Any] | None]
 class Field:
     """One thing to fill in.
 
-    `kind` is the JSON type to give ("string", "number", "integer", "boolean",
-    or whatever else the schema says); `choices` are the values allowed, with
-    a name each where the schema has one; of an array several may be given,
-    of anything else one.
+    `kind`: the JSON type ("string", "number", "integer", "boolean", or the schema's word);
+    `choices`: the allowed values with their names; an array may have several.
     """
 
     name: str
@@ -54,9 +50,9 @@ class Field:
 
 
 def read_fields(event_fields: Mapping[str, Value]) -> tuple[Field, ...]:
-    """Return the fields of the form an Elicitation asks to fill in; none in URL mode.
+    """Return the fields of an Elicitation's form; none in URL mode.
 
-    A property whose schema cannot be read is a text to be given as JSON.
+    A property with an unreadable schema is a text in JSON.
     """
     schema = event_fields.get("requested_schema")
     properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -85,9 +81,9 @@ def _read_field(name: str, about: Value, *, required: bool) -> Field:
 
 
 def _choices(schema: Mapping[str, Value]) -> tuple[tuple[Value, str], ...]:
-    """Return the values an enum allows, named by `enumNames` or by `oneOf` titles if they are.
+    """Return an enum's values, named by `enumNames` or by `oneOf` titles.
 
-    An array allows several of those of its items.
+    An array has the choices of its items.
     """
     items = schema.get("items")
     if schema.get("type") == "array" and isinstance(items, dict):
@@ -108,10 +104,9 @@ def _choices(schema: Mapping[str, Value]) -> tuple[tuple[Value, str], ...]:
 
 
 def check_content(event_fields: Mapping[str, Value], content: Mapping[str, Value] | None) -> None:
-    """Raise DecisionError, naming the field, if the values do not fit the requested schema.
+    """Raise DecisionError, naming the field, if the values do not fit the schema.
 
-    A schema that is broken itself refuses nothing: the server that sent it
-    will judge the values.
+    A broken schema refuses nothing: its server will judge.
     """
     schema = event_fields.get("requested_schema")
     if not isinstance(schema, dict):
@@ -127,7 +122,7 @@ def check_content(event_fields: Mapping[str, Value], content: Mapping[str, Value
         return
     except Exception as error:  # noqa: BLE001 - nested too deeply, a pattern that cannot be read
         raise DecisionError(f"the form's own rules cannot be read: {error}"[:300]) from None
-    # A registry of its own: without one a reference in the schema would be fetched from anywhere.
+    # Our own registry: otherwise the library would fetch references from anywhere.
     validator = bounded(kind)(schema, registry=Registry(), format_checker=FormatChecker())
     try:
         validator.validate(dict(content or {}))
@@ -138,10 +133,9 @@ def check_content(event_fields: Mapping[str, Value], content: Mapping[str, Value
         raise DecisionError(f"the form's own rules cannot be followed: {error}"[:300]) from None
 
 
-# A hostile schema must not stop the whole desk.  A pattern can take time that
-# doubles with every letter, and references that fan out do the same with every
-# level.  A pattern that could be slow is left to the server that sent it, which
-# judges the values anyway; rules that go on and on end in an error.
+# A hostile schema must not stop the desk. A pattern's time can double with every letter, and a fan
+# of references with every level. A possibly slow pattern is left to the server, which checks the
+# values anyway; endless rules end in an error.
 
 
 class TooManyRulesError(Exception):
@@ -157,10 +151,7 @@ def is_quick(pattern: object, text: str) -> bool:
 
 
 def bounded(kind: type[Validator]) -> type[Validator]:
-    """Return a class of validators that follows the rules of `kind` within bounds.
-
-    It is for one check: the steps of all that it makes are counted together.
-    """
+    """Return a bounded class of validators like `kind`, for one check; they share one count."""
     from jsonschema.validators import extend  # noqa: PLC0415 - slow to import, and rarely needed
 
     rules: dict[str, _Rule] = dict(kind.VALIDATORS)
@@ -182,7 +173,7 @@ def bounded(kind: type[Validator]) -> type[Validator]:
 
 
 def _counted(rule: _Rule, steps: Iterator[int]) -> _Rule:
-    """Return a rule that takes a step each time it is followed; without a step left it raises."""
+    """Return a rule that counts its steps, and raises without a step left."""
 
     def counted(*asked: object) -> Iterator[Any]:
         if next(steps, None) is None:
@@ -193,7 +184,7 @@ def _counted(rule: _Rule, steps: Iterator[int]) -> _Rule:
 
 
 def _where(rule: _Rule, holds: Callable[[object, object, object], bool]) -> _Rule:
-    """Return a rule that is followed only where `holds` says so of value, instance and schema."""
+    """Return a rule for those value, instance and schema where `holds` is true."""
 
     def followed(validator: object, *asked: object) -> Iterator[Any]:
         if holds(*asked):

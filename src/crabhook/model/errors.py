@@ -22,7 +22,7 @@ class DecisionError(CrabhookError):
 
 
 class InstallError(CrabhookError):
-    """Something stands in the way of an installation; nothing was changed."""
+    """Something prevents an installation; nothing was changed."""
 
 
 class DocumentError(InstallError):

@@ -10,10 +10,10 @@ from crabhook.model.jsontext import Value, canonical, in_pieces, is_short, start
 
 
 class Scope(StrEnum):
-    """How much of what an agent does an event tells to be over.
+    """What an event says is over.
 
-    RESULT is the end of a call at an agent where nobody else answers while a
-    hook is asked: it speaks of a call that was decided, never of one that waits.
+    RESULT ends a call that was already decided, at an agent where nobody else answers while a hook
+    asks.
     """
 
     NOTHING = "nothing"
@@ -38,10 +38,10 @@ class How(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How one field is told.
+    """How one field is shown.
 
-    `yes` and `no`: the sentences of a FLAG; an empty one is not shown.
-    `short`: its label on the plain desk, where that desk has none of its own.
+    `yes`, `no`: the sentences of a FLAG; an empty one is not shown. `short`: its label on the plain
+    desk, if the desk has none.
     """
 
     label: str
@@ -55,10 +55,8 @@ class Told:
 class ToolCall:
     """A call of one of the agent's tools.
 
-    `use_id` is empty where the event does not carry one (Claude Code's
-    PermissionRequest).  `input` is an object in every protocol we know, but
-    it is kept as whatever was sent.  `comments` are the keys of it under which
-    the agent's program, on this event alone, tells why the call is made.
+    `use_id` is empty where the event has none (Claude Code's PermissionRequest). `input` may be any
+    value. `comments`: its keys with the agent's own explanation, on this event alone.
     """
 
     name: str
@@ -75,12 +73,12 @@ class ToolCall:
 
     @cached_property
     def _measured(self) -> tuple[bytes, int]:
-        """Made once: an input may be megabytes, and is asked about at every step of its way."""
+        """Made once: an input may be megabytes, and every step needs this."""
         text = canonical(self.bare)
         return sha256(text.encode()).digest(), len(text)
 
     def measure(self) -> None:
-        """Make ready, in a thread, what is asked about: of a long input that takes a while."""
+        """Compute the measure in a thread: a long input takes a while."""
         digest, size = sha256(), 0
         for piece in in_pieces(self.bare, canonical):
             digest.update(piece.encode())
@@ -89,7 +87,7 @@ class ToolCall:
 
     @property
     def fingerprint(self) -> bytes:
-        """The same for inputs that are, but for comments, equal as JSON, and for no others."""
+        """Equal for inputs that are equal as JSON without comments, and for no others."""
         return self._measured[0]
 
     @property
@@ -102,12 +100,9 @@ class ToolCall:
 class Event:
     """One event of one agent.
 
-    The named fields are those every platform has, empty where the agent said
-    nothing; `fields` is the whole input as it was sent, known or not.
-    `agent_id` is empty for the session's main agent.  `told` comes from the
-    agent's table of events: the fields that tell most, in the order in which
-    screens show them.  `machine` is the one whose own token its hook showed, empty where none
-    did; no hook says it itself.
+    The named fields exist on every platform, empty if unsaid; `fields` is the whole input.
+    `agent_id` is empty for the main agent. `told`, from the agent's table of events: the most
+    telling fields in order. `machine` proved itself by its token; no hook can claim it.
     """
 
     platform: str
@@ -124,9 +119,9 @@ class Event:
 
     @property
     def session_key(self) -> tuple[str, str, str]:
-        """The platform, the session's id, and its machine: its name among those of all agents.
+        """The session's name among all agents': platform, id, and machine.
 
-        A client with another machine's token names no session of this machine, whatever it sends.
+        So another machine's client cannot name a session of this machine.
         """
         return self.platform, self.session, self.machine
 
@@ -150,10 +145,7 @@ class Event:
         return self.tool is not None and self.tool.name in tools
 
     def brief(self) -> "Event":
-        """Return the event with the start of what it tells, enough for a line, to be kept long.
-
-        It is the event itself where that is all: most calls are short.
-        """
+        """Return the event with only the start of its texts, to keep; a short one is itself."""
         given = self.tool.input if self.tool else {}
         short = isinstance(given, dict) and is_short(given)
         if short and is_short(self.fields, but="tool_input"):  # as most are: soon told
@@ -171,7 +163,7 @@ class Event:
         return self._with(tool_input, {})
 
     def _with(self, tool_input: Value, fields: Mapping[str, Value]) -> "Event":
-        """Return the event with another input and other fields: made several times a decision."""
+        """Return the event with another input and fields; a decision needs several."""
         tool = self.tool
         return Event(
             self.platform,

@@ -1,9 +1,7 @@
 """JSON as agents write it: read strictly and within bounds, written back without loss.
 
-The agents are JavaScript and Rust programs, so every number they write is one
-that `json` gives back with the same meaning.  What JSON does not know (NaN,
-Infinity, a number past a double's range) is an error here rather than
-something that would be written back as another value.
+Agents are JavaScript and Rust programs, so `json` keeps the meaning of their numbers. NaN, Infinity
+and numbers past a double's range are errors here, never other values.
 """
 
 import json
@@ -15,7 +13,7 @@ from crabhook.model.errors import PayloadError
 
 Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
 
-# Made once: `json.dumps` with options of its own makes an encoder at every call.
+# Made once: `json.dumps` with options makes a new encoder at every call.
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _CANONICAL = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _LITERAL = json.JSONEncoder(ensure_ascii=False)
@@ -50,10 +48,7 @@ WRITTEN_DEPTH = MAX_DEPTH + 20  # of what we wrote ourselves, an agent's value s
 
 
 def parse_object(text: bytes, deepest: int = MAX_DEPTH) -> dict[str, Value]:
-    """Return the one JSON object that `text` holds.
-
-    Raises PayloadError, in words for a person, for anything else; see `parse_value`.
-    """
+    """Return the one JSON object of `text`; PayloadError, in words, for anything else."""
     value = parse_value(text, deepest)
     if not isinstance(value, dict):
         raise PayloadError(f"it is a JSON {type(value).__name__}, not an object")
@@ -61,10 +56,10 @@ def parse_object(text: bytes, deepest: int = MAX_DEPTH) -> dict[str, Value]:
 
 
 def parse_value(text: bytes, deepest: int = MAX_DEPTH) -> Value:
-    """Return the one JSON value that `text` holds.
+    """Return the one JSON value of `text`.
 
-    Raises PayloadError, in words for a person, for anything else: broken
-    UTF-8, broken JSON, nesting past `deepest`, more than MAX_CONTAINERS.
+    Raises PayloadError, in words for a person, for broken UTF-8 or JSON, nesting past `deepest`,
+    more than MAX_CONTAINERS.
     """
     if text.count(b"[") + text.count(b"{") > deepest:
         _check_nesting(text, deepest)
@@ -101,16 +96,16 @@ def canonical(value: Value) -> str:
 
 
 PIECE = 1 << 18  # letters, about, that are written in one go
-_FEW = 16  # items of a list or an object that is looked into
+_FEW = 16  # items of a list or object that is written item by item
 _TOGETHER, _PLAIN = 4096, {int, float, bool, type(None)}  # items of a list
 
 
 def in_pieces(
     value: Value | Mapping[str, Value], write: Callable[[Value], str] = compact
 ) -> Iterator[str]:
-    """Yield, piece after piece, the text that `write`, `compact` or `canonical`, makes of a value.
+    """Yield the text that `write`, `compact` or `canonical`, makes of a value, in pieces.
 
-    A thread that writes a long one so lets others run in between; the encoder alone lets nobody.
+    Between pieces other threads can run; the encoder alone lets none.
     """
     if isinstance(value, str) and len(value) > PIECE:
         parts = (write(value[at : at + PIECE])[1:-1] for at in range(0, len(value), PIECE))
@@ -137,7 +132,7 @@ def in_pieces(
 def _parts(
     items: Iterable[tuple[str, Value]], write: Callable[[Value], str], *, named: bool
 ) -> Iterator[str]:
-    """Yield the text of an object's items, or of a list's: those that are short together."""
+    """Yield the text of items, short ones together."""
     first, size = True, 0
     short: list[tuple[str, Value]] = []
 
@@ -163,7 +158,7 @@ def _parts(
 
 
 def _weight(item: Value) -> int:
-    """Return about how long a value's text is; 0 for one that is to be looked into."""
+    """Return the approximate length of a value's text; 0 for one to write in pieces."""
     if isinstance(item, str):
         return len(item) + 2 if len(item) <= PIECE else 0
     if not isinstance(item, dict | list):
@@ -205,7 +200,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 def at(value: Value, path: Path) -> Value:
-    """Return what stands at that place of a value; None where there is no such place."""
+    """Return what is at that place of a value; None if there is none."""
     for step in path:
         match step, value:
             case str(key), dict(fields):
@@ -218,7 +213,7 @@ def at(value: Value, path: Path) -> Value:
 
 
 def put(value: Value, path: Path, new: Value) -> Value:
-    """Return a value with another at that place of it, and all else as it is."""
+    """Return a copy of a value with `new` at that place."""
     match path, value:
         case [str(key), *rest], dict(fields):
             return {**fields, key: put(fields.get(key), (*rest,), new)}
@@ -231,9 +226,9 @@ START = 2_000  # letters
 
 
 def is_short(fields: Mapping[str, Value], *, but: str | None = None) -> bool:
-    """Whether an object is its own start, as far as that is soon told; one field is left out.
+    """Whether an object is surely its own start; the field `but` is not counted.
 
-    It is not told of an object in which others lie deeper than one level.
+    Deeper nesting than one level counts as no.
     """
     left = START - 1
     for key, item in fields.items():
@@ -251,11 +246,10 @@ def is_short(fields: Mapping[str, Value], *, but: str | None = None) -> bool:
 
 
 def start_of(value: Value, letters: int = START) -> Value:
-    """Return the start of a value: its texts and names have about so many letters in all.
+    """Return the start of a value, with about so many letters in all.
 
-    What comes after them is left out, and so is what lies deeper than a few levels, and an item of
-    a list of which nothing is left; a text that goes on ends with CUT.  A value of which nothing
-    is left out is returned itself.
+    Later and deeply nested parts are left out; a cut text ends with CUT. A short value is returned
+    itself.
     """
     return _start(value, [letters], 4)
 
@@ -280,7 +274,7 @@ def _start(value: Value, left: list[int], levels: int) -> Value:
             continue
         start = _start(item, left, levels - 1)
         if isinstance(value, list) and not start and item:
-            break  # nothing of it is left: an empty one would be another value
+            break  # nothing is left, and an empty one would be another value
         kept[key] = start
         whole = whole and start is item
     if whole and len(kept) == len(value):
@@ -317,11 +311,10 @@ def _check_finite(value: Value) -> None:
 
 
 def _check_nesting(text: bytes, deepest: int) -> None:
-    """Refuse lists and objects that are too deep in one another, or too many, before they are made.
+    """Refuse lists and objects that are too many or too deep, before they are made.
 
-    In what is left of JSON without its strings and all else, the innermost
-    pairs are taken away again and again: an input of megabytes must not hold
-    up the loop for long.  What is no JSON is left for its reader to refuse.
+    Without strings, the innermost pairs of brackets are removed again and again: fast for
+    megabytes. The reader refuses what is no JSON.
     """
     brackets = _STRING.sub(b"", text).translate(_AS_ONE_KIND, _NO_BRACKET)
     if len(brackets) > 2 * MAX_CONTAINERS:

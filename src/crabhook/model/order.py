@@ -74,14 +74,14 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Standing(Order):
-    """An order that stands: `id` is the server's own for it, `by` is who gave it."""
+    """A standing order: `id` is the server's, `by` is its giver."""
 
     id: int = field(kw_only=True)
     by: Actor = field(kw_only=True)
 
     @classmethod
     def of(cls, order: Order, number: int, by: Actor) -> Self:
-        """Return `order` as it stands under this number."""
+        """Return `order` with this number and giver."""
         said = {one.name: getattr(order, one.name) for one in fields(Order)}
         return cls(**said, id=number, by=by)
 

@@ -1,8 +1,7 @@
 """AskUserQuestion: questions read from a tool's input, answers merged back into it.
 
-Source: the hook protocol's section 6.  The merge starts from the original
-input and adds to it, so whatever we do not know stays as it was; an input we
-cannot read is an error for the caller to show, never something to guess at.
+Source: the hook protocol's section 6. The merge adds to the original input, so unknown fields stay.
+An unreadable input is an error for the caller to show, never a guess.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,19 +16,19 @@ MAX_OPTIONS = 10_000  # of all the questions together; no person reads past them
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One thing to choose."""
+    """One option to choose."""
 
     label: str
     description: str = ""
     preview: str = ""
 
 
-_YES_OR_NO = (Option("Yes"), Option("No"))  # which an agent offers by itself for such a question
+_YES_OR_NO = (Option("Yes"), Option("No"))  # an agent itself offers this for such a question
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question; no options, or a kind nobody has heard of, asks for own words."""
+    """One question; without options, or of an unknown kind, it takes own words."""
 
     text: str
     header: str = ""
@@ -42,8 +41,7 @@ class Question:
 class Answer:
     """An operator's answer to one question.
 
-    `chosen` are indexes into the question's options; `words` are the
-    operator's own; `note` goes to the model beside the answer.
+    `chosen`: indexes of options; `words`: the operator's own; `note`: for the model.
     """
 
     chosen: tuple[int, ...] = ()
@@ -59,9 +57,8 @@ class Answer:
 def read_questions(tool_input: Value) -> tuple[Question, ...]:
     """Return the questions in an AskUserQuestion input.
 
-    Raises QuestionError where the input has none or more than a person could
-    answer, or where two ask in the same words (answers are keyed by the
-    words, so they could not be told apart).
+    Raises QuestionError for no questions, too many, or two with the same words: answers are keyed
+    by the words.
     """
     if not isinstance(tool_input, dict):
         raise QuestionError("the tool's input is not an object")
@@ -113,14 +110,11 @@ def _read_option(number: int, place: int, item: Value) -> Option:
 
 
 def merge_answers(tool_input: Value, answers: Mapping[int, Answer]) -> dict[str, Value] | None:
-    """Return the tool's whole input with the answers set, or None where there is none to set.
+    """Return the tool's whole input with the answers set, or None if there are none.
 
-    `answers` maps a question's place (from 0) to its answer.  Answers that
-    came with the input are the model's own and go; every other field, known
-    or not, stays as it was.  Raises QuestionError
-    for an input without questions, a place without a question, a choice
-    without an option or with an empty one, or several choices where one is
-    asked for.
+    `answers` maps a question's place (from 0) to its answer. The model's own answers in the input
+    are removed; all other fields stay. Raises QuestionError for no questions, a wrong place or
+    choice, an empty option, or several choices where one is allowed.
     """
     questions = read_questions(tool_input)
     texts: dict[str, Value] = {}
@@ -167,10 +161,9 @@ def _answer_text(question: Question, answer: Answer) -> str:
 
 
 def quote_label(label: str) -> str:
-    """Return a label as the agent's own terminal writes it into a list of several.
+    """Return a label as the agent's terminal writes it into a list of several.
 
-    One that holds the separator or a quote becomes a JSON string, so that the
-    list can be read back (section 6, "Multi-select").
+    With a separator or quote it is a JSON string, to be readable again (section 6, "Multi-select").
     """
     return literal(label) if ", " in label or '"' in label else label
 
@@ -186,12 +179,12 @@ def _remark(question: Question, answer: Answer) -> dict[str, Value]:
 
 
 def _others(tool_input: Mapping[str, Value], key: str, asked: set[str]) -> dict[str, Value]:
-    """Return what stands under `key` about no question: what the operator left open stays open."""
+    """Return what is under `key` beside the questions; open questions stay open."""
     known = object_at(tool_input, key)
     return {text: what for text, what in known.items() if text not in asked}
 
 
 def describe(questions: Sequence[Question]) -> str:
-    """Return the questions in one line for a list: the first one's header or text, and how many."""
+    """Return the questions in one line: the first header or text, and their number."""
     first = questions[0].header or questions[0].text
     return first if len(questions) == 1 else f"{first} +{len(questions) - 1}"

@@ -1,8 +1,7 @@
 """Floor 1: the agents, each a folder; bytes to model and model to bytes; no I/O.
 
-`interface.py` says what an agent brings along; each sibling is one and knows
-none of the others.  An agent is registered here, by one line of `AGENTS`, and
-everything else finds it in `PLATFORMS`.
+`interface.py` says what each agent's folder has; they do not know each other. One line of `AGENTS`
+registers an agent, and everything else finds it in `PLATFORMS`.
 """
 
 from collections.abc import Iterator, Mapping

@@ -44,17 +44,13 @@ def reader(
     rows: Rows[Any],
     tool: Callable[[Mapping[str, Value]], ToolCall | None] = tool_of,
 ) -> Callable[[bytes], Event]:
-    """Return the function that reads an agent's hook input.
-
-    `rows` is the agent's table of events; `tool` finds the call in an input.
-    """
+    """Return a reader of an agent's hook input; `rows`: its events, `tool` finds the call."""
 
     def read_event(payload: bytes) -> Event:
         """Return the event in a hook's standard input, known or not.
 
-        Only the event's name is needed; every other field may be missing or of
-        another type than the protocol says, and is then read as empty while
-        `fields` keeps it as it came.  Raises PayloadError.
+        Only its name is required; other fields that are missing or of a wrong type read as empty,
+        and `fields` keeps them as sent. Raises PayloadError.
         """
         fields = parse_object(payload)
         name = text_at(fields, EVENT)
@@ -123,11 +119,10 @@ _EDITS_MODE = "acceptEdits"
 def runs(
     event: Event, row: EventRow[Any], edits: Collection[str], question: str
 ) -> frozenset[Verdict]:
-    """Return what lets the call of an event happen without a person, by its mode (`Choices.runs`).
+    """Return what lets an event's call run without a person, by its mode (`Choices.runs`).
 
-    `edits`: the tools that the agent does not ask about in the mode for edits.  `question`: its
-    tool that asks a person, which no mode answers.  Where an agent asks although its mode asks
-    nobody, nobody may sit there: no opinion may let that call happen as well.
+    `edits`: tools that the mode for edits allows. `question`: the tool that asks a person, in any
+    mode. Where an agent asks in a mode that asks nobody, no opinion may let the call run too.
     """
     mode, none = event.permission_mode, frozenset[Verdict]()
     if event.tool is None or event.calls(question):
@@ -143,9 +138,9 @@ def offering(
     *parts: tuple[Beside, bool],
     runs: frozenset[Verdict] = frozenset(),
 ) -> Choices:
-    """Return the verdicts of a row, and what may go with them: the parts that are true.
+    """Return the verdicts of a row, and the true parts that may go with them.
 
-    What goes with a verdict that the event does not take is in vain, whatever is said here.
+    A part for a missing verdict has no effect.
     """
     beside = Beside.NOTHING
     common = ((Beside.HALT, Also.HALT in row.also), (Beside.MESSAGE, Also.USER in row.also))

@@ -16,15 +16,13 @@ from crabhook.platforms.rows import Held, Patience, Rows, decided
 # Agents' timers end here: 2**31 milliseconds, near 24.8 days.
 MAX_TIMEOUT = 2_147_483
 USUAL_WAIT = 86_400  # seconds: a day, so that "wait longer" reaches beyond the server's own hour
-CLIENT_GRACE = 30  # seconds the client waits longer than a question may stand
+CLIENT_GRACE = 30  # seconds that the client waits beyond a question's time
 AGENT_GRACE = 60  # seconds the agent waits longer than that
 MAX_WAIT = MAX_TIMEOUT - AGENT_GRACE
 
-# Runs the stub, the next argument, as if Python had been given it as its script.
-# Not done by Python itself, because that exits with 2 where the script is
-# missing, and 2 is how a hook blocks: with crabhook removed and its entries
-# left behind, every prompt would be refused.  This way it exits with 1, which
-# is a notice, or what `onFailure` makes of it.
+# Runs the stub, the next argument, as if it were Python's script. Python itself exits with 2 for a
+# missing script, and 2 is how a hook blocks: after removing crabhook every prompt would be refused.
+# This way a missing stub exits with 1, a notice, or what `onFailure` says.
 START = "import sys;del sys.argv[0];__file__=sys.argv[0];exec(open(__file__).read())"
 
 Group = dict[str, object]
@@ -49,10 +47,10 @@ class Transport(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Everything that decides how the entries look.
+    """The choices that decide how the entries look.
 
-    `wait` is how many seconds a question may stand, should the operator extend it.  `url` is
-    where the agent sends its hooks itself, None where it starts our client.
+    `wait`: seconds for a question, if the operator extends it. `url`: where the agent itself sends
+    its hooks; None for our client.
     """
 
     interpreter: str
@@ -76,10 +74,9 @@ class Installation:
         return {option: value for option, value in given.items() if value is not None}
 
     def client(self, patience: Patience, *platform: str, closed: bool) -> list[str]:
-        """Return the interpreter and the arguments that start our client.
+        """Return the interpreter and arguments that start our client; `closed`: failing denies.
 
-        `-I -S` halve the interpreter's start; the stub finds its package by its
-        own path, so it needs neither.  `closed`: where it fails, it denies.
+        `-I -S` halve the start; the stub finds its package by its own path.
         """
         words = [self.interpreter, "-I", "-S", "-c", START, self.stub, *platform]
         if self.stance is Stance.COMPANION:
@@ -92,8 +89,8 @@ class Installation:
     def line(self, words: Sequence[str], otherwise: str) -> str:
         """Return the shell's line that becomes our client, started by `words`.
 
-        With `exec`, so that the end that an agent sends to the shell reaches the client.
-        Where Python or our stub is gone, the line prints `otherwise`.
+        `exec` lets the agent's signal reach the client. Without Python or our stub, the line prints
+        `otherwise`.
         """
         there = f"[ -x {shlex.quote(self.interpreter)} ] && [ -r {shlex.quote(self.stub)} ]"
         return f"{there} && exec {shlex.join(words)}; echo {shlex.quote(otherwise)}"
@@ -116,10 +113,10 @@ def grouped(
     *refused: str,
     **beside: str,
 ) -> Callable[[Installation], dict[str, Group]]:
-    """Return the function that makes each event's one matcher group, in the order to be written.
+    """Return the function that makes each event's one matcher group, in writing order.
 
-    `handler` makes the group's handler, and `beside` is what else stands in a group.  The
-    function raises InstallError for what Installation.refuse, given `refused`, refuses.
+    `handler` makes the group's handler, `beside` its other members. The function raises
+    InstallError as Installation.refuse does, given `refused`.
     """
 
     def groups(installation: Installation) -> dict[str, Group]:
@@ -133,9 +130,9 @@ def grouped(
 
 
 def hooked(events: Rows[Any], installation: Installation) -> Iterator[tuple[str, Patience]]:
-    """Yield the events that our hook is installed on, those that decide a call first.
+    """Yield the events of our hook, those that decide a call first.
 
-    An event that can wait has a hook that can, though nobody may wish to hold it yet.
+    An event that can wait gets a waiting hook, even if nobody holds it yet.
     """
     waits = Patience(installation.wait + AGENT_GRACE, installation.wait + CLIENT_GRACE)
     for wanted in (decided, waiting, observed):
@@ -145,7 +142,7 @@ def hooked(events: Rows[Any], installation: Installation) -> Iterator[tuple[str,
 
 
 def waiting(events: Rows[Any]) -> tuple[str, ...]:
-    """Return the other events that can wait for the operator and are hooked."""
+    """Return the other hooked events that can wait for the operator."""
     never = (Held.ALWAYS, Held.NEVER)
     return tuple(name for name, row in events.items() if row.held not in never and row.hook is None)
 
@@ -158,10 +155,10 @@ def observed(events: Rows[Any]) -> tuple[str, ...]:
 def settings_file(
     title: str, variable: str, below_home: str, files: Mapping[Scope, str]
 ) -> Callable[[Scope, Path, Mapping[str, str]], Path]:
-    """Return the function that finds an agent's settings file, for a scope and a project.
+    """Return the function that finds an agent's settings file by scope and project.
 
-    The user's own lies in the folder that `variable` names, else in `below_home`.  The function
-    raises InstallError for a scope that the agent has not, and where there is no home.
+    The user's file is in the folder of `variable`, else in `below_home`. It raises InstallError for
+    an unknown scope, or without a home.
     """
 
     def path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
@@ -182,11 +179,11 @@ def settings_file(
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Whether the agent's user has let our hooks run, where the agent asks for that.
+    """Whether the agent's user lets our hooks run, if the agent asks.
 
-    `let`: None where it is not known yet.  `what` was found, `means` what comes of a no,
-    `advice` what to do; `edit` is the file to be mended, None where the agent itself is to be
-    started.  `events`: those that it is about, if not all.  `readable`: the agent's word was.
+    `let`: None if unknown yet. `what` was found, `means` the consequence, `advice` the remedy;
+    `edit`: the file to mend, None if the agent must be started. `events`: those concerned, if not
+    all. `readable`: the agent's answer was.
     """
 
     let: bool | None
@@ -200,7 +197,7 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """One handler of ours as it stands in a settings file."""
+    """One handler of ours in a settings file."""
 
     path: Path
     event: str
@@ -211,9 +208,9 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What an agent's `permitted` may look at: the user's own `settings`, a project, our entries.
+    """What an agent's `permitted` may read: the user's own `settings`, a project, our entries.
 
-    `read` reads a file and raises OSError, and `real` follows a path's links.
+    `read` reads a file or raises OSError; `real` follows links.
     """
 
     project: Path
@@ -233,10 +230,9 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What an agent's `brought` may look at: a project, and what its user's environment names.
+    """What an agent's `brought` may read: a project, and its user's environment.
 
-    `object_in` returns the object in a JSON file, an empty one where nobody can read one there;
-    `names` lists a folder, and nothing where there is none.
+    `object_in` returns a JSON file's object, empty if unreadable; `names` lists a folder.
     """
 
     project: Path

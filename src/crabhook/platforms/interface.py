@@ -151,7 +151,7 @@ class Turn:
 
     @property
     def id(self) -> str:
-        """A name for it that no other turn has."""
+        """A name that no other turn has."""
         return f"doctor_{self.place}"
 
 

@@ -1,6 +1,6 @@
-"""The tables of an agent: the row that it has for each of its events, and what it reads.
+"""The tables of an agent: a row for each event, and what the agent reads.
 
-What it reads, in its configuration and from its hooks, is the linter's measure.
+The linter checks configurations and hooks against the latter.
 """
 
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ WHOLE = "input"
 class Reads:
     """What an agent reads about one event.
 
-    `specific`: the keys in hookSpecificOutput.  `matcher`: what a matcher is held against: ANY,
-    FREE, NOTHING, or else one of the `values`.  `silent`: exit code 2 does nothing here.
+    `specific`: the keys in hookSpecificOutput. `matcher`: what a matcher is compared with: ANY,
+    FREE, NOTHING, or one of the `values`. `silent`: exit code 2 does nothing.
     """
 
     specific: frozenset[str] = frozenset()
@@ -37,10 +37,10 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What one agent reads, in its configuration and from its hooks: its `protocol.toml`.
+    """What one agent reads in its configuration and from its hooks: its `protocol.toml`.
 
-    Claude Code's and Gemini CLI's explain the keys there; `nested` are those of the
-    events that are read in hookSpecificOutput alone.
+    Claude Code's and Gemini CLI's files explain the keys; `nested` ones are read in
+    hookSpecificOutput alone.
     """
 
     name: str
@@ -113,10 +113,9 @@ class Held(Enum):
 
 
 class Phase(Enum):
-    """What an event means for a call of a tool, or for the turn it belongs to.
+    """What an event means for a tool call, or its turn.
 
-    BEFORE: the agent stands still until the hook has answered or was ended.  ASKING: a person at
-    the agent may answer first.
+    BEFORE: the agent waits for the hook. ASKING: a person at the agent may answer first.
     """
 
     BEFORE = "about to call"
@@ -145,8 +144,8 @@ ALL = TELL | Also.HALT
 class Patience:
     """How long a hook may take, in seconds.
 
-    `client` is our client's own limit and always the shorter one, so that it
-    is the client that gives up, in good order, and not the agent that kills it.
+    `client` is our client's own, shorter limit, so that it gives up in order before the agent kills
+    it.
     """
 
     timeout: float
@@ -155,14 +154,13 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class EventRow(Generic[W]):
-    """All that is known of one event of one agent.
+    """One event of one agent.
 
-    `verdicts`: those an operator may give, and how each is written.  `also`: what the answer may
-    carry beside.  `closes`: what the event tells to be over; of a call that was not decided here
-    it is the only sign, and `outcome` says what became of it.  `hook`: how our hook is installed:
-    with None it can wait for the operator, with a Patience it is only observed, and with a text
-    it is left out, for that reason.  `silence_decides`: what is printed decides the event, so no
-    hook that only watches may be there.  `told`: the fields that tell most.
+    `verdicts`: an operator's possible verdicts and their writing. `also`: what an answer may add.
+    `closes`: what the event says is over; for a call not decided here it is the only sign, with the
+    result in `outcome`. `hook`: our hook's kind: None can wait for the operator, a Patience only
+    observes, a text says why there is none. `silence_decides`: printing decides, so no watching
+    hook may be there. `told`: the most telling fields.
     """
 
     held: Held = Held.NEVER

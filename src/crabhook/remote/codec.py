@@ -1,9 +1,8 @@
 """The desk's values as the messages of operator.proto, and back.
 
-A dataclass is the message whose fields have the names of its own; RENAMED lists the others.  How a
-field is carried follows from its type and from the message, so that nothing is written twice: a
-text is `bytes`, a member of an enumeration is found by its name, a union is a `oneof` whose parts
-are found by the names of their classes, and what ends in `_json` is JSON.
+A dataclass becomes the message with the same field names; RENAMED lists exceptions. Types decide
+the rest: a text is `bytes`, an enumeration's member goes by name, a union is a `oneof` with its
+classes' names, and `…_json` is JSON.
 """
 
 import re
@@ -51,7 +50,7 @@ class WireError(CrabhookError):
 
 
 def to_message(value: object, message: type[M], kind: Any = None) -> M:  # noqa: ANN401 - a type
-    """Return a value, of a union where its `kind` is given, as this message; raises WireError."""
+    """Return a value, or a union's part `kind`, as this message; raises WireError."""
     try:
         way = _message(cast("Any", type(value)) if kind is None else kind, message.DESCRIPTOR)
         made: M = way.put(value)
@@ -79,7 +78,7 @@ class _Way(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """One field of a dataclass in its message.  `holds` makes what a repeated field is kept in."""
+    """One field of a dataclass in its message; `holds` makes a repeated field's container."""
 
     attribute: str
     field: str
@@ -121,7 +120,7 @@ _DATE = _Way(datetime.isoformat, datetime.fromisoformat)
 
 @cache
 def _message(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any type's hint
-    """Return how values of a type are carried by a message."""
+    """Return how a message carries a type's values."""
     if hint is Event:
         return _Way(_event_message, _event)
     if is_dataclass(hint) and isinstance(hint, type):
@@ -170,7 +169,7 @@ def _whole(found: Mapping[str, T], name: str) -> Mapping[str, T]:
 
 
 def _field_of(attribute: str, descriptor: Descriptor) -> FieldDescriptor | None:
-    """Return the field of a message that carries an attribute; None for the id of what asks."""
+    """Return the message's field for an attribute; None for the id of a request."""
     named = RENAMED.get(descriptor.name, {}).get(attribute, attribute)
     known = descriptor.fields_by_name
     for name in (named, f"{named}_json"):
@@ -210,7 +209,7 @@ def _unless_unsaid(take: Callable[[int], T], number: int) -> T | None:
 
 
 def _single(hint: Any, field: FieldDescriptor) -> _Way:  # noqa: ANN401 - any type's hint
-    """Return how one value is carried by a field."""
+    """Return how a field carries one value."""
     if field.name.endswith("_json"):
         return _json(anything=bool in get_args(hint))
     if type(None) in get_args(hint):
@@ -228,7 +227,7 @@ def _single(hint: Any, field: FieldDescriptor) -> _Way:  # noqa: ANN401 - any ty
 
 
 def _pair(hints: tuple[Any, ...], descriptor: Descriptor) -> _Way:
-    """Return how a tuple is carried: its items are the message's fields, in order."""
+    """Return how a message carries a tuple: items are fields, in order."""
     made = GetMessageClass(descriptor)
     names = [field.name for field in descriptor.fields]
     ways = [_single(hint, field) for hint, field in zip(hints, descriptor.fields, strict=True)]
@@ -246,7 +245,7 @@ def _pair(hints: tuple[Any, ...], descriptor: Descriptor) -> _Way:
 
 
 def _union(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any type's hint
-    """Return how a union is carried: each of its types by the part that is named after it."""
+    """Return how a message carries a union: each type in the part with its name."""
     made, (oneof,) = GetMessageClass(descriptor), descriptor.oneofs
     kinds = {kind.__name__: kind for kind in get_args(hint)}
     parts: dict[type, tuple[str, _Way]] = {}
@@ -300,7 +299,7 @@ def json_of(value: Value | Mapping[str, Value]) -> bytes:
     return compact(value).encode("ascii")
 
 
-# An event has its input once, and how it is told comes from the agent's own table.
+# An event carries its input once; the agent's own table says how to show it.
 
 _TEXTS = tuple(one.name for one in fields(Event) if one.type is str)
 _INPUT = "tool_input"
@@ -322,7 +321,7 @@ def _event_message(event: Event) -> Any:  # noqa: ANN401 - the message
 
 
 def own_input(event: Event) -> bytes | None:
-    """Return the input of an event's tool as JSON, where it is not what its fields have."""
+    """Return an event's tool input as JSON if its fields lack it."""
     tool, fields = event.tool, event.fields
     if tool is None or (_INPUT in fields and fields[_INPUT] is tool.input):
         return None

@@ -55,16 +55,16 @@ _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode
 class RemoteDesk:
     """A `desk.updates.Desk` of a server elsewhere, in an asyncio loop; `run` keeps it connected.
 
-    `clock` is this process's own, monotonic seconds.  `after` is where to go on from: where the
-    server can, there is no snapshot, only what is newer.  `may_not`: the server takes no desk of
-    this device's.  Screens are told of a lost connection; until it is back all is refused.
-    `decided` hears of what was decided at this desk.
+    `clock` is this process's own, monotonic seconds. `after`: the cursor; if the server can
+    continue there, no snapshot comes. `may_not`: the server refuses this device's desks. While the
+    connection is lost, screens know it and commands are refused. `decided` hears of decisions at
+    this desk.
     """
 
     def __init__(self, servers: Servers, clock: Callable[[], float], after: Cursor = NEVER) -> None:
         self._servers = servers
         self._clock = clock
-        self._all = Replica(self, clock)  # what a screen is told first that comes later
+        self._all = Replica(self, clock)  # a later screen gets this first
         self.now, self.hello = self._all.now, pb.Hello()  # on the server's clock; from the server
         self._streams: list[Callable[[News], None]] = []
         self._store, self._at, self._view = after
@@ -86,7 +86,7 @@ class RemoteDesk:
     # The desk's door.
 
     def subscribe(self, listener: Callable[[Update], object]) -> Callable[[], None]:
-        """Tell `listener` a snapshot, as soon as there is one, then every update."""
+        """Give `listener` a snapshot, as soon as there is one, then every update."""
         number = 0
 
         def stream(news: News) -> None:
@@ -106,7 +106,7 @@ class RemoteDesk:
         return stop
 
     def submit(self, command: Command) -> None:
-        """Give the server a command; `Settled` tells what became of it."""
+        """Give the server a command; its outcome comes as `Settled`."""
         if self.lost:
             self._tell(Settled(command.id, Refused(NOT_CONNECTED)))
             return
@@ -167,7 +167,7 @@ class RemoteDesk:
         self._tell(Settled(command.id, outcome))
 
     async def _answer(self, rpc: str, request: Any) -> Any:  # noqa: ANN401 - messages
-        """Give a command, and again where its answer was lost: the server does it once."""
+        """Send a command, again after a lost answer: the server does it once."""
         loop = asyncio.get_running_loop()
         until, lost = loop.time() + GIVEN_AGAIN, False
         while True:
@@ -175,7 +175,7 @@ class RemoteDesk:
                 stub = self._servers.stub
                 return read_by_grpc(await getattr(stub, rpc)(request, timeout=ANSWER_WITHIN))
             except grpc.aio.AioRpcError as error:
-                # A standby does not know what became of it elsewhere.
+                # A standby does not know the outcome elsewhere.
                 if not (error.code() in _LOST or (lost and leader_in(error) is not None)):
                     raise
             lost = True
@@ -201,7 +201,7 @@ class RemoteDesk:
                 except grpc.aio.AioRpcError as error:
                     why, leader = _why(error), leader_in(error) or ""
                     self.may_not = error.code() is grpc.StatusCode.PERMISSION_DENIED
-                except WireError as error:  # nothing of it can be gone on from
+                except WireError as error:  # the stream cannot continue
                     why, self._store = str(error), b""
                 except TimeoutError:
                     why = "nothing was heard of the server any more"
@@ -290,7 +290,7 @@ class RemoteDesk:
     # Cards, whole.
 
     async def _whole(self, message: pb.Card) -> Card:
-        """Return a card with all its inputs; those that were left out are asked for once."""
+        """Return a card with all its inputs; fetch missing ones once."""
         card: Card = to_value(message, Card)
         keys = [
             (leg.id, told.payload_sha256)
@@ -310,7 +310,7 @@ class RemoteDesk:
         return replace(card, requests=legs)
 
     async def _fetch(self, number: int) -> None:
-        """Ask for a card whole, and keep its inputs; one that is gone is shown without."""
+        """Fetch a card's inputs; a card that is gone is shown without."""
         data = bytearray()
         try:
             async for part in self._servers.stub.GetCard(
@@ -330,7 +330,7 @@ class RemoteDesk:
         self._keep(message, to_value(message, Card))
 
     def _keep(self, message: pb.Card, card: Card) -> None:
-        """Keep long inputs, and look whether each is what it is said to be."""
+        """Keep long inputs, and check that each has its digest."""
         for leg, told in zip(card.requests, message.requests, strict=True):
             if left_out(told):
                 continue

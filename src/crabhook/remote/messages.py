@@ -202,9 +202,9 @@ NEVER = Cursor(b"", 0, b"")
 
 
 class Inputs:
-    """The inputs of legs, and what names them: a long one is made into JSON once, for all desks.
+    """The inputs of legs, and their names: a long one becomes JSON once, for all desks.
 
-    `prepare` does that beside the loop; without it, it is done where it is needed first.
+    `prepare` does that beside the loop, otherwise the first use does.
     """
 
     def __init__(self) -> None:
@@ -289,7 +289,7 @@ def event_of(
 
 
 def news_in(event: pb.WatchEvent) -> News | None:
-    """Return what an event tells; None for what no screen is told.  Raises WireError."""
+    """Return the news in an event; None if no screen needs it.  Raises WireError."""
     part = event.WhichOneof("news") or ""
     kind = _NEWS.get(part)
     news: News | None = None if kind is None else to_value(getattr(event, part), kind)

@@ -1,4 +1,4 @@
-"""The servers that a desk may attach to: one leads, the others stand by and only show."""
+"""The servers of a desk: one leads, the others stand by and only show."""
 
 import asyncio
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ LOOK_EVERY, LOOK_WITHIN = 2.0, 3.0  # seconds, of a desk at a standby: whether a
 
 
 class ElsewhereError(CrabhookError):
-    """This server stands by, and another of the desk's may lead: `leader`, where that is known."""
+    """This server stands by; `leader` may lead, if known."""
 
     def __init__(self, leader: str) -> None:
         super().__init__("this server stands by, and another is looked for")
@@ -47,8 +47,8 @@ def leader_in(error: grpc.aio.AioRpcError) -> str | None:
 class Servers:
     """One of several servers at a time, each by its address and a channel.
 
-    They are tried in their order, and one that is named as the leader first, if it is among them:
-    a server's word leads to no other address.  With one server all this comes to nothing.
+    They are tried in order, but first the named leader, if it is in the list: a server's word leads
+    to no other address.
     """
 
     def __init__(self, channels: Mapping[str, grpc.aio.Channel]) -> None:
@@ -79,9 +79,9 @@ class Servers:
         return True
 
     def met(self, hello: pb.Hello, asked: pb.WatchRequest) -> None:
-        """Hear what part the server has; raises ElsewhereError where another is to be tried first.
+        """Take in the server's part; raises ElsewhereError where another one is better.
 
-        A desk stays at a standby where none leads, and looks for one meanwhile.
+        Without a leader, a desk stays at a standby and looks for one meanwhile.
         """
         if hello.part != STANDBY:
             self._left = [one for one in self._stubs if one != self.address]
@@ -110,13 +110,13 @@ class Servers:
                 reading.cancel()
 
     def leave(self) -> None:
-        """Look no more for another server than that of now."""
+        """Stop looking for another server."""
         looking, self._looking = self._looking, None
         if looking is not None:
             looking.cancel()
 
     async def _look(self, here: str, asked: pb.WatchRequest) -> str:
-        """Return the first of the other servers that is found to lead."""
+        """Return the first other server that leads."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             for address, stub in self._stubs.items():

@@ -1,7 +1,7 @@
 """The team's own small certificate authority: keys, certificates, and seals under a passphrase.
 
-All keys are ECDSA P-256, since gRPC's TLS takes no Ed25519.  This module and those that
-import it need the package `cryptography`, which no hook ever reads.
+All keys are ECDSA P-256, since gRPC's TLS takes no Ed25519. Only this module and its importers need
+the package `cryptography`; hooks never do.
 """
 
 import hashlib
@@ -72,9 +72,9 @@ def fair(passphrase: str) -> str:
 
 
 def sealed(key: Key, passphrase: str, *, cost: int = COST) -> bytes:
-    """Return a key encrypted under a passphrase: PKCS #8, whose password scrypt makes of it.
+    """Return a key encrypted under a passphrase: PKCS #8 under a password made by scrypt.
 
-    What PKCS #8 alone would do, 2048 rounds of PBKDF2, costs who guesses half a millisecond.
+    The 2048 rounds of PBKDF2 in plain PKCS #8 would cost an attacker half a millisecond a guess.
     """
     salt = secrets.token_bytes(16)
     password = _stretched(fair(passphrase), salt, cost)
@@ -122,7 +122,7 @@ def _p256(key: object) -> Key:
 
 
 def request_of(key: Key) -> bytes:
-    """Return a request for a certificate, in DER, which names nobody: the team gives the names."""
+    """Return a request for a certificate, in DER, without a name: the team gives the names."""
     builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([]))
     return builder.sign(key, SHA256()).public_bytes(Encoding.DER)
 
@@ -153,8 +153,8 @@ class Authority:
     ) -> bytes:
         """Return the certificate of a device whose key made the request, in PEM.
 
-        Nothing but the key is taken from the request.  Raises CertificateError where that is
-        no key of ours, or the request was not made by it.
+        Only the key is taken from the request. Raises CertificateError for another kind of key, or
+        a request not made by its key.
         """
         uris = [f"crabhook:operator:{operator}", f"crabhook:device:{device}"]
         uris += ["crabhook:closing"] if closing else []

@@ -32,9 +32,9 @@ def new_id(kind: str) -> str:
 
 
 def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
-    """Return the person an invitation is for, who may be in the team already.
+    """Return the invited person, who may be in the team already; raises ChangeError.
 
-    Raises ChangeError for a name that is none, and for somebody with another role or scope.
+    A wrong name is refused, and a member with another role or scope.
     """
     _check(name)
     if unknown := set(scope.kinds) - set(KINDS):
@@ -70,7 +70,7 @@ def with_device(team: Team, member: Member, device: Device) -> Team:
 
 
 def without_operator(team: Team, name: str, device: str | None, at: int) -> Team:
-    """Revoke a person, or one device of theirs, by name or id; raises ChangeError for nobody."""
+    """Revoke a person, or one of their devices, by name or id; raises ChangeError if unknown."""
     hit = 0
 
     def revoked(one: Device) -> Device:
@@ -95,7 +95,7 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
 
 
 def with_key(team: Team, name: str, key: SshKey) -> Team:
-    """Have a person show presence by an SSH key too; raises ChangeError for nobody."""
+    """Let a person show presence by an SSH key too; raises ChangeError if unknown."""
     return _with_keys(team, name, lambda keys: (*(o for o in keys if o.key != key.key), key))
 
 

@@ -1,7 +1,7 @@
-"""What a device keeps of a team that it is in: where its server is, and two keys.
+"""What a device keeps of its team: where the server is, and two keys.
 
-The key that opens lies encrypted and is opened in a desk's own memory.  The other lies open,
-and its certificate says so: with it the server lets one look, deny, hold and stop.
+The opening key is encrypted and only decrypted in a desk's memory. The closing key is not, and its
+certificate says so: with it the server allows looking, denying, holding and stopping.
 """
 
 import json
@@ -21,7 +21,7 @@ from crabhook.team.team_file import Seal
 
 @dataclass(frozen=True, slots=True)
 class DeskFacts:
-    """What a device knows of its place in a team, as it was told when it joined."""
+    """A device's place in a team, as told when it joined."""
 
     server: str
     team: str
@@ -31,9 +31,9 @@ class DeskFacts:
 
 
 class Credentials(NamedTuple):
-    """What TLS wants of a client: the authority to trust, a key, its certificate; all PEM.
+    """A client's side of TLS: the authority to trust, a key, its certificate; all PEM.
 
-    `sign` is the person's SSH key, where each command is to be signed by one.
+    `sign`: the person's SSH key, if commands need its signature.
     """
 
     authority: bytes
@@ -48,7 +48,7 @@ class DeskFolder(NamedTuple):
     path: Path
 
     def facts(self) -> DeskFacts:
-        """Return what is known of the team; raises TeamError."""
+        """Return the facts about the team; raises TeamError."""
         try:
             found = json.loads(private(self._facts))
             return DeskFacts(**{key: str(value) for key, value in found.items()})
@@ -56,7 +56,7 @@ class DeskFolder(NamedTuple):
             raise TeamError(f"{self._facts} cannot be read: {error}") from None
 
     def enter(self, facts: DeskFacts) -> "DeskFolder":
-        """Write what is known of the team, which makes the folder one; raises TeamError."""
+        """Write the facts about the team, which completes the folder; raises TeamError."""
         with told(self.path, "written"):
             write_own(self._facts, json.dumps(asdict(facts), indent=1).encode())
         return self
@@ -67,7 +67,7 @@ class DeskFolder(NamedTuple):
 
     @property
     def half_made(self) -> bool:
-        """Whether there are keys, and a kill came before what is known was written."""
+        """Whether a kill left keys without the facts about the team."""
         return (self.path / "device.pem").exists() and not self._facts.exists()
 
     def opened(self, passphrase: str) -> Credentials:
@@ -97,7 +97,7 @@ class DeskFolder(NamedTuple):
 
 
 def desk_folders(config_folder: Path) -> Iterable[DeskFolder]:
-    """Return what is kept of each team that this device is in."""
+    """Return the folder of each team that this device is in."""
     found = sorted((config_folder / "desks").glob("*/desk.json"))
     return [DeskFolder(one.parent) for one in found]
 
@@ -125,9 +125,9 @@ class DeskKeys(NamedTuple):
 
 
 def keep_keys(config_folder: Path, keys: DeskKeys, joined: Joined, seal: Seal) -> DeskFolder:
-    """Write a device's keys, over what it had; `seal` encrypts the key that opens.
+    """Write a device's keys over old ones; `seal` encrypts the opening key.
 
-    `DeskFolder.enter` comes last and makes it whole.  Raises TeamError.
+    `DeskFolder.enter` comes last and completes the folder. Raises TeamError.
     """
     folder = desk_of(config_folder, fingerprint_of(joined.authority))
     files = {
@@ -149,7 +149,7 @@ def keep_keys(config_folder: Path, keys: DeskKeys, joined: Joined, seal: Seal) -
 
 
 def desk_of(config_folder: Path, team: str) -> DeskFolder:
-    """Return where a device keeps what it has of the team of that id: no other end chooses it."""
+    """Return a device's folder for the team of that id; the other end cannot choose the folder."""
     return DeskFolder(config_folder / "desks" / team[:16])
 
 

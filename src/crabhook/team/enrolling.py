@@ -1,7 +1,6 @@
-"""The end that invites: a listener of its own, open while one invitation is, which lets one in.
+"""The inviting end: a listener of its own, open for one invitation, which admits one client.
 
-What is sent to it comes from anybody who reaches the port.  Only who proves the secret is
-heard, and is let in when a person has compared the words.
+Anybody may reach the port. A client must prove the secret, and a person must compare the words.
 """
 
 import asyncio
@@ -49,12 +48,11 @@ _Code = grpc.StatusCode
 
 @dataclass(frozen=True, slots=True)
 class Inviting:
-    """What an invitation is for, and what happens upon it.
+    """The purpose of an invitation, and its callbacks.
 
-    `check` raises CrabhookError for a key that nothing can be made for; `compare` asks a
-    person whether these words, of that device, are on the other end too; `grant` changes
-    the team, once, and returns what the other end is given.  `tell` hears of attempts that
-    were refused.
+    `check` raises CrabhookError for a key that cannot be used; `compare` asks a person if the
+    device shows these words; `grant` changes the team, once, and returns what the other end gets.
+    `tell` hears of refused attempts.
     """
 
     joins: Joins
@@ -78,7 +76,7 @@ class InvitingError(CrabhookError):
 
 
 class JoinPort(EnrolServiceServicer):
-    """Lets one in by one secret, of which it keeps what `kept` returns.
+    """Admits one client by one secret; `kept` stores what remains of it.
 
     `over` has the outcome: what was granted, or InvitingError.
     """
@@ -98,7 +96,7 @@ class JoinPort(EnrolServiceServicer):
     async def BeginJoin(  # noqa: N802 - the wire's name
         self, request: pb.BeginJoinRequest, context: Context
     ) -> pb.BeginJoinResponse:
-        """Take the invitation, if the secret is proven and nobody has it."""
+        """Reserve the invitation for a client who proves the secret."""
         if refusal := self._taken(request):
             await context.abort(*refusal)
         assert self._joining is not None  # noqa: S101 - it was taken a line ago
@@ -109,9 +107,9 @@ class JoinPort(EnrolServiceServicer):
         return pb.BeginJoinResponse(nonce=self._nonce)
 
     def _taken(self, request: pb.BeginJoinRequest) -> tuple[grpc.StatusCode, str] | None:
-        """Return why this client may not use the invitation; else mark it used, in the same step.
+        """Return why this client may not use the invitation, or mark it used, in one step.
 
-        A wrong secret tells nobody whether the invitation was used.
+        A wrong secret never tells whether the invitation was used.
         """
         fields = (bytes((request.joins & 0xFF,)), request.key, request.closing_key)
         if not proves(self._known, request.proof, *fields, request.name.encode()):
@@ -180,7 +178,7 @@ class JoinPort(EnrolServiceServicer):
         return self._inviting.grant(self._joining)
 
     def _not_the_same(self, compared: "asyncio.Task[bool]") -> None:
-        """End the invitation also where nobody waits for the words any more."""
+        """End the invitation even if nobody waits for the words."""
         if compared.cancelled() or (compared.exception() is None and compared.result()):
             return
         self._end("the words were not said to be the same: nobody joined")
@@ -190,11 +188,11 @@ class JoinPort(EnrolServiceServicer):
             self.over.set_exception(InvitingError(why))
 
     def stop(self) -> None:
-        """Ask nobody any more."""
+        """Stop asking."""
         if self._compared is not None:
             self._compared.cancel()
         if self.over.done():
-            self.over.exception()  # it was told, or nobody wants it
+            self.over.exception()  # somebody was told, or nobody wants to know
         self.over.cancel()
 
 
@@ -208,9 +206,9 @@ _FOR = {
 async def open_invitation(
     inviting: Inviting, authority: bytes, place: Place, now: float
 ) -> AsyncIterator[tuple[Invitation, JoinPort]]:
-    """Listen for the person or machine invited while the context lasts; `authority` is in PEM.
+    """Listen for the invited person or machine inside the context; `authority` is in PEM.
 
-    The listener's key lasts as long, and lies nowhere.  Raises InvitingError.
+    The listener's key lives as long, in memory only. Raises InvitingError.
     """
     key, secret = new_key(), secrets.token_bytes(16)
     certificate = passing(key, now)

@@ -69,7 +69,7 @@ class Folder(NamedTuple):
 
 
 def private(path: Path, at_most: int = 64 << 10) -> bytes:
-    """Return what is in a file that is its owner's alone; raises TeamError."""
+    """Return the content of a file that only its owner may access; raises TeamError."""
     try:
         with open_own(path) as (_, found):
             mode = stat.S_IMODE(found.st_mode)
@@ -94,10 +94,10 @@ def told(path: Path, done: str) -> Iterator[None]:
 
 @contextmanager
 def founding(folder: Folder) -> Iterator[Folder]:
-    """Give an empty folder that becomes the team's when the context ends without an error.
+    """Give an empty folder that becomes the team's if the context ends without an error.
 
-    A founding that is broken off, by kill -9 as well, so leaves no team, and the next one begins
-    anew.  Raises TeamError where there is a team, and then nothing was changed.
+    A broken founding, even by kill -9, leaves no team. Raises TeamError if there is a team already,
+    and then changes nothing.
     """
     if folder.exists:
         raise TeamError(f"there is a team already in {folder.path}; nothing was changed")
@@ -119,7 +119,7 @@ def founding(folder: Folder) -> Iterator[Folder]:
 
 
 def _lives(process: str) -> bool:
-    """Whether a process of that number runs; so that nobody clears away what another founds."""
+    """Whether a process of that number runs, which may be founding a team."""
     try:
         os.kill(int(process), 0)
     except (OSError, ValueError, OverflowError):
@@ -128,6 +128,6 @@ def _lives(process: str) -> bool:
 
 
 def _put_aside(folder: Folder) -> None:
-    """Make way where a folder holds no team, but files: what it holds may be the last of one."""
+    """Move away a folder with files but no team: they may be the last of an old team."""
     if folder.path.is_dir() and not folder.exists and any(folder.path.iterdir()):
         folder.path.rename(tempfile.mkdtemp(prefix="team-left-", dir=folder.path.parent))

@@ -1,8 +1,7 @@
-"""An invitation into the team, both ends of it: one line that one person sends another.
+"""An invitation into the team, both ends of it: one line from one person to another.
 
-The invitation says where to go and how both ends prove that they know it.  The end that was invited
-goes there, and comes back with what it is given.  Nothing is needed but the standard library and
-the wire of the hook, since a machine where agents run joins by it too.
+The line says where to connect and how both ends prove that they know it. The invited end needs only
+the standard library and the hook's wire, since agents' machines join by it too.
 """
 
 import base64
@@ -26,7 +25,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.tables import tables
 
 VALID = 15 * 60  # seconds
-TRIES = 5  # wrong secrets, after which nobody is listened to any more
+TRIES = 5  # wrong secrets before the listener closes
 PORT, DESK_PORT, HOOK_PORT = 7445, 7444, 7443
 """Where one joins, where desks go then, and where hooks do, unless somebody says otherwise."""
 SERVICE = "/crabhook.v1.EnrolService"
@@ -123,7 +122,7 @@ def six_words(pin: bytes, nonce: bytes, *fields: bytes) -> str:
 
 
 def framed(*fields: bytes) -> bytes:
-    """Return fields one after the other, so that no two rows of fields have the same bytes."""
+    """Return fields one after the other, so that different fields never give the same bytes."""
     return b"".join(len(one).to_bytes(4, "big") + one for one in fields)
 
 
@@ -176,9 +175,9 @@ def join(
     *,
     within: float = VALID,
 ) -> Joined:
-    """Join; `show` is given the six words, while the other end compares them.
+    """Join; `show` gets the six words, while the other end compares them.
 
-    Raises JoinError, and then nothing was changed here.
+    Raises JoinError, and then changes nothing here.
     """
     known = kept(invitation.secret)
     until = monotonic() + within
@@ -203,12 +202,12 @@ def join(
 
 
 def _line(invitation: Invitation) -> ssl.SSLSocket:
-    """Connect, and send nothing unless the listener holds the key that the invitation names."""
+    """Connect, and send nothing before the listener shows the invitation's key."""
     where = f"{invitation.host}:{invitation.port}"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # known by its pin, below: nobody vouches for it
+    context.verify_mode = ssl.CERT_NONE  # the pin below proves the key; no authority does
     context.set_alpn_protocols(["h2"])
     try:
         bare = socket.create_connection((invitation.host, invitation.port), ANSWER_WITHIN)
@@ -235,7 +234,7 @@ def _headers(invitation: Invitation, call: str) -> bytes:
 
 
 def _answer(line: ssl.SSLSocket, call: Call, by: float, fields: int) -> Sequence[bytes]:
-    """Carry a call to its end; return the answer's first fields, which are texts or bytes."""
+    """Finish a call; return the answer's first fields, which are texts or bytes."""
     try:
         while call.status is None:
             line.settimeout(max(by - monotonic(), 0.001))

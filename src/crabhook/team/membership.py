@@ -1,7 +1,7 @@
 """Who is in the team and what each may do: values, with no file, no clock and no cryptography.
 
-TLS shows which certificate the other end holds.  What it may do is said here and looked up
-at every call, since a connection that is open goes on after its certificate was revoked.
+TLS shows the other end's certificate. Its rights are looked up at every call, since a connection
+outlives a revoked certificate.
 """
 
 import binascii
@@ -25,7 +25,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def includes(self, other: "Role") -> bool:
-        """Whether this role may do all that the other may."""
+        """Whether this role may do everything that the other may."""
         order = list(Role)
         return order.index(self) >= order.index(other)
 
@@ -68,10 +68,9 @@ KINDS = ("call", "question", "plan", "form", "stop")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a card is about, as far as a scope asks; empty where it is not known.
+    """What a scope needs to know of a card; empty if unknown.
 
-    `machine` is the machine whose own token was shown.  `project` is the project that the agent's
-    folder lies in; the agent itself says which folder that is.
+    `machine` showed its own token. `project` contains the agent's folder, as the agent says.
     """
 
     project: str = ""
@@ -81,10 +80,9 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a person is limited to; an empty list limits nothing.
+    """A person's limits; an empty list limits nothing.
 
-    `projects` are folders, with all that is in them; `machines` and `projects` may be
-    patterns, as in `build*`.
+    `projects` are folders with all their content; both lists may have patterns, as `build*`.
     """
 
     projects: tuple[str, ...] = ()
@@ -97,7 +95,7 @@ class Scope:
         return not (self.projects or self.machines or self.kinds)
 
     def takes_in(self, facts: Facts) -> bool:
-        """Whether all that it limits is known of the card, and within the limits."""
+        """Whether the facts needed for each limit are known and inside."""
         project = normpath(facts.project) if facts.project else ""
         return (
             (not self.projects or any(_is_in(project, one) for one in self.projects))
@@ -118,10 +116,10 @@ def _is_in(project: str, folder: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device of a person's, known by its certificates' SHA-256 in hexadecimal.
+    """A person's device, known by its certificates' SHA-256 in hexadecimal.
 
-    Its key lies encrypted; `closing`, where it has one, is the certificate of a key that
-    does not.  Times are seconds since 1970; `revoked` is 0 while it is not.
+    Its opening key is encrypted; `closing` is the certificate of the other, if any. Times are
+    seconds since 1970; `revoked` 0 means not revoked.
     """
 
     id: str
@@ -135,10 +133,10 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class SshKey:
-    """A person's SSH key by which they show presence: `key` as in a .pub file, without comment.
+    """A person's SSH key to show presence: `key` as in a .pub file, without comment.
 
-    `confirmed`: an admin vouches that it never signs without a person, which nobody can prove of
-    a key that is not in hardware.
+    `confirmed`: an admin vouches that it never signs without a person, which only hardware keys
+    prove.
     """
 
     key: str
@@ -171,7 +169,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How an invitation went that let nobody in, or an attempt at one, in words; and when."""
+    """A failed invitation, or a refused attempt, in words; and when."""
 
     at: int
     what: str
@@ -181,7 +179,7 @@ class Attempt:
 class Seat:
     """Who sits at a desk: a person, by which device, and whether by its closing key.
 
-    `signed`: that key opens, for this one call, since an SSH key of theirs signed it.
+    `signed`: the closing key opens for this one call, since the person's SSH key signed it.
     """
 
     operator: str
@@ -210,9 +208,9 @@ NOT_IN_TEAM = Refused("this certificate is of no device in the team")
 class Team:
     """The whole team at one version of its file.
 
-    `id` is the fingerprint of its certificate authority.  `names` are the names and addresses
-    in the certificate that a server of the team was given last; each server has its own.
-    `attempts` are the last that were refused.  Both are for the server to record.
+    `id` is the fingerprint of its certificate authority. `names`: the names and addresses in the
+    server's certificate; invitations use the first. `attempts`: the last refused ones, for the
+    server's record.
     """
 
     id: str
@@ -233,7 +231,11 @@ class Team:
         return NOT_IN_TEAM
 
     def seat(self, operator: str, device: str, now: float) -> Identified:
-        """Return the seat of a person at a device of theirs, both by id."""
+        """Return why the seat may not do this, or None; `facts` are of the card.
+
+        Without a card, a limited person may only look (each card is checked again), and do nothing
+        that reaches beyond the limits.
+        """
         for member in self.members:
             for one in member.devices:
                 if (member.id, one.id) == (operator, device):
@@ -270,7 +272,7 @@ class Team:
     ) -> Identified:
         """Return who may do this by that certificate, or why they may not.
 
-        `opened` returns the seat with what else was shown, or why that is not good.
+        `opened` returns the seat with other proofs, or why they fail.
         """
         seat = self.identify(certificate, now)
         if opened is not None and isinstance(seat, Seat):
@@ -323,5 +325,5 @@ def fingerprint_of(certificate: bytes | str) -> str:
 
 
 def digest_of(token: str) -> str:
-    """Return what a machine's token is known by."""
+    """Return the digest that identifies a machine's token."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,11 +1,10 @@
-"""Presence shown by an SSH key, in place of the passphrase: what is signed, and what then counts.
+"""Presence shown by an SSH key, in place of the passphrase: what is signed, and its effect.
 
-A device shows its closing key, which lies open.  A signature by a key of the same person, over
-this one call to this server, lets the call do what that person may do.
+A device shows its closing key. A signature by the same person's SSH key, over this one call to this
+server, lets the call do what the person may do.
 
-Public keys are read here, and signatures of ssh-keygen proven: the format is PROTOCOL.sshsig of
-OpenSSH.  A key in hardware (`sk-…`) says in its signature whether somebody touched it; of every
-other key nobody can tell what it took to sign.
+This module reads public keys and checks ssh-keygen's signatures (OpenSSH's PROTOCOL.sshsig). A
+hardware key (`sk-…`) says whether somebody touched it; no other key proves a person.
 """
 
 import base64
@@ -127,7 +126,7 @@ def shown_by(signature: bytes, message: bytes) -> Shown:
 
 
 def _strings(data: bytes) -> Iterator[bytes]:
-    """Yield the strings that SSH has written one after the other; raises ValueError."""
+    """Yield the strings in SSH's format; raises ValueError."""
     while data:
         size = int.from_bytes(data[:4], "big")
         if len(data) < 4 + size:
@@ -172,7 +171,7 @@ def _sk_ecdsa(blob: bytes, made: bytes, signed: bytes) -> bool:
 def _of_hardware(
     kind: bytes, made: bytes, application: bytes, signed: bytes
 ) -> tuple[bytes, bool, bytes]:
-    """Return the signature of a key in hardware, whether it was touched, and what it covers."""
+    """Return a hardware key's signature, whether it was touched, and the signed bytes."""
     body, told = made[:-5], made[-5:]  # a byte of flags, and a counter
     named, signature = _strings(body)
     _same(kind, named)
@@ -211,10 +210,10 @@ Sign: TypeAlias = Callable[[bytes], Awaitable[bytes]]
 
 
 class Call(NamedTuple):
-    """What is signed: a call by this person, to the server that drew the challenge.
+    """What is signed: a call by this person, to the server that made the challenge.
 
-    `team` and `operator` are ids, `request` is the message as it is sent, and `at` the time on the
-    server's clock at which the signature was asked for, seconds.
+    `team` and `operator` are ids, `request` is the message as sent, and `at` is when the server
+    asked for the signature, by its clock.
     """
 
     team: str
@@ -253,7 +252,7 @@ def opened_by(signature: bytes, call: Call, team: Team, seat: Seat, now: float) 
 
 
 def _without_a_person(known: SshKey, shown: Shown) -> str:
-    """Return why a signature shows no person; empty where it does, or where a person vouches."""
+    """Return why a signature shows no person; empty if it does, or an admin vouches."""
     if shown.key.in_hardware:
         return "" if shown.touched else "the key was not touched"
     return "" if known.confirmed else "this key signs without a person"

@@ -1,8 +1,7 @@
-"""The team's folder: its file, signed by its authority, and what the server needs for TLS.
+"""The team's folder: its file, signed by its authority, and the server's TLS files.
 
-The file is one line that names the format and holds the signature, then JSON.  A program
-that can write the file still cannot change the team: the key of the authority, which signs, lies
-encrypted under the passphrase.
+The file is a line with format and signature, then JSON. Writing the file is not enough to change
+the team: the authority's key is encrypted under the passphrase.
 """
 
 import asyncio
@@ -47,7 +46,7 @@ from crabhook.team.membership import (
 )
 
 FORMAT = 1
-LOOK_EVERY = 1.0  # seconds, where nobody asks
+LOOK_EVERY = 1.0  # seconds between looks without a request
 Seal: TypeAlias = Callable[[Key], bytes]
 _LARGEST = 4 << 20  # bytes: ten thousand members
 _KIND = re.compile(rb"crabhook-team-v([0-9]{1,4}) ([A-Za-z0-9+/=]{1,200})\n")
@@ -55,9 +54,9 @@ _SIGNED_FOR = b"crabhook-team-v1\0"
 
 
 def found(folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: float) -> Authority:
-    """Found a team: make its authority, its server's certificate and its file, with nobody in it.
+    """Found a team: its authority, its server's certificate and its file, without members.
 
-    Raises TeamError where there is one, CertificateError for a poor passphrase or name.
+    Raises TeamError if there is one, CertificateError for a poor passphrase or name.
     """
     if folder.exists:
         raise TeamError(f"there is a team already in {folder.path}; nothing was changed")
@@ -73,9 +72,9 @@ def found(folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: fl
 
 
 def serve_as(folder: Folder, authority: Authority, names: tuple[str, ...], now: float) -> None:
-    """Give the server a certificate for these names, and a key where it has none.
+    """Give the server a certificate for these names, and a key if it has none.
 
-    A key that is there stays: a certificate is one file, so that no kill leaves half a pair.
+    An existing key stays: the certificate alone is one file, so no kill leaves half a pair.
     """
     try:
         key = opened(private(folder.server_key))
@@ -103,10 +102,9 @@ def change(
     with_change: Callable[[Team], Team],
     put: Callable[[bytes], object] = lambda _: None,
 ) -> Team:
-    """Write the team changed, one version on; one process at a time.  Raises TeamError.
+    """Write the changed team with the next version, one process at a time; raises TeamError.
 
-    `put` is given the file first, and where it raises nothing is changed: it puts the team where
-    several servers go by the same.
+    `put` gets the file first, for servers that share a team; if it raises, nothing changes.
     """
     with _locked(folder.path):
         before = read_team(private(folder.team, _LARGEST), authority.certificate)
@@ -119,10 +117,10 @@ def change(
 
 
 def take(folder: Folder, content: bytes) -> None:
-    """Put a newer version of the file in the place of the one here; an older one changes nothing.
+    """Replace the file by a newer version; an older one changes nothing.
 
-    Nor does any while somebody changes the team here, so ask again.  Raises TeamError for one that
-    this team's authority has not signed.
+    A change of the team here goes first, so try again. Raises TeamError for a version that this
+    team's authority has not signed.
     """
     with suppress(BlockingIOError), _locked(folder.path, wait=False):
         here = private(folder.team, _LARGEST)
@@ -212,19 +210,19 @@ def team_in(folder: Folder) -> Team:
 
 
 class TeamReader:
-    """The team as it is now, for a server: its file is looked at whenever somebody asks.
+    """The present team, for a server: each use looks at the file.
 
-    `changed` hears of each person, device and machine that comes or goes, `refused` of each that
-    an invitation did not let in, `spoilt` why nobody is in the team now; all in words.
+    `changed` hears of persons, devices and machines that come or go, `refused` of failed attempts
+    to join, `spoilt` of a file that cannot be used; all in words.
 
-    The authority is the one that was there at the server's start.  While the file cannot be
-    used, or is older than what was seen, nobody may do anything: silence opens no gate.
+    The authority is that of the server's start. With an unusable or outdated file nobody may do
+    anything: silence opens no gate.
 
-    `shared` is the record, where several servers share one: the file is then a copy of what it has.
+    `shared`: the record of servers that share one team; the file is then a copy.
     """
 
     def __init__(self, folder: Folder) -> None:
-        """Raises TeamError where there is no team that can be used."""
+        """Raises TeamError if there is no usable team."""
         self.folder, self.shared = folder, ""
         self.authority = private(folder.authority)
         self._newest = self._seen()
@@ -241,7 +239,7 @@ class TeamReader:
         return f"<TeamReader {self.folder.path} version {self._newest}>"
 
     def current(self) -> Team | Refused:
-        """Return the team, or why nobody is in it now."""
+        """Return the present team, or why it is unusable."""
         try:
             found = os.stat(self.folder.team, follow_symlinks=False)  # noqa: PTH116 - no link
         except OSError as error:
@@ -270,12 +268,12 @@ class TeamReader:
 
     @property
     def trouble(self) -> str:
-        """Why nobody is in the team now, or what else is wrong with it; empty for nothing."""
+        """Why the team is unusable, or what else is wrong; empty for nothing."""
         outcome = self.current()
         return outcome.why if isinstance(outcome, Refused) else self._unnoted
 
     async def keep(self) -> None:
-        """Look once in a while too: what changes is to be told though nobody asks."""
+        """Look once in a while too, to tell of changes without a request."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             self.current()
@@ -310,9 +308,9 @@ class TeamReader:
         return team
 
     def _note(self) -> None:
-        """Note the version for the next start; where that fails, say so and go on to try.
+        """Store the version for the next start; on failure, report and retry later.
 
-        What the file says counts all the same: who was revoked in it is out from now on.
+        The file counts all the same: a revoked person is out at once.
         """
         try:
             write_own(self.folder.newest, f"{self._newest}\n".encode())

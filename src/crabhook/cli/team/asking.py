@@ -1,6 +1,6 @@
-"""That a person is there: a passphrase typed on the terminal itself, or an SSH key's signature.
+"""Proof that a person is there: a passphrase typed on the terminal, or an SSH key's signature.
 
-A passphrase is read from nowhere else.  With a key, `ssh-keygen` signs each command of a desk.
+The terminal is the only way to give a passphrase; with a key, `ssh-keygen` signs each command.
 """
 
 import asyncio
@@ -53,9 +53,9 @@ _SET_DUMPABLE = 4  # prctl's, of Linux alone
 
 
 def unread_by_others() -> None:
-    """Let no other process of this user read our memory, and no core be written, from now on.
+    """Stop this user's other processes from reading our memory, and core dumps.
 
-    Where the system has no such thing, we go on without: SECURITY.md says so.
+    A system without this goes on without: SECURITY.md says so.
     """
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -65,9 +65,9 @@ def unread_by_others() -> None:
 
 
 def yours(team: str) -> str:
-    """Return the prompt for the passphrase that a person chose when they founded or joined a team.
+    """Return the prompt for the passphrase that a person chose when founding or joining.
 
-    The founder of a team has the same passphrase for the team and for their own desk.
+    A founder's desk and team share one passphrase.
     """
     return f"Your passphrase for the team {safe(team)}: "
 
@@ -107,9 +107,9 @@ class SigningError(CrabhookError):
 
 
 def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
-    """Return what opens gates, after a word of why: a key that signs, or what a passphrase opens.
+    """Return the keys that open gates, by signature or passphrase; raises CrabhookError.
 
-    Raises CrabhookError.
+    `why` is printed first.
     """
     key, closing = folder.signing_key(), folder.closing()
     if key is not None and closing is not None:
@@ -119,7 +119,7 @@ def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
 
 
 async def _signed(key: Path, text: bytes) -> bytes:
-    """Have ssh-keygen sign, by the ssh-agent or the key's file; a key may ask its holder first."""
+    """Let ssh-keygen sign, by the ssh-agent or a key file; a key may ask its holder first."""
     sys.stderr.write(f"Touch or confirm the key {safe(str(key))} ...\n")
     try:
         signing = await asyncio.create_subprocess_exec(

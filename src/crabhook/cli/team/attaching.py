@@ -55,7 +55,7 @@ def attach(arguments: argparse.Namespace) -> None:
 
 
 def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
-    """Return what is kept of the team of that name, or of the only one; raises AttachError."""
+    """Return the folder of the named or only team; raises AttachError."""
     wanted = [one for one in folders if team is None or one.facts().team == team]
     if len(wanted) == 1:
         return wanted[0]
@@ -67,10 +67,9 @@ def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
 
 
 def place_of(folder: "DeskFolder") -> str:
-    """Return where the team's server takes desks; raises AttachError where nobody listens.
+    """Return where the team's server takes desks; raises AttachError if nobody listens.
 
-    A team's desk on its server's own machine finds that wherever it listens by now: the server
-    says so itself, in the user's runtime folder.
+    On the server's own machine its present address is in the user's runtime folder.
     """
     server = folder.facts().server
     host = server.rpartition(":")[0].strip("[]")
@@ -86,7 +85,7 @@ def place_of(folder: "DeskFolder") -> str:
 
 
 def _own_place(folder: "DeskFolder") -> str:
-    """Return where this machine's own server takes desks; empty where it is none, or another's."""
+    """Return where this machine's own server takes desks; empty for another team's or none."""
     from crabhook.cli.background import running_at, socket_of  # noqa: PLC0415 - not for machines
     from crabhook.server.address import TcpAddress, parse_address  # noqa: PLC0415 - likewise
     from crabhook.server.unix_socket import read_status  # noqa: PLC0415 - likewise
@@ -107,22 +106,21 @@ def _own_place(folder: "DeskFolder") -> str:
             if isinstance(address, TcpAddress) and (host := _from_here(address.host)):
                 return str(TcpAddress(host, address.port))
     except CrabhookError:
-        pass  # then it is where it was when this device joined
+        pass  # the address is as when this device joined
     return ""
 
 
 def _from_here(host: str) -> str:
-    """Return by what a program here reaches a server that listens on a host, were it its own."""
+    """Return the address by which a local program reaches a host that a local server listens on."""
     if host in _ANYWHERE:
         return _ANYWHERE[host]
     return host if host in _HERE else ""
 
 
 def look_for(server: str) -> None:
-    """See that somebody listens where a server takes desks; raises AttachError where nobody does.
+    """Check that a server takes desks there; raises AttachError if nobody listens.
 
-    So that this is said at once, in plain words, and nobody types a passphrase for nothing.  Of a
-    list of servers one is enough.
+    The check comes before the passphrase. Of a list of servers, one is enough.
     """
     if any(os.environ.get(one) for one in _PROXIES):
         return  # gRPC goes another way than we can look
@@ -135,7 +133,7 @@ def look_for(server: str) -> None:
 
 
 def _why_not(server: str) -> str:
-    """Say why nobody is to be reached there; nothing where somebody may be."""
+    """Say why nobody can be reached there; empty if somebody may be."""
     host, _, port = server.rpartition(":")
     host = host.strip("[]")
     try:
@@ -157,7 +155,7 @@ _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def _nobody_here(server: str) -> str:
-    """Say what to do where no server here takes desks: one may run with its own alone."""
+    """Say what to do where no server here takes desks."""
     from crabhook.cli.background import running_at, socket_of  # noqa: PLC0415 - not for machines
 
     pid = None
@@ -172,9 +170,9 @@ def _nobody_here(server: str) -> str:
 
 
 async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
-    """Attach to a server, and show its desk; raises AttachError where it cannot be reached.
+    """Attach to a server, and show its desk; raises AttachError if unreachable.
 
-    At its end a person is told what was decided here.
+    At the end a person reads what was decided here.
     """
     from crabhook.ui.tally import WAITS_ON, Tally  # noqa: PLC0415 - not for machines
 
@@ -192,7 +190,7 @@ async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
 async def connected(
     server: str, keys: "Credentials", after: "Cursor | None" = None
 ) -> "AsyncIterator[RemoteDesk]":
-    """Give a desk that is connected, and goes on from a cursor; raises AttachError.
+    """Give a connected desk that continues after a cursor; raises AttachError.
 
     `server` may be a list, with commas.
     """

@@ -1,7 +1,7 @@
 """`crabhook demo --team`: one server, two people at desks of their own, and the scripted agent.
 
-In a terminal both desks are full screens in tmux, each a `crabhook desk` of its own; without
-one, or without tmux, both are desks of lines that are played.
+In a terminal with tmux both desks are full screens, each a `crabhook desk`; otherwise both are
+played as desks of lines.
 """
 
 import asyncio
@@ -42,14 +42,14 @@ from crabhook.ui.plain import desk as plain
 from crabhook.ui.tally import Tally
 from crabhook.ui.terminal import standard_writer
 
-BESIDE = 160  # columns from which two desks stand side by side
+BESIDE = 160  # columns for two desks side by side
 ATTACH_WITHIN = 20.0  # seconds for both desks to be there, before the agent begins
 LOOK_EVERY = 0.1  # seconds
 LAST_LOOK = 2.0  # seconds for which the desks stay when the agent has ended
 _AT = ("localhost", "127.0.0.1")
 
-# Who sits at the desks, and what each types about a call where nobody else sits there.  Both
-# decide the first call at once; where it was denied, the agent makes another in its place.
+# The people at the desks, and what each types about a call that the other one is not at. Both
+# decide the first call at once; after a denial the agent makes another call.
 PEOPLE: Mapping[str, tuple[Role, Mapping[str, str]]] = {
     "ann": (
         Role.ADMIN,
@@ -73,7 +73,7 @@ GO_ON = (
 
 
 class Told:
-    """What is told of the demo when it is over: who decided what, and what the agent read."""
+    """The demo's results: who decided what, and what the agent read."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -139,7 +139,7 @@ async def _served(runner: Runner, folder: Path) -> AsyncIterator[tuple[str, Sequ
 
 
 def _seat(folder: Path, authority: Authority, team: Folder, server: str, name: str) -> Seat:
-    """Let somebody into the team, with a device whose folder is a part of the demo's."""
+    """Admit a person with a device in the demo's folder."""
     member = invitable(Team("", "", 0), name, PEOPLE[name][0], Scope())
     keys, home, passphrase = DeskKeys.new(closing=False), folder / name, secrets.token_hex(16)
     who = Joining(Joins.DESK, *keys.requests(), f"{name}'s laptop")
@@ -152,7 +152,7 @@ def _seat(folder: Path, authority: Authority, team: Folder, server: str, name: s
 
 
 async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
-    """Play both people at desks of lines, each line of which says whose it is."""
+    """Play both people at desks of lines; each line names its person."""
     write, one_at_a_time = standard_writer(), asyncio.Lock()
 
     async def tell(text: str, whose: str = "agent") -> None:
@@ -189,7 +189,7 @@ async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
 
 
 async def _on_screens(runner: Runner, server: str, seats: Sequence[Seat], folder: Path) -> None:
-    """Open both desks in a tmux of our own, until both were left or the agent has ended."""
+    """Open both desks in our own tmux, until both have left or the agent has ended."""
 
     async def reads(read: Read) -> None:
         runner.observe(*read.told())
@@ -241,7 +241,7 @@ class Tmux:
         return printed.decode().rstrip("\n")
 
     async def unlock(self, pane: str, passphrase: str) -> None:
-        """Type the passphrase that a desk asks for, so that nobody has to in a demo."""
+        """Type the passphrase that a desk asks for."""
 
         async def asks() -> bool:
             return "Your passphrase" in await self.run("capture-pane", "-p", "-t", pane)
@@ -258,7 +258,7 @@ class Tmux:
         await shown.wait()
 
 
-# What the panes look like; F2 goes from one to the other, and so does the mouse.
+# The look of the panes; F2 or the mouse changes between them.
 _LOOKS = (
     ("set-option", "-g", "mouse", "on"),
     ("set-option", "-g", "pane-border-status", "top"),
@@ -300,12 +300,12 @@ async def _tmux(
 
 
 def _without_tmux() -> dict[str, str]:
-    """Return our environment for a tmux of its own, in which another one may run."""
+    """Return our environment without tmux's own, so that ours can run inside another."""
     return {name: value for name, value in os.environ.items() if name != "TMUX"}
 
 
 async def _until(true: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something is true that other processes do, or give up after a while."""
+    """Wait until other processes make something true, or give up after a while."""
     with suppress(TimeoutError):
         async with asyncio.timeout(ATTACH_WITHIN):
             while not await true():  # noqa: ASYNC110 - no event tells of another process
@@ -313,7 +313,7 @@ async def _until(true: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def _until_one_ends(*work: Awaitable[None]) -> None:
-    """Wait until one of several has ended; what is left of them is cancelled."""
+    """Wait until one of several has ended; cancel the others."""
     tasks = [asyncio.ensure_future(one) for one in work]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

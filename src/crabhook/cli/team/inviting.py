@@ -1,6 +1,6 @@
-"""A team founded, and who else comes in: `crabhook operators invite` and `machines invite`.
+"""Founding a team and inviting: `crabhook operators invite` and `machines invite`.
 
-One line lets one person or one machine in, after the six words.
+One line admits one person or one machine, after the six words.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def change(folder: Folder, authority: Authority, with_change: Callable[[Team], T
 
 
 def _shared_by(folder: Folder) -> SharedDocuments | None:
-    """Return the documents of a team that servers share; None of one that is being founded."""
+    """Return the documents of a team that servers share; None while one is being founded."""
     return team_on_record() if folder == team_folder() and folder.exists else None
 
 
@@ -102,10 +102,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 def found_here(
     names: Iterable[str], server: str, operator: str | None = None, team: str | None = None
 ) -> DeskFolder:
-    """Found a team whose passphrase a person types; return the keys of who is its first admin.
+    """Found a team whose passphrase a person types; return its first admin's keys.
 
-    `server` is where that admin's desk goes on this machine, and `names` are those that others
-    know the machine by.  Raises CrabhookError.
+    `server`: where that admin's desk connects here; `names`: the machine's names for others. Raises
+    CrabhookError.
     """
     if not team_folder().exists and team_on_record():
         raise SharedError("the record has a team already: `crabhook team pull` brings it here")
@@ -124,9 +124,9 @@ def found_here(
 
 
 def finished_here(server: str) -> DeskFolder | None:
-    """Finish a founding that was broken off once its team was there; None where none was.
+    """Finish an interrupted founding whose team exists already; None if there is none.
 
-    Raises TeamError for a team that cannot be used.
+    Raises TeamError for an unusable team.
     """
     if not team_folder().exists:
         return None
@@ -210,10 +210,10 @@ def _at(host: str, port: int) -> str:
 
 
 class Noting:
-    """Tells the person here of attempts that were refused, and notes them for the server's record.
+    """Tells the person here of refused attempts, and notes them for the server's record.
 
-    The note is in the team's file, which the authority signs while it is open for the invitation:
-    so nobody else can write it, and it needs no way to a server that may not run.
+    The note is in the team's file, signed during the invitation: nobody else can write it, and no
+    server needs to run.
     """
 
     def __init__(self, folder: Folder, authority: Authority, about: str) -> None:
@@ -230,7 +230,7 @@ class Noting:
         self.note(words)
 
     def note(self, words: str) -> None:
-        """Note what became of the invitation, which is told elsewhere."""
+        """Note the invitation's end, which is told elsewhere."""
         self._left -= 1
         if self._left >= 0:
             what, at = f"{self._about}: {words}", int(time.time())
@@ -257,7 +257,7 @@ async def _invited(
 
 
 async def _compare(words: str, who: Joining) -> bool:
-    """Ask the person here for the words; in a thread that the end of the command does not await."""
+    """Ask the person here for the words, in a thread that does not delay the command's end."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[bool] = loop.create_future()
 

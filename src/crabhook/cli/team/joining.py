@@ -1,6 +1,6 @@
-"""`crabhook desk join`, and what `crabhook install --join` does: the end that was invited.
+"""`crabhook desk join`, and `crabhook install --join`: the invited end.
 
-What a machine needs to join is the standard library alone.
+A machine joins with the standard library alone.
 """
 
 import argparse
@@ -57,7 +57,6 @@ def join_machine(line: str) -> MachineKeys:
 
 
 def _join_desk(arguments: argparse.Namespace) -> None:
-    """Join with this device, as the person who was invited."""
     from crabhook.cli.team.asking import new_passphrase  # noqa: PLC0415 - not for machines
     from crabhook.team.certificates import sealed  # noqa: PLC0415 - likewise
     from crabhook.team.desk_keys import DeskKeys, keep  # noqa: PLC0415 - likewise
@@ -75,7 +74,7 @@ def _join_desk(arguments: argparse.Namespace) -> None:
 
 
 def _use_key(arguments: argparse.Namespace) -> None:
-    """Have an SSH key sign here in place of the passphrase, or none."""
+    """Let an SSH key sign here in place of the passphrase, or no longer."""
     from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
 
     folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
@@ -95,7 +94,7 @@ def _use_key(arguments: argparse.Namespace) -> None:
 
 
 def _use_server(arguments: argparse.Namespace) -> None:
-    """Have this device's desk and verbs go to another server of its team, or to several in turn."""
+    """Set the servers of its team that this device's desk and verbs use."""
     from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
 
     folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)

@@ -1,6 +1,6 @@
-"""`crabhook team init`, `operators` and `machines`: a team founded, invited into, revoked.
+"""`crabhook team init`, `operators` and `machines`: found a team, invite, revoke.
 
-What changes a team takes its passphrase, typed on the terminal itself: see `asking`.
+A change takes the team's passphrase, typed on the terminal itself: see `asking`.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def _names(arguments: argparse.Namespace) -> None:
 
 
 def _pull(arguments: argparse.Namespace) -> None:
-    """Make this machine another server's of the team on record, or bring its copy up to date."""
+    """Let this machine be another server of the shared team, or update its copy."""
     folder, there = team_folder(), team_on_record()
     if there is None:
         raise SharedError("no team is on record where servers share one: `crabhook team init` here")
@@ -80,7 +80,7 @@ def _pull(arguments: argparse.Namespace) -> None:
 
 
 def _push(_: argparse.Namespace) -> None:
-    """Put this machine's team on record, where it is newer than what is there."""
+    """Share this machine's team where it is newer than the shared one."""
     folder, there = team_folder(), team_on_record()
     if there is None:
         raise SharedError(
@@ -141,7 +141,7 @@ def _distrust_key(arguments: argparse.Namespace) -> None:
 
 
 def _line_of(given: str) -> str:
-    """Return a public key that is written out, or in a file; raises CrabhookError."""
+    """Return a public key, given as text or file; raises CrabhookError."""
     if len(given.split()) > 1:
         return given
     try:

@@ -1,8 +1,7 @@
-"""A desk for the length of one verb: what it tells is awaited, printed as JSON, or sent to it.
+"""A desk for the length of one verb: the verb awaits news, prints JSON, or sends a command.
 
-docs/reference/verbs.md has the schemas of cards, sessions and entries of the history; a test holds
-what is printed against them.  Times are ISO 8601 in UTC, made of the clock of the server and the
-date of this machine.
+docs/reference/verbs.md has the schemas; a test checks the output against them. Times are ISO 8601
+in UTC, from the server's clock and this machine's date.
 """
 
 import asyncio
@@ -39,9 +38,9 @@ class UnheardError(CrabhookError):
 
 
 class Attached:
-    """A desk whose first snapshot has come; `changed` is set whenever it tells more.
+    """A desk after its first snapshot; `changed` is set at every update.
 
-    `patience` is for how many seconds longer a command may take, as where a key is touched first.
+    `patience`: seconds added for a command, as when a key must be touched.
     """
 
     def __init__(self, desk: Desk, patience: float = 0.0) -> None:
@@ -82,9 +81,9 @@ class Attached:
 
 
 async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[AttachedDesk], float]:
-    """Return the desks that are attached to a server, and the time on its clock.
+    """Return the desks attached to a server, and the server's time.
 
-    Raises CrabhookError, at once where nobody listens.
+    Raises CrabhookError, at once if nobody listens.
     """
     for one in (addresses := listed(server)):
         host, _, port = one.rpartition(":")
@@ -105,9 +104,9 @@ async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[Atta
 
 
 def attached_of(team: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
-    """Return which desks are attached to a team's server, by their operators' ids.
+    """Return the attached desks of a team's server, by their operators' ids.
 
-    This device's open key asks for it: where there is none, or no server, nobody is known.
+    This device's open key asks; without it or a server the result is empty.
     """
     found: dict[str, list[Mapping[str, object]]] = {}
     for folder in desk_folders(config.config_folder()):
@@ -116,7 +115,7 @@ def attached_of(team: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
             if keys is None or fingerprint_of(keys.authority) != team:
                 continue
             desks, now = asyncio.run(who_is_attached(place_of(folder), keys))
-            for one in desks[:-1]:  # the last to come is who asks
+            for one in desks[:-1]:  # the last one in the list is this process
                 since = iso(round(time() - (now - one.since)))
                 by, beside = one.by, {"since": since, "closing": one.closing}
                 told = {"device": by.desk, "address": by.address, "role": by.role, **beside}
@@ -155,7 +154,7 @@ class Teller:
         return iso(time() + moment - self.now())
 
     def card(self, card: Card) -> dict[str, Value]:
-        """Tell a card: what is asked, by whom, how risky it is, and how long it waits."""
+        """Return a card as JSON: its request, asker, risk and waiting time."""
         return {
             "number": card.number,
             "version": card.revision,
@@ -203,7 +202,7 @@ class Teller:
         }
 
     def session(self, view: SessionView) -> dict[str, Value]:
-        """Tell a live session: what it does, how long, and what of it waits."""
+        """Return a live session as JSON: its acts, their time, its waiting requests."""
         return {
             "platform": view.platform,
             "session": view.session,
@@ -259,7 +258,7 @@ def _risk(risk: Risk) -> Value:
 
 
 def _because(card: Card) -> Value:
-    """Tell why a card is here; of an older server's, the words alone."""
+    """Return why a card is here; from an older server only in words."""
     why = card.brought
     if why is None:
         return {"kind": "", "words": card.because, "name": "", "note": ""}
@@ -267,7 +266,7 @@ def _because(card: Card) -> Value:
 
 
 def name_of(by: Actor | None) -> str:
-    """Return who decided, an operator by name; empty where nobody did."""
+    """Return who decided, an operator by name; empty for no person."""
     if isinstance(by, Operator):
         where = f" at {by.desk}" if by.address else ""
         return f"{by.name}{where}"

@@ -47,9 +47,9 @@ Act: TypeAlias = Callable[[Attached, argparse.Namespace], Awaitable[int]]
 
 
 def folder_of(arguments: argparse.Namespace) -> DeskFolder:
-    """Return what is kept of the team that is meant; raises AttachError.
+    """Return the folder of the chosen team; raises AttachError.
 
-    It does so too where no server runs, before a passphrase is asked for.
+    Also where no server runs, before a passphrase is asked for.
     """
     folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
     place_of(folder)
@@ -118,7 +118,7 @@ async def _sessions(here: Attached, arguments: argparse.Namespace) -> int:
 
 
 def _none_is_said(words: str, some: Sequence[object], arguments: argparse.Namespace) -> int:
-    """Tell a person at a terminal that there is nothing to list; a program reads no line."""
+    """Tell a person at a terminal that a list is empty; a program needs no line."""
     if not some and not arguments.json and sys.stdout.isatty():
         sys.stderr.write(f"{words}\n")
     return DONE
@@ -162,7 +162,7 @@ async def _note(here: Attached, arguments: argparse.Namespace) -> int:
 
 async def _stop(here: Attached, arguments: argparse.Namespace) -> int:
     line = " ".join((arguments.session, *arguments.words))
-    bare = not arguments.words  # then the server has words of its own for the agent
+    bare = not arguments.words  # the server has its own words for the agent
     session, agent, text = read_agent(f"{line} -" if bare else line, here.replica, WORDS["stop"])
     return _ended(await here.submit(StopSession(session, "" if bare else text, agent)))
 
@@ -183,7 +183,7 @@ def _watching(arguments: argparse.Namespace) -> int:
 
 
 async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
-    """Print all there is, then what is new, each with where to go on from; until interrupted."""
+    """Print everything, then news, each with its cursor; until interrupted."""
     async with connected(server, keys, after) as desk:
         ahead = 0.0  # how far the server's clock is ahead of ours
         looking: Bounded[int, tuple[Actor, ...]] = Bounded(CLAIMS_KEPT)
@@ -228,7 +228,7 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
 
 
 def _deciding(verb: str, arguments: argparse.Namespace) -> int:
-    """Look at the cards first, with the key that lies open; then decide them."""
+    """Look at the cards with the open key first; then decide them."""
     with asyncio.Runner() as loop:  # one for both: gRPC goes on calling the one that it began with
         return _decided(loop, verb, arguments)
 
@@ -296,7 +296,7 @@ async def _decide_all(wish: Wish, looked: _Looked, told: list[Told], here: Attac
 
 
 def _said(told: Sequence[Told], *, json: bool) -> int:
-    """Print what became of each card; return the worst exit code."""
+    """Print the result of each card; return the worst exit code."""
     for one in sorted(told, key=lambda one: one.number):
         say_json(one.told) if json else say(one.words)
     return max((one.code for one in told), default=DONE)

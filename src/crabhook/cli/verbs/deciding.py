@@ -45,9 +45,9 @@ RESULTS = {DONE: "done", TOO_LATE: "too-late", CHANGED: "changed", NOT_ALLOWED: 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a verb is to do with each of some cards.
+    """A verb's decision for some cards.
 
-    `rest` is what follows the plain desk's word; `seen` names what was looked at, empty for none.
+    `rest` follows the plain desk's word; `seen` names the revision looked at, or is empty.
     """
 
     verb: str
@@ -58,9 +58,9 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of a card, in words for a person, and the exit code that says it.
+    """The result of a card, in words for a person, with its exit code.
 
-    `ended` is how the card ended, as JSON has it; empty where it waits, or is not known.
+    `ended`: how the card ended, as in JSON; empty if it waits or is unknown.
     """
 
     number: int
@@ -70,7 +70,7 @@ class Told:
 
     @property
     def told(self) -> dict[str, Value]:
-        """What `--json` prints of it."""
+        """Return the result for `--json`."""
         result = RESULTS.get(self.code, "refused")
         return {"number": self.number, "result": result, "words": self.words, **self.ended}
 
@@ -78,15 +78,15 @@ class Told:
 def answers(words: Sequence[str]) -> str:
     """Return the answers of a command line as the plain desk writes them.
 
-    The shell has taken the quotes off: what is no list of option numbers is somebody's own words.
+    The shell took the quotes off: whatever is no list of option numbers is own words.
     """
     return " ".join(map(_answer, words))
 
 
 def denied(words: Sequence[str], reason: str) -> tuple[tuple[int, ...], str]:
-    """Return which cards a denial names first, and its reason: the words behind the numbers.
+    """Return the cards that a denial names first, and its reason, the words behind them.
 
-    Raises LineError where no number comes first, or there are two reasons.
+    Raises LineError if no number comes first, or there are two reasons.
     """
     numbers = tuple(int(one) for one in takewhile(is_number, words))
     if not numbers:
@@ -128,7 +128,7 @@ def decision_for(wish: Wish, card: Card) -> Decision:
 
 
 def unfit(wish: Wish, number: int, here: Attached) -> Told | None:
-    """Return why a card cannot be decided as it was looked at; None where it can."""
+    """Return why a card cannot be decided as it was seen; None if it can."""
     card = here.replica.card(number)
     if card is None:
         return Told(number, f"there is no #{number}; see: crabhook pending", FAILED)

@@ -1,7 +1,6 @@
-"""`crabhook away`, `here`, `hold-all` and `release`: standing orders, given in a shell.
+"""`crabhook away`, `here`, `hold-all` and `release`: standing orders from a shell.
 
-What closes gates is done with the key that lies open; what opens them takes the passphrase, or a
-key that signs.
+Closing gates takes the open key; opening them takes the passphrase, or a signing key.
 """
 
 import argparse
@@ -29,14 +28,14 @@ Act: TypeAlias = Callable[[argparse.Namespace, Attached], Awaitable[int]]
 
 
 def _closing(act: Act, arguments: argparse.Namespace) -> int:
-    """Do what closes gates: with the key that lies open, where there is one."""
+    """Close gates, with the open key if there is one."""
     folder = folder_of(arguments)
     keys = folder.closing() or opening_keys(folder)
     return asyncio.run(at_desk_of(folder, keys, partial(act, arguments)))
 
 
 def _opening(why: str, act: Act, arguments: argparse.Namespace) -> int:
-    """Do what opens gates: a person types the passphrase."""
+    """Open gates: a person types the passphrase."""
     folder = folder_of(arguments)
     keys = opening_keys(folder, why)
     return asyncio.run(at_desk_of(folder, keys, partial(act, arguments)))
@@ -78,7 +77,7 @@ async def _hold_all(arguments: argparse.Namespace, here: Attached) -> int:
 
 
 def _release(arguments: argparse.Namespace) -> int:
-    """End orders: those that let calls pass with the key that lies open."""
+    """End the orders that let calls pass, with the open key."""
     if arguments.orders == "allow-all":
         return _closing(_released, arguments)
     return _opening("This may end an order by which calls wait", _released, arguments)

@@ -102,10 +102,7 @@ class Tree:
         return set(map(self.dotted, kinds))
 
     def before(self, node: ast.AST, *, enclosing: bool = True) -> Iterator[ast.stmt]:
-        """Yield the statements of the same function that surely ran before `node`, nearest first.
-
-        Without `enclosing`, only those of the same block.
-        """
+        """Yield statements that surely ran before `node`, nearest first; `enclosing`: outer too."""
         child: ast.AST = node
         for parent in self.inside(node):
             for block in _BLOCKS:

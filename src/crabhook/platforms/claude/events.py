@@ -1,7 +1,7 @@
-"""The 33 events of Claude Code (2.1.330), a row each, to be held against the protocol's page.
+"""The 33 events of Claude Code (2.1.330), one row each, as on the protocol's page.
 
-An event that does not wait for the operator is answered with silence at once.  Silence is
-never an allow: the agent goes on as if crabhook were not there.
+An event that does not wait gets silence at once. Silence is never an allow: the agent goes on as if
+crabhook were not there.
 """
 
 from collections.abc import Mapping
@@ -211,10 +211,10 @@ read_event = reader("claude", EVENTS)
 def held(event: Event, stance: Stance) -> Held:
     """Return when the event waits for the operator, under this stance.
 
-    Of a companion's PreToolUse only a rule speaks, since PermissionRequest follows where the
-    agent would ask; the two asking tools wait in the mode in which none follows.  A companion
-    leaves forms to the agent's own dialog, which does not come up while a hook is asked.  A
-    supervisor asks whether a turn may end; to it all else is as at the gate.
+    A companion's PreToolUse asks only the rules, since PermissionRequest follows where the agent
+    would ask; in the mode without it, the two asking tools wait. A companion leaves forms to the
+    agent's own dialog, which a waiting hook would block. A supervisor adds the end of a turn to the
+    gate.
     """
     row = EVENTS[event.name]
     if stance is Stance.SUPERVISOR and event.name in _ENDS_OF_TURNS:

@@ -1,7 +1,7 @@
 """Our entries in Claude Code's settings, which start our client or send the input themselves.
 
-The token of a hook that is sent stays out of the settings, which may be a
-project's: they name the variable that Claude Code takes it from.
+The token of a sent hook stays out of the settings, which may be a project's: they name the variable
+that has it.
 """
 
 import re
@@ -52,7 +52,7 @@ NOT_SENT = frozenset({"SessionStart", "Setup"})
 
 
 def _handler(installation: Installation, patience: Patience, event: str) -> Group:
-    """Return an event's handler: a request where the event can be one, else our client."""
+    """Return an event's handler: a request if possible, else our client."""
     decides = event in decided(EVENTS)
     closed = decides and installation.fail_closed
     entry: Group
@@ -84,9 +84,9 @@ def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -
 
 
 def endpoint(text: str) -> str:
-    """Return the URL that hooks are sent to, of a server's; raises InstallError for none.
+    """Return a server's URL for hooks; raises InstallError for a wrong one.
 
-    A URL that this function returned is returned as it is.
+    Its own result stays the same.
     """
     try:
         parts = urlsplit(text)
@@ -106,9 +106,9 @@ def endpoint(text: str) -> str:
 
 
 def served(url: str) -> tuple[str, ...]:
-    """Return the options of `crabhook serve` that open the door at `url`, with FILE for the files.
+    """Return the options of `crabhook serve` that open the HTTP port at `url`; FILE for files.
 
-    A name that is not the loopback's has to be told to the server.  Raises ValueError for no URL.
+    A name outside the loopback must be an option too. Raises ValueError for no URL.
     """
     parts = urlsplit(url)
     host, tls = parts.hostname or "", parts.scheme == "https"
@@ -155,7 +155,7 @@ def overridden(scope: Scope | None, switch: str) -> bool:
 
 
 def _urls(document: Node) -> set[str]:
-    """Return where our own entries are sent to, if they are; the document's shape may be any."""
+    """Return where our own entries send to, in a document of any shape."""
     hooks = document.member("hooks")
     events = [event.node for event in hooks.elements] if hooks else []
     groups = [group.node.member("hooks") for event in events for group in event.elements]
@@ -164,7 +164,7 @@ def _urls(document: Node) -> set[str]:
 
 
 def _sending_switches(document: Node, urls: set[str]) -> Iterator[str]:
-    """Name each setting in `document` that keeps hooks from being sent to `urls`."""
+    """Name each setting in `document` that stops sending to `urls`."""
     allowed = _texts(document.member("allowedHttpHookUrls"))
     if allowed is not None:
         for url in sorted(urls):
@@ -182,7 +182,7 @@ def _texts(node: Node | None) -> list[str] | None:
 
 
 def _matches(pattern: str, url: str) -> bool:
-    """Whether a pattern names a URL: `*` stands for anything, and no path for every path."""
+    """Whether a pattern matches a URL: `*` is anything, no path is every path."""
     written = ".*".join(map(re.escape, pattern.rstrip("/").split("*")))
     return re.fullmatch(f"{written}(?:/.*)?", url) is not None
 
@@ -192,11 +192,11 @@ _USUAL = Path("hooks", "hooks.json")
 
 
 def brought(around: Around) -> Iterator[Brought]:
-    """Yield the hooks of the plugins that are switched on in a project (Claude Code 2.1.330).
+    """Yield the hooks of the plugins that are on in a project (Claude Code 2.1.330).
 
-    A plugin that is installed runs where `enabledPlugins` says true; of the settings that name
-    it the last in the order of `Scope` counts.  One that lies below `skills` of the user's or the
-    project's own folder runs unless it says false.  What `--plugin-dir` names stands in no file.
+    An installed plugin runs where `enabledPlugins` is true, by the last settings in `Scope`'s
+    order. One below `skills` of the user's or project's folder runs unless false. Plugins of
+    `--plugin-dir` are in no file.
     """
     try:
         own = settings_path(Scope.USER, around.project, around.environment).parent
@@ -221,7 +221,7 @@ def brought(around: Around) -> Iterator[Brought]:
 
 
 def _installed(around: Around, plugins: Path, name: str) -> Iterator[Path]:
-    """Yield the folders that a plugin is read from: its marketplace's, where that is a folder."""
+    """Yield the folders of a plugin, from a marketplace that is a folder."""
     bare, _, marketplace = name.rpartition("@")
     known = object_at(around.object_in(plugins / "known_marketplaces.json"), marketplace)
     if text_at(object_at(known, "source"), "source") == "directory":
@@ -238,7 +238,7 @@ def _installed(around: Around, plugins: Path, name: str) -> Iterator[Path]:
 
 
 def _hooks_of(around: Around, root: Path, name: str) -> Iterator[Brought]:
-    """Yield a plugin's files of hooks: the usual one, and what its manifest names or holds."""
+    """Yield a plugin's hook files: the usual one, and its manifest's."""
     without = shlex.join(["claude", "plugin", "disable", name])
     yield Brought(root / _USUAL, without)
     more = around.object_in(root / _MANIFEST).get("hooks")

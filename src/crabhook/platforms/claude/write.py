@@ -1,7 +1,7 @@
-"""What an event of Claude Code can be told, and how it is written; sections are of its page.
+"""What an event of Claude Code can be told, and its JSON; sections are of its page.
 
-An HTTP hook has no exit code and no standard error (section 9).  What blocks by the exit
-code (`Way.EXIT`) blocks there by a top-level decision, which 2.1.330 takes on every event.
+An HTTP hook has no exit code and no standard error (section 9). A block by exit code (`Way.EXIT`)
+becomes a top-level decision there, which 2.1.330 takes on every event.
 """
 
 from collections.abc import Mapping
@@ -108,7 +108,7 @@ def check(event: Event, decision: Decision) -> None:
 
 
 def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
-    """Refuse an input that the agent would refuse, or would not look at."""
+    """Refuse an input that the agent would refuse or ignore."""
     check_json("changed input", updated)
     tool = event.tool
     assert tool is not None  # noqa: S101 - without one, no input is taken
@@ -135,9 +135,9 @@ def outcome(event: Event) -> str:
 
 
 def compared(tool: ToolCall) -> Mapping[str, Value]:
-    """Return what of a call's input has to be the same when it runs, by name.
+    """Return what of a call's input must be the same when it runs, by name.
 
-    The agent adds the answers to questions; and a plan is the file's, whatever the input says.
+    The agent adds answers to questions; and a plan is the file's, whatever the input says.
     """
     if tool.name == PLAN_TOOL:
         return {}
@@ -153,7 +153,7 @@ def _answers(event: Event) -> str:
 
 
 def _short(text: str) -> str:
-    """Return a text's words in one line, cut where they are many."""
+    """Return a text's words in one short line."""
     line = " ".join(text[: 4 * LONGEST].split())
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
@@ -168,10 +168,7 @@ BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 
 
 def write(event: Event, decision: Decision) -> Reply:
-    """Return the reply that tells Claude Code the decision.
-
-    No opinion is silence: exit code 0 and nothing on standard output.
-    """
+    """Return the reply that tells Claude Code the decision; no opinion is silence."""
     row, words = EVENTS[event.name], Words()
     way = row.verdicts.get(decision.verdict, Way.SILENCE)
     if left_to_request(event, decision):
@@ -191,10 +188,10 @@ def write(event: Event, decision: Decision) -> Reply:
 
 
 def left_to_request(event: Event, decision: Decision) -> bool:
-    """Whether PreToolUse must stay silent so that the PermissionRequest that follows can carry it.
+    """Whether PreToolUse must stay silent, so that the following PermissionRequest can carry it.
 
-    A changed plan and permission updates have no place on PreToolUse (sections 5 and 6); a plan
-    that nobody has approved yet is always asked about again.
+    PreToolUse has no place for a changed plan and permission updates (sections 5 and 6); an
+    unapproved plan always gets a request.
     """
     if event.name != "PreToolUse" or event.tool is None or event.tool.name != PLAN_TOOL:
         return False
@@ -244,11 +241,10 @@ def _decision(words: Words, event: Event, decision: Decision) -> None:
 
 
 def _is_as_asked(tool: ToolCall | None, updated: Body) -> bool:
-    """Whether an input need not be sent back on PermissionRequest, and so must not be.
+    """Whether an input must not be sent back on PermissionRequest, since it is unchanged.
 
-    The first hook to decide counts there.  An input that is sent back is held against the agent's
-    ask rules once more, which would ask again about what was just allowed (seen with 2.1.330).
-    Questions and plans are released by their input alone.
+    The agent's ask rules would check a sent input again and ask about what was just allowed (seen
+    with 2.1.330). Questions and plans always need their input.
     """
     if tool is None or tool.name in ASKING_TOOLS or updated != tool.input:
         return False
@@ -258,9 +254,9 @@ def _is_as_asked(tool: ToolCall | None, updated: Body) -> bool:
 def _updated_input(event: Event, decision: Decision) -> Body | None:
     """Return the input to send back: the operator's, or with any other allow the call's own.
 
-    Of several hooks that rewrite one input the last to end wins (seen with 2.1.330), so an allow
-    that sends nothing back would approve another hook's rewriting.  Not sent back are questions
-    without answers, which would count as left unanswered, and an input that is too large.
+    Of several rewriting hooks the last one wins (seen with 2.1.330), so an allow without input
+    would approve another hook's change. Not sent are questions without answers, which would count
+    as unanswered, and too large inputs.
     """
     if decision.updated_input is not None:
         return dict(decision.updated_input)

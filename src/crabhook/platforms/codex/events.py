@@ -144,7 +144,7 @@ def _tool(fields: Mapping[str, Value]) -> ToolCall | None:
 
 
 def _justifies(given: Value) -> bool:
-    """Whether what stands beside a command says why, and does not ask something else."""
+    """Whether a command's extra text only gives reasons."""
     said = given.get(_JUSTIFICATION) if isinstance(given, dict) else None
     return isinstance(said, str) and not said.startswith(_ANOTHER_QUESTION)
 

@@ -73,9 +73,9 @@ def troubles(path: Path, read: Callable[[Path], bytes]) -> Iterator[str]:
 
 
 def _handler(installation: Installation, patience: Patience, event: str) -> Group:
-    """Return an event's handler: a line for the shell that becomes our client.
+    """Return an event's handler: a shell line that becomes our client.
 
-    Where Python or crabhook is gone Codex goes on; a hook that fails closed says no itself then.
+    Without Python or crabhook Codex goes on; a hook that fails closed then denies by itself.
     """
     decides = event in decided(EVENTS)
     closed = decides and installation.fail_closed
@@ -94,9 +94,9 @@ groups = grouped(EVENTS, _handler)
 
 
 def permitted(look: Look) -> Iterator[Permission]:
-    """Say whether its user has reviewed the hooks: Codex 0.169 keeps a hash of each that was.
+    """Say whether the user has reviewed the hooks: Codex 0.169 keeps a hash of each in config.toml.
 
-    It lies in the user's config.toml: of the definition as JSON with sorted keys.
+    It hashes the definition as JSON with sorted keys.
     """
     known = _hashes(look)
     missing, changed = list[str](), list[str]()
@@ -121,7 +121,7 @@ def _hashes(look: Look) -> Mapping[str, str]:
     try:
         document = tomllib.loads(look.read(look.settings.with_name(_BESIDE)).decode())
     except (OSError, ValueError):
-        return {}  # that it cannot be read is a finding of its own
+        return {}  # another finding reports that it is unreadable
     states = object_at(object_at(document, "hooks"), "state")
     return {
         key: str(state.get("trusted_hash")) for key, state in states.items() if type(state) is dict

@@ -1,8 +1,8 @@
-"""What an event of Codex can be told, and how it is written: only forms that Codex takes.
+"""What an event of Codex can be told, and its JSON: only forms that Codex takes.
 
-Any other form is void, and a void answer is no refusal: the call runs.  Its JSON reader is
-stricter than Python's writer.  A hook cannot answer request_user_input, but what it refuses
-the tool for is handed to the model, so answers go there.
+Any other form is void, and then the call runs. Its JSON reader is stricter than Python's writer. A
+hook cannot answer request_user_input, but the model reads why the tool was refused, so answers go
+there.
 """
 
 from collections.abc import Mapping
@@ -45,9 +45,9 @@ _TAKEN = (
 
 
 def stated(tool_input: Value) -> str:
-    """Return in words, for the model, the answers that `merge_answers` has set in an input.
+    """Return in words the answers that `merge_answers` has set in an input; empty if none.
 
-    Empty where the input has none.  Raises QuestionError for an input without questions.
+    Raises QuestionError for an input without questions.
     """
     questions = read_questions(tool_input)
     given = tool_input if isinstance(tool_input, dict) else {}
@@ -69,7 +69,7 @@ def readable(text: str) -> str:
 
 
 def why_unreadable(value: Value, depth: int = 0) -> str:
-    """Return why `value` would not arrive as it is; empty where it would."""
+    """Return why `value` would not arrive unchanged; empty if it would."""
     if depth > DEEPEST:
         return f"it is nested deeper than {DEEPEST} levels"
     inner: list[Value] = []
@@ -157,7 +157,7 @@ def check(event: Event, decision: Decision) -> None:
 
 
 def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
-    """Refuse an input that Codex would refuse, or would not read."""
+    """Refuse an input that Codex would refuse or ignore."""
     if why := why_unreadable(dict(updated)):
         raise DecisionError(f"the changed input cannot be sent to Codex: {why}")
     if event.calls(*COMMANDS) and not isinstance(updated.get("command"), str):
@@ -202,7 +202,7 @@ def _way(event: Event, decision: Decision) -> Way:
 
 
 def _asks_for(event: Event, decision: Decision) -> bool:
-    """Whether what is asked for is the input that was allowed, whatever it had been before."""
+    """Whether the request has the allowed input, whatever it was before."""
     return event.tool is not None and canonical(event.tool.bare) == canonical(
         dict(decision.updated_input or {})
     )
@@ -241,5 +241,5 @@ def _deny(words: Words, reason: str) -> None:
 
 
 def _said(reason: str) -> str:
-    """Return the reason, or words in its place: a denial without any is void."""
+    """Return the reason or a default: a denial without any is void."""
     return readable(reason) if reason.strip() else _UNSAID

@@ -1,7 +1,6 @@
-"""The 11 events of Gemini CLI (0.61), a row each, to be held against the protocol's page.
+"""The 11 events of Gemini CLI (0.61), one row each, as on the protocol's page.
 
-An event that does not wait for the operator gets an empty object at once.  One that is not
-in the table does not wait: a denial there could mean anything.
+Other events get an empty object at once: a denial of an unknown one could mean anything.
 """
 
 from collections.abc import Mapping, Sequence
@@ -123,10 +122,9 @@ def asks(event: Event) -> bool:
 
 
 def held(event: Event, _: Stance) -> Held:
-    """Return when the event waits for the operator.
+    """Return when the event waits for the operator, in any stance.
 
-    The stance makes no difference: Gemini's own dialog comes up only when the
-    hook has answered, so there is nothing to be a companion to.
+    Gemini's own dialog comes only after the hook's answer, so a companion cannot exist.
     """
     return EVENTS[event.name].held
 
@@ -153,7 +151,7 @@ def choices(event: Event) -> Choices:
 def takes_note(event: Event) -> bool:
     """Whether a note reaches the model: on this event, or with the result of its call.
 
-    Questions have no result once they are answered from here, and answers have notes of their own.
+    Questions answered here have no result, and their answers have notes.
     """
     on_result = event.name == "BeforeTool" and not is_call_of(event, QUESTION_TOOL)
     return Also.CONTEXT in EVENTS[event.name].also or on_result

@@ -28,7 +28,7 @@ from crabhook.platforms.installation import (
 )
 from crabhook.platforms.rows import Patience, decided
 
-NAME = "crabhook"  # what Gemini CLI calls the hook in its own lists, and where it is switched off
+NAME = "crabhook"  # the hook's name in Gemini CLI's own lists and switches
 
 _MAC = sys.platform == "darwin"
 _SHARED = Path("/Library/Application Support/GeminiCli") if _MAC else Path("/etc/gemini-cli")
@@ -60,10 +60,10 @@ def switches(text: str) -> Iterator[str]:
 
 
 def _handler(installation: Installation, patience: Patience, event: str) -> Group:
-    """Return an event's handler: a line for bash that becomes our client.
+    """Return an event's handler: a bash line that becomes our client.
 
-    Where Python or crabhook is gone a shell would end with 127, which denies everything,
-    the user's prompts included; so the line says itself what holds then.
+    Without Python or crabhook a shell would end with 127, which denies everything, even prompts; so
+    the line prints its own answer.
     """
     closed = installation.fail_closed and event in decided(EVENTS)
     gate = replace(installation, stance=Stance.GATE)
@@ -80,10 +80,10 @@ groups = grouped(EVENTS, _handler, "$", "with which Gemini CLI names variables",
 
 
 def permitted(look: Look) -> Iterator[Permission]:
-    """Say whether the project is in a folder that is trusted, without which no hook runs.
+    """Say whether the project is in a trusted folder, without which no hook runs.
 
-    Of the folders in trustedFolders.json that hold the project the longest
-    counts; `security.folderTrust.enabled` is true unless it is false.
+    The longest folder in trustedFolders.json above the project counts;
+    `security.folderTrust.enabled` is true by default.
     """
     folders = look.settings.with_name("trustedFolders.json")
     try:
@@ -106,7 +106,7 @@ def permitted(look: Look) -> Iterator[Permission]:
 
 
 def _trust(look: Look, folders: Path) -> str | None:
-    """Return the word on the project's folder; "" where there is none, None where none counts."""
+    """Return the trust in the project's folder; "" for no entry, None where trust is off."""
     security = object_at(_object(look, look.settings), "security")
     if object_at(security, "folderTrust").get("enabled") is False:
         return None
@@ -122,7 +122,7 @@ def _trust(look: Look, folders: Path) -> str | None:
 
 
 def _object(look: Look, path: Path) -> Mapping[str, Value]:
-    """Return the object in a file, an empty one where there is no file or another value."""
+    """Return the object in a file; empty without one."""
     try:
         document = json.loads(look.read(path))
     except FileNotFoundError:
@@ -131,10 +131,9 @@ def _object(look: Look, path: Path) -> Mapping[str, Value]:
 
 
 def brought(around: Around) -> Iterator[Brought]:
-    """Yield the hooks of the extensions that are switched on in a project (Gemini CLI 0.61.0).
+    """Yield the hooks of the extensions that are on in a project (Gemini CLI 0.61.0).
 
-    Of an extension's rules in extension-enablement.json the last that fits the project counts.
-    One that is linked lies elsewhere.
+    The last fitting rule in extension-enablement.json counts. A linked extension is elsewhere.
     """
     try:
         user = settings_path(Scope.USER, around.project, around.environment)
@@ -155,7 +154,7 @@ def brought(around: Around) -> Iterator[Brought]:
 
 
 def _is_on(rules: list[Value], project: Path) -> bool:
-    """Whether the last rule that fits the project is none that begins with `!`."""
+    """Whether the last rule that fits the project has no `!`."""
     fitting = [
         rule
         for rule in rules

@@ -1,8 +1,8 @@
 """Decisions in the words Gemini CLI reads: always one JSON object, and exit code 0.
 
-Gemini takes silence and a crash for an allow, so an object is printed on every way.  No key
-is sent that it does not know: it would pass over it.  Answers to ask_user go in a denial's
-reason, and begin with words that nothing failed, since Gemini's own say that a call was denied.
+Gemini takes silence and a crash for an allow, so an object is always printed, with known keys only.
+Answers to ask_user go in a denial's reason, and begin with words that nothing failed, since Gemini
+reports a denial.
 """
 
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ def _deny(words: Words, reason: str) -> None:
 
 
 def _changed(words: Words, event: Event, decision: Decision) -> None:
-    """Write what goes with an allow instead of what the agent sent."""
+    """Write what an allow changes."""
     if decision.verdict is not Verdict.ALLOW:
         return
     if decision.output is not None and event.name == "AfterTool":
@@ -56,20 +56,20 @@ def _changed(words: Words, event: Event, decision: Decision) -> None:
         return
     if is_call_of(event, QUESTION_TOOL) and (answers := stated(decision.updated_input)):
         _deny(words, answers)
-    else:  # the whole of it: Gemini replaces the arguments, it does not merge them
+    else:  # the whole arguments: Gemini replaces them
         words.specific["tool_input"] = dict(decision.updated_input)
 
 
 def _output(output: Value) -> str:
-    """Return the text for the model in an output: all of it, or what Gemini would show of it."""
+    """Return the text for the model in an output: all of it, or as Gemini would show it."""
     shown = output.get("llmContent") if isinstance(output, dict) else output
     return shown if isinstance(shown, str) else compact(output)
 
 
 def stated(updated: Mapping[str, Value]) -> str:
-    """Return the answers that a changed input of ask_user carries, told to the model; or nothing.
+    """Return the answers in a changed input of ask_user, in words; or nothing.
 
-    Each question is named by its index, as in the tool's own result, and in its own words.
+    As in the tool's own result, each question has its index and its words.
     """
     answers, remarks = object_at(updated, "answers"), object_at(updated, "annotations")
     if not answers and not remarks:
@@ -91,5 +91,5 @@ def _told(answer: Value, note: Value) -> Iterator[str]:
 
 
 def _set_in(value: Value) -> str:
-    """Return a text with its later lines set in, so that none of them is taken for ours."""
+    """Return a text with later lines indented, so that none looks like ours."""
     return value.replace("\n", "\n     ") if isinstance(value, str) else compact(value)
