@@ -72,6 +72,11 @@ def _places_of(host: str, port: int, by: float) -> "list[Place]":
     A resolver that says nothing blocks for ten seconds or more, and nothing ends that: so it
     blocks a thread, which the process does not wait for.
     """
+    name = host.encode()  # as text it would go through the codec for international ones, and `re`
+    try:
+        return sockets.getaddrinfo(name, port, 0, sockets.SOCK_STREAM, 0, sockets.AI_NUMERICHOST)
+    except sockets.gaierror:  # it is no number
+        pass
     found: list[list[Place]] = []
     problems: list[Exception] = []
     looked = allocate_lock()
@@ -79,8 +84,7 @@ def _places_of(host: str, port: int, by: float) -> "list[Place]":
 
     def look() -> None:
         try:
-            # As text, any name would go through the codec for international ones: it imports `re`.
-            found.append(sockets.getaddrinfo(host.encode(), port, 0, sockets.SOCK_STREAM))
+            found.append(sockets.getaddrinfo(name, port, 0, sockets.SOCK_STREAM))
         except Exception as error:  # noqa: BLE001 - raised by who waits for it
             problems.append(error)
         looked.release()
