@@ -18,8 +18,16 @@ from crabhook.install import program
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleSet, Trust
-from crabhook.rulebook.files import PROJECT_FILE, RULES, TRUSTED, RuleFiles, Trusted, read_text
-from crabhook.store.interface import StoreError
+from crabhook.rulebook.files import (
+    PROJECT_FILE,
+    RULES,
+    TRUSTED,
+    RuleFiles,
+    Trusted,
+    read_text,
+    read_trusted,
+)
+from crabhook.store.interface import NoRecordError, StoreError
 from crabhook.store.opening import Place, is_shared, open_history
 from crabhook.store.verify import amiss
 
@@ -208,8 +216,11 @@ def project_rules(machine: Machine) -> Iterator[Finding]:
         return
     trust = crabhook_command("rules", "trust", str(machine.wish.project))
     try:
-        found = files.project_rules(machine.wish.project)
-        before = any(one.folder == str(machine.wish.project) for one in files.trusted_files())
+        trusted = _trusted(files)
+        found = files.rules_of(machine.wish.project, trusted)
+        before = any(one.folder == str(machine.wish.project) for one in trusted)
+    except StoreError:  # which is another finding
+        return
     except CrabhookError as error:
         mend = edit_command(path, str(error))
         yield told("rules.project", "unreadable", mend, error=error)
@@ -219,6 +230,22 @@ def project_rules(machine: Machine) -> Iterator[Finding]:
         return
     figures = {"trust": str(found.trust)}
     yield told("rules.project", str(found.trust), "", figures, path=path, trust=trust)
+
+
+def _trusted(files: RuleFiles) -> Sequence[Trusted]:
+    """Return the trusted projects by which servers go: those on record, if servers share one.
+
+    Raises CrabhookError, which is a StoreError where the record is what is wrong.
+    """
+    place = record.record_place()
+    with suppress(NoRecordError):  # the first server takes the file here
+        if is_shared(place):
+            with open_history(place) as history:
+                if wrong := amiss(history).get(TRUSTED):
+                    raise StoreError(wrong[1])
+                if there := history.documents().get(TRUSTED):
+                    return read_trusted(there.text, TRUSTED)
+    return files.trusted_files()
 
 
 def _files() -> RuleFiles:

@@ -7,6 +7,8 @@ import pytest
 
 from crabhook.doctor.examination import own_rules, project_rules
 from crabhook.doctor.finding import Finding, Status
+from crabhook.policy.rule import Trust
+from crabhook.rulebook.files import Trusted, write_trusted
 from crabhook.store.change import written
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Document, iso
@@ -103,8 +105,22 @@ def test_where_servers_share_a_record_the_rules_there_are_looked_at(home: Home) 
         home.write(home.config / "rules.toml", BROKEN)
         assert (own(home).status, own(home).id) == (Status.WARNING, "rules.own")
         assert own(home).mend.endswith("rules pull")
+        theirs = home.write(home.project / ".crabhook" / "rules.toml", GOOD)
+        full = Trusted(str(home.project), sha256(GOOD.encode()).hexdigest(), Trust.FULL)
+        here = home.write(home.config / "trusted.toml", write_trusted([full]))
+        assert home.look_around(project_rules).figures["trust"] == "full"  # it will be taken
+        trusted = Document("trusted", 1, "", iso(0), "ann at laptop")
+        writer.write([written(trusted, trusted.entry(None, 0, {}))])
+        assert home.look_around(project_rules).figures["trust"] == "none"
+        here.unlink()
+        there = Document("trusted", 2, write_trusted([full]), iso(0), "ann at laptop")
+        writer.write([written(there, there.entry(trusted, 0, {}))])
+        assert home.look_around(project_rules).figures["trust"] == "full"
+        theirs.write_text(f"# changed\n{GOOD}")
+        assert home.look_around(project_rules).status is Status.WARNING
         cluster.sql("UPDATE crabhook.document SET text = ''")
         assert own(home).status is Status.FAULT
+        assert list(project_rules(home.machine())) == []  # which `rules.trusted` tells
         writer.close()
     finally:
         cluster.remove()
