@@ -8,10 +8,10 @@ V = TypeVar("V")
 
 
 class Bounded(OrderedDict[K, V]):
-    """A dictionary of at most `most` items: the one that was set longest ago makes room.
+    """A dictionary of at most `most` items; a new one replaces the one set longest ago.
 
-    Setting a key again makes it the newest.  Reading changes nothing; a cache
-    that keeps what is read sets what it has read once more.
+    Setting a key again makes it the newest. Reading changes nothing; a cache that keeps what is
+    read sets it again.
     """
 
     def __init__(self, most: int) -> None:

@@ -1,7 +1,7 @@
 """Settings: from the file, then the environment, then the flags, resolved once.
 
-docs/reference/settings.md lists them.  A wrong setting is an error that names its line: a
-broker with other settings than its owner wrote is worse than one that does not start.
+docs/reference/settings.md lists them. A wrong setting is an error that names its line: a server
+with other settings than its owner wrote is worse than none.
 """
 
 import os
@@ -58,7 +58,7 @@ def _host_port(value: object) -> str:
 def _path(value: object) -> Path:
     try:
         return Path(_text(value)).expanduser()
-    except RuntimeError as error:  # a home nobody has
+    except RuntimeError as error:  # a home of nobody
         raise ValueError(f"is no path: {error}") from None
 
 
@@ -112,7 +112,7 @@ def _one_of(*known: str, what: str = "") -> Reader:
 
 
 def _number(kind: type[int] | type[float], above: float, below: float, what: str) -> Reader:
-    """Return what reads a number between two others, which it may not be; `what` names it."""
+    """Return a reader of a number between two exclusive bounds; `what` names it."""
 
     def read(value: object) -> int | float:
         if (
@@ -145,7 +145,7 @@ def _wait(value: object) -> float:
 
 
 def _in(table: str, read: Reader, default: T, key: str = "") -> T:
-    """Declare a setting: its table, what reads it, and its key there where that is not its name."""
+    """Declare a setting: its table, its reader, and its key there if not its name."""
     return field(default=default, metadata={"table": table, "read": read, "key": key})
 
 
@@ -153,8 +153,8 @@ def _in(table: str, read: Reader, default: T, key: str = "") -> T:
 class Settings:
     """Everything that can be set.  Times are in the unit the name ends with, else seconds.
 
-    `bell`, `notify`, `title` and `command` list the kinds of card that call
-    the operator in that way.  `reviewer` is a command; none is the operator.
+    `bell`, `notify`, `title` and `command` list the kinds of card that call in that way. `reviewer`
+    is a command; empty means the operator.
     """
 
     listen: tuple[str, ...] = _in("server", _texts, ())
@@ -209,10 +209,10 @@ class Settings:
 
     @property
     def decides_in_trouble(self) -> bool:
-        """Whether the operator decides also what cannot be recorded.
+        """Whether the operator also decides what cannot be recorded.
 
-        Raises SettingsError for a shared record: a server that cannot reach it cannot know
-        whether another one decides.
+        Raises SettingsError for a shared record: a server cut off from it cannot know another one's
+        decisions.
         """
         if self.shared and self.on_trouble == "decide":
             raise SettingsError(
@@ -251,7 +251,7 @@ def team_folder() -> Path:
 
 
 def token_file() -> Path:
-    """Return where the server keeps the token that clients show, unless it is told of another."""
+    """Return where the server keeps the clients' token, by default."""
     return state_folder() / "token"
 
 
@@ -261,10 +261,9 @@ def _base(variable: str, otherwise: str) -> Path:
 
 
 def load(path: Path | None = None) -> Settings:
-    """Return the settings in `path`, or in the usual place, or the defaults where there is no file.
+    """Return the settings in `path`, or in the usual place, or without a file the defaults.
 
-    Raises SettingsError for a file that cannot be read, and for the first
-    setting in it that is unknown or wrong.
+    Raises SettingsError for an unreadable file, and for its first unknown or wrong setting.
     """
     file = path or config_folder() / "settings.toml"
     try:
@@ -303,10 +302,9 @@ def parse(text: str, name: str) -> Settings:
 
 
 def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
-    """Return the settings with those flags that were given in their place.
+    """Return the settings with the given flags in their place.
 
-    A flag has its setting's name and takes the same values; raises
-    SettingsError for one that does not.
+    A flag has its setting's name and values; raises SettingsError for a wrong one.
     """
     with_flags = _TABLES["server"] | _TABLES["desk"] | {"store": _TABLES["record"]["store"]}
     try:
@@ -334,7 +332,7 @@ def _read(setting: Field[Any], called: str, value: object) -> object:
 
 
 def _line_of(text: str, table: str, key: str) -> int:
-    """Return the line a setting stands on; TOML's own reader does not tell."""
+    """Return the line of a setting, which TOML's own reader does not tell."""
     inside, found = "", 1
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\s*([^]]+?)\s*\]", line):

@@ -1,9 +1,8 @@
-"""Files that an agent or a repository can name or replace: opened, and written, in this one way.
+"""The one way to open and write files that an agent or a repository can name or replace.
 
-Such a file may turn out to be a pipe, a device, a link to another place, another
-user's, or gigabytes long.  So the file is looked at before it is opened and again
-once it is open, opening never waits, and no more than a stated size is read.  Code with an
-event loop calls these functions in a thread.
+Such a file may be a pipe, a device, a link, another user's, or gigabytes long. So it is checked
+before and after opening, opening never waits, and reading is bounded. Code with an event loop calls
+these functions in a thread.
 """
 
 import os
@@ -28,12 +27,11 @@ class NotOursError(OSError):
 def open_own(
     path: str | os.PathLike[str], *, links: bool = False, anybodys: bool = False
 ) -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """Open a regular file of our own user for reading; give it with what it is.
+    """Open a regular file of our own user for reading; give it with its status.
 
-    `links`: it may be a link, as dotfiles are, of our own user's or of root's; then
-    the file that it leads to may be root's too, who keeps settings for a machine.
-    `anybodys`: links and owners are as they please.  Raises OSError, of which
-    NotOursError is one.
+    `links`: it may be a link of our user's or root's, as dotfiles are, also to a file of root's,
+    who keeps a machine's settings. `anybodys`: any links and owners. Raises OSError, also as
+    NotOursError.
     """
     try:
         if not (Path(path).is_absolute() or links or anybodys):
@@ -58,7 +56,7 @@ def open_own(
 def read_own(
     path: str | os.PathLike[str], at_most: int, *, links: bool = False, anybodys: bool = False
 ) -> bytes:
-    """Return what is in a file of ours; see `open_own`.  Raises OSError, for a larger one too."""
+    """Return the content of our file; see `open_own`.  Raises OSError, also for a larger one."""
     with open_own(path, links=links, anybodys=anybodys) as (file, found):
         content = b"" if found.st_size > at_most else file.read(at_most + 1)
     if max(found.st_size, len(content)) > at_most:
@@ -67,9 +65,9 @@ def read_own(
 
 
 def write_own(path: Path, content: bytes, *, new: bool = False) -> None:
-    """Write a file of ours whole or not at all, for its owner's eyes alone.
+    """Write our file whole or not at all, private.
 
-    `new`: where there is one, it stays.  Raises OSError, of which that is a FileExistsError.
+    `new`: an existing file stays. Raises OSError, then as FileExistsError.
     """
     from tempfile import NamedTemporaryFile  # noqa: PLC0415 - slow, and most that read never write
 
@@ -81,7 +79,7 @@ def write_own(path: Path, content: bytes, *, new: bool = False) -> None:
             file.flush()
             os.fsync(file.fileno())
             if new:
-                os.link(made, path)  # which takes nobody's place, as a rename would
+                os.link(made, path)  # a link replaces nothing, unlike a rename
                 made.unlink()
             else:
                 made.replace(path)

@@ -1,9 +1,9 @@
-"""What an agent keeps of a session in files: its transcript, and a plan that an event only names.
+"""An agent's files of a session: its transcript, and a plan that an event only names.
 
-An agent names the files, so each is opened as `ownfile` does, and only bounded pieces
-are read.  What cannot be read is left out; nothing raises.  Claude Code writes one JSON
-object a line.  Gemini CLI keeps plans beside its transcripts: …/tmp/PROJECT/chats/….jsonl
-and …/tmp/PROJECT/SESSION/plans/NAME; a plan elsewhere is shown by its name alone.
+The agent names the files, so `ownfile` opens them, and only bounded pieces are read. Unreadable
+parts are left out; nothing raises. Claude Code writes one JSON object a line. Gemini CLI keeps
+plans beside transcripts: …/tmp/PROJECT/chats/….jsonl and …/tmp/PROJECT/SESSION/plans/NAME; of a
+plan elsewhere only the name is shown.
 """
 
 import os
@@ -27,7 +27,7 @@ SUMMED = 1 << 20  # bytes looked at for a summary, before the last piece
 TOOLS, NAME = 50, 100  # tools that are counted, and letters of the name of each
 MOST = 30_000  # characters of the last sayings together
 _SPEAKERS = ("user", "assistant")
-# What begins so was written by the agent's program, though it stands there as its user's words.
+# The agent's program wrote texts with such a beginning, though they look like the user's words.
 _NOT_TYPED = (
     *("<system-reminder", "<command-", "<local-command-", "<bash-", "<task-notification"),
     *("[Request interrupted", "Caveat: The messages below"),
@@ -50,7 +50,7 @@ class Saying:
 
     @property
     def whole(self) -> str:
-        """The texts and the calls, as one is told about them."""
+        """The texts and the calls, for people."""
         return "\n".join((*self.texts, *(f"(calls {name})" for name in self.calls))).strip()
 
 
@@ -58,9 +58,8 @@ class Saying:
 class Summary:
     """What a session was about.
 
-    `task`: its first prompt.  `last`: what an assistant said last.  `calls`: how
-    often each tool was called, as far as the file was read, which `whole` says.
-    `size`: the file's, in bytes.
+    `task`: its first prompt. `last`: the assistant's last words. `calls`: uses of each tool, in the
+    part that was read; `whole`: that was all. `size`: the file's, in bytes.
     """
 
     task: str
@@ -71,7 +70,7 @@ class Summary:
 
 
 def summary(path: str) -> Summary | None:
-    """Return what a session was about; None where its transcript says nothing."""
+    """Return what a session was about; None if its transcript tells nothing."""
     try:
         with open_own(path) as (file, found):
             read = file.read(SUMMED)
@@ -111,9 +110,9 @@ def excerpt(path: str) -> tuple[str, str]:
 
 
 def last_words(path: str) -> str:
-    """Return what an assistant last said since it was last spoken to; empty where nothing can be.
+    """Return the assistant's last words since the last prompt; empty if unreadable.
 
-    The results of tools are nobody's words.
+    Results of tools are not prompts.
     """
     _, tail = _ends(path)
     for one in reversed(list(_sayings(tail))):
@@ -139,7 +138,7 @@ def last_prompt(path: str) -> str:
 
 
 def _ends(path: str) -> tuple[list[bytes], list[bytes]]:
-    """Return the lines in the first and in the last piece of the file; some may be cut."""
+    """Return the lines of the file's first and last pieces; some may be cut."""
     try:
         with open_own(path) as (file, found):
             number = file.fileno()
@@ -151,9 +150,9 @@ def _ends(path: str) -> tuple[list[bytes], list[bytes]]:
 
 
 def _sayings(lines: Iterable[bytes], not_if: Sequence[str] = ()) -> Iterator[Saying]:
-    """Return who said what; a line that was cut, or is something else, is passed over.
+    """Return who said what; lines that are cut or different are skipped.
 
-    So is a line in which one of the fields `not_if` is true.
+    So are lines where a field of `not_if` is true.
     """
     for line in lines:
         with suppress(PayloadError):
@@ -187,7 +186,7 @@ _SESSION = re.compile(r"[A-Za-z0-9-]{1,100}")
 
 
 def plan_file(event: Event) -> str:
-    """Return where the plan lies that the event asks about; empty where it names none."""
+    """Return the place of the plan that the event asks about; empty if unnamed."""
     given = event.tool.input if event.tool else None
     name = given.get("plan_filename") if isinstance(given, dict) else None
     said = event.text("transcript_path")
@@ -200,10 +199,9 @@ def plan_file(event: Event) -> str:
 
 
 def read_plan(path: str) -> str:
-    """Return the beginning of the plan at `path`; empty where nothing can be read.
+    """Return the beginning of the plan at `path`; empty if unreadable; nothing raises.
 
-    A folder on its way may be no link either, so that no name leads to
-    another file than the one it says.  Whatever is wrong, nothing raises.
+    No folder on its way may be a link, so that the name is the true one.
     """
     try:
         if os.path.realpath(path) != os.path.normpath(path):

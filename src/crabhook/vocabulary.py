@@ -1,7 +1,4 @@
-"""What the agents call things, for the floors that know no agent: the rules, and the screens.
-
-The words are those of all registered agents together.
-"""
+"""The agents' words, for the floors that know no agent (the rules and the screens), united."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,16 +9,13 @@ from crabhook.platforms import AGENTS, PLATFORMS
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The tools of all agents, and the files and programs that are theirs.
+    """The tools of all agents, and their files and programs.
 
-    `aliases`: agents' names for tools that Claude Code has, too, and Claude
-    Code's.  `titles`: what their makers call the agents.  `owners`: the
-    agent of each of those names.  `questions` and `plans`: the tools that
-    ask a person something, or present a plan.
-    `path_keys`: the input that holds a tool's path.
-    `loosening`: the inputs by which a command asks for more than its sandbox.
-    `settings`, `credentials`: path patterns, and `commands` those that change
-    the settings.  `programs`: what starts the agents.
+    `aliases`: agents' names for Claude Code's tools. `titles`: the agents' full names. `owners`:
+    the agent of each name. `questions` and `plans`: tools that ask a person, or present a plan.
+    `path_keys`: the input with a tool's path. `loosening`: inputs that ask for more than the
+    sandbox. `settings`, `credentials`: path patterns; `commands` change the settings. `programs`
+    start the agents.
     """
 
     aliases: Mapping[str, str]
@@ -42,7 +36,7 @@ def vocabulary() -> Vocabulary:
     return _of(tuple(AGENTS))  # asked several times a call: the table's own keys, soon told
 
 
-@lru_cache(maxsize=4)  # of one set of agents, and of those that a test adds
+@lru_cache(maxsize=4)  # of one set of agents, and of a test's additions
 def _of(names: tuple[str, ...]) -> Vocabulary:
     platforms = [PLATFORMS[name] for name in names]
     tools = [one.tools for one in platforms]

@@ -1,9 +1,8 @@
 """The subcommands: each imported only when its name is called.
 
-A file `cli/NAME.py` offers `add_arguments(parser)` and `run(arguments) -> int`; small
-commands share a file, which holds a `Command` for each.  `commands.toml` has their
-help and names the file, `options/` what each takes.  A name's hyphen is an underline here.
-This floor is the composition root: it alone may import every other one.
+`cli/NAME.py` (hyphens are underlines) has `add_arguments(parser)` and `run(arguments) -> int`;
+small commands share a file, with a `Command` each. `commands.toml` has help and file, `options/`
+the arguments. This floor is the composition root: it alone may import every other one.
 """
 
 import argparse
@@ -38,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         given = argparse.Namespace(argv=arguments[1:])
         code = command.run(parser.parse_args(arguments[1:], given))
         if sys.stdout:
-            sys.stdout.flush()  # here, where it can still be told that nobody reads
-    except BrokenPipeError:  # whoever read us has read enough; the end of the process is quiet, too
+            sys.stdout.flush()  # here, where a missing reader can still be reported
+    except BrokenPipeError:  # the reader needs no more; the end of the process is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except ModuleNotFoundError as error:
@@ -68,7 +67,7 @@ def parser_of(name: str) -> tuple[Parser, Command]:
 
 
 def _no_command(name: str) -> int:
-    """Show the help, or the version; or say that there is no such command, and end with 2."""
+    """Show the help or version; or report an unknown command, and end with 2."""
     parser = Parser(
         prog="crabhook",
         description=HELP,

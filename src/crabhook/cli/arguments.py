@@ -1,8 +1,8 @@
-"""What several commands are given: times as people write them, and the owner's rules.
+"""Arguments of several commands: times as people write them, and the owner's rules.
 
-Those lie in files of this machine, or as documents in a record that servers share.  A change
-there is proposed to the server that writes it.  Where there is a team, the proposal is signed by
-its authority, whose key a person's passphrase opens.
+Rules are in files here, or as documents in a record that servers share. A change of a shared one is
+a proposal to the writing server; with a team, its authority signs it, with a key that a person's
+passphrase opens.
 """
 
 import argparse
@@ -88,7 +88,7 @@ class SharedDocuments:
     where = "the shared record"
 
     def __init__(self, place: Place) -> None:
-        """Raises StoreError where the record cannot be read."""
+        """Raises StoreError if the record is unreadable."""
         self.place = place
         with open_history(place) as history:
             self._known = dict(history.documents())
@@ -97,7 +97,7 @@ class SharedDocuments:
         return f"<SharedDocuments {sorted(self._known)}>"
 
     def get(self, name: str) -> Document:
-        """Return a document; raises SharedError where nobody has begun it."""
+        """Return a document; raises SharedError if no server has begun it."""
         if (known := self._known.get(name)) is None:
             raise SharedError(
                 f"{self.where} has no {name} yet: the first server that writes it gives those of "
@@ -110,7 +110,7 @@ class SharedDocuments:
         return self.get(name).text
 
     def edition(self, name: str) -> object:
-        """Return what is another for each version."""
+        """Return a text that differs for each version."""
         return self.get(name).version
 
     def write(self, name: str, text: str, by: Actor) -> None:  # noqa: ARG002 - a person, always
@@ -122,9 +122,9 @@ class SharedDocuments:
         return name in self._known
 
     def put(self, name: str, text: str, sign: Sign | None = None) -> Document:
-        """Have a text take the place of the one that was read; raises SharedError.
+        """Replace the text that was read; raises SharedError.
 
-        `sign` is the team's authority, where it is open already.  A team's file needs none.
+        `sign` is the team's authority, if it is open already. A team's file needs none.
         """
         before, who = self.get(name), (getpass.getuser(), gethostname())
         sign = sign or (None if name == TEAM else self._sign)
@@ -140,12 +140,12 @@ class SharedDocuments:
 
     @property
     def takes_a_passphrase(self) -> bool:
-        """Whether there is a team, whose authority signs what is changed."""
+        """Whether a team's authority must sign changes."""
         return Folder(config.team_folder()).exists
 
     @cached_property
     def _sign(self) -> Sign | None:
-        """What signs, once the passphrase was typed; it is asked for once."""
+        """Return the signer; the passphrase is asked for once."""
         if not self.takes_a_passphrase:
             return None
         from crabhook.cli.team.asking import with_passphrase, yours  # noqa: PLC0415 - it needs cryptography
@@ -156,7 +156,7 @@ class SharedDocuments:
 
 
 def _operator_here() -> tuple[str, str] | None:
-    """Return the ids of the operator and the device whose keys of the team are on this machine."""
+    """Return the ids of the operator and device whose team keys are on this machine."""
     from crabhook.team.desk_keys import desk_of  # noqa: PLC0415 - it needs cryptography
     from crabhook.team.membership import Seat  # noqa: PLC0415 - likewise
     from crabhook.team.team_file import team_in  # noqa: PLC0415 - likewise
@@ -171,15 +171,15 @@ def _operator_here() -> tuple[str, str] | None:
 
 
 def rules_in_force() -> RuleFiles:
-    """Return the owner's rules where they are: in files, or in the record that servers share.
+    """Return the owner's rules in their place: in files, or in the servers' shared record.
 
-    Until a server begins that record, those are the files that it will take.
+    Before a server begins that record, the files that it will take.
     """
     return replace(rule_files(), shared=_documents_with(RULES))
 
 
 def _documents_with(name: str) -> SharedDocuments | None:
-    """Return the documents of the record that servers share, if this one is begun there."""
+    """Return the documents of the shared record, if this one exists there."""
     place = config.record_place()
     if not is_shared(place):
         return None
@@ -261,7 +261,7 @@ def _show(lines: Iterator[str]) -> None:
 
 
 def _agreed(there: SharedDocuments, question: str, *, yes: bool) -> None:
-    """Have a person say yes, or type the passphrase alone where they said so before."""
+    """Ask for a yes, or for the passphrase alone after an earlier yes."""
     if not yes:
         _yes(question)
     elif not there.takes_a_passphrase:

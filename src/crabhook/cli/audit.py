@@ -1,7 +1,4 @@
-"""`crabhook audit`: read the record, and see whether it is what was written.
-
-It reads beside a server that runs, and writes nothing.
-"""
+"""`crabhook audit`: read and verify the record, beside a running server, without writing."""
 
 import argparse
 import json
@@ -38,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         place = arguments.store or arguments.folder or config.record_place()
         with open_history(place, config.state_folder()) as history:
             return _ACTIONS[arguments.action](history, arguments)
-    except BrokenPipeError:  # whoever read us has read enough
+    except BrokenPipeError:  # the reader needs no more
         sys.stderr.close()
         return 0
     except (CrabhookError, OSError, ValueError) as error:
@@ -120,10 +117,10 @@ MOVED_AT_ONCE = 1000  # records
 
 
 def _move(arguments: argparse.Namespace) -> None:
-    """Copy a record as it is, with its chain, its key and what waits; go on where a try ended."""
+    """Copy a whole record with chain, key and waiting requests; continue an interrupted copy."""
     state = config.state_folder()
     with open_history(arguments.source):
-        pass  # there is one: to be opened for writing it would be made
+        pass  # it exists: opening for writing would create it
     with ExitStack() as opened:
         source = open_writer(arguments.source, beside=state)
         opened.callback(source.close)
@@ -203,7 +200,7 @@ def _line(record: Record) -> str:
 
 
 def _about(record: Record, told: Mapping[str, object]) -> str:
-    """Return what a record is about: its call, or what happened."""
+    """Return a record's subject: its call, or what happened."""
     given = told.get("edited") or told.get("input")
     if isinstance(given, dict):
         return about(given)

@@ -1,7 +1,7 @@
 """`crabhook up`, `down` and `status`: a server in the background of this machine.
 
-`up` is the server's service manager for as long as it starts: it waits until the server says, by
-sd_notify(3), that requests are taken.  The server then lives on by itself, and ends with `down`.
+`up` acts as service manager until the server reports by sd_notify(3) that it takes requests. The
+server then runs alone until `down`.
 """
 
 import argparse
@@ -68,11 +68,11 @@ def socket_of(server: str | None) -> UnixAddress:
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder where another user could have put a socket of theirs, in place of ours."""
+    """Refuse a folder where another user could have replaced our socket."""
     try:
         found = folder.stat()
     except OSError:
-        return  # then nobody listens there, which is said next
+        return  # then nobody listens there, which the next check reports
     if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
         raise BackgroundError(
             f"{folder} is not a folder that this user alone can write to: "
@@ -81,10 +81,10 @@ def _check(folder: Path) -> None:
 
 
 def running_at(path: Path) -> int | None:
-    """Return the process that listens on a socket; None where none does.
+    """Return the process that listens on a socket; None if there is none.
 
-    It is 0 for one that cannot be seen from here, as in a container.  Raises BackgroundError
-    where nobody takes what connects.
+    0 means invisible from here, as in a container. Raises BackgroundError where nobody accepts
+    connections.
     """
     with socket.socket(socket.AF_UNIX) as line:
         line.settimeout(0)
@@ -98,7 +98,7 @@ def running_at(path: Path) -> int | None:
 
 
 def _told(path: Path) -> Mapping[str, object]:
-    """Return what `crabhook status --json` prints: the pid is who listens, whatever a file says."""
+    """Return the output of `crabhook status --json`; the pid is the listener's, not a file's."""
     pid = running_at(path)
     known = asdict(Status(0, 0, 0, ()))
     del known["pid"]
@@ -112,7 +112,7 @@ def _log() -> Path:
 
 @contextmanager
 def _opened(log: Path) -> Iterator[int]:
-    """Open the log to go on with it: any program of our user can put something else there."""
+    """Open the log to append; any program of our user could have replaced it."""
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         how = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -127,7 +127,7 @@ def _opened(log: Path) -> Iterator[int]:
         os.close(handle)
 
 
-# What a server with no desk of its own has no use for.
+# Settings without use for a server that has no desk of its own.
 _OF_A_DESK = names(
     "--plain --ascii --theme --headless --no-desk --arming-ms --take-back-ms --log-format"
 )
@@ -171,7 +171,7 @@ def _up(arguments: argparse.Namespace) -> str:
 
 
 def _runs_already(pid: int, path: Path) -> str:
-    """Say so, and how to sit at it: one that `serve` began may have its own terminal alone."""
+    """Report a running server, and how to attach; one of `serve` may have only its own terminal."""
     listening = read_status(path).get("listening")
     if isinstance(listening, list) and not any(" for desks" in str(one) for one in listening):
         return (
@@ -182,9 +182,9 @@ def _runs_already(pid: int, path: Path) -> str:
 
 
 def _for_desks(settings: config.Settings) -> Sequence[str]:
-    """Return the options by which desks can attach; the first time a person founds the team.
+    """Return the options for attaching desks; the first time a person founds the team.
 
-    Where nobody is at a terminal and there is no team, there are none.
+    Without a terminal and a team there are none.
     """
     server = known_port(settings.operators or f"127.0.0.1:{DESK_PORT}")
     there = Folder(config.team_folder()).exists
@@ -200,9 +200,9 @@ def _for_desks(settings: config.Settings) -> Sequence[str]:
 
 
 def known_port(server: str) -> str:
-    """Return where desks are to connect to: of a server at port 0, any free one, it is chosen here.
+    """Return where desks connect; for port 0 this chooses a free port.
 
-    The team's founder has the address written down before the server has begun.
+    The team's founder needs the address before the server begins.
     """
     host, _, port = server.rpartition(":")
     if port != "0":
@@ -218,7 +218,7 @@ def known_port(server: str) -> str:
 
 @contextmanager
 def _line() -> Iterator[socket.socket]:
-    """Listen for what the server says of itself."""
+    """Listen for the server's reports."""
     with (
         TemporaryDirectory(prefix="crabhook-up-") as folder,
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line,
@@ -231,9 +231,9 @@ def _line() -> Iterator[socket.socket]:
 def _wait_until_ready(
     server: subprocess.Popen[bytes], line: socket.socket, path: Path
 ) -> str | None:
-    """Return what the server says of itself once it serves; None where it ended, or took long.
+    """Return the server's report once it serves; None if it ended, or took too long.
 
-    Any program of our user can say so too: it counts when the server itself listens at `path`.
+    Any program of our user could report, so the server itself must listen at `path`.
     """
     until = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < until and server.poll() is None:
@@ -246,7 +246,7 @@ def _wait_until_ready(
 
 
 def _since(log: int, begins: int) -> str:
-    """Return the last line that was logged after a place in the log."""
+    """Return the last line of the log after that place."""
     size = os.fstat(log).st_size
     said = os.pread(log, _LAST_LINES, max(begins, size - _LAST_LINES)).decode("utf-8", "replace")
     why = said.strip().rpartition("\n")[2].removeprefix("crabhook: ")
@@ -278,7 +278,7 @@ def _down(arguments: argparse.Namespace) -> str:
 
 
 def _lives(pid: int) -> bool:
-    """Whether a process has not ended; one that ended and that nobody has waited for has."""
+    """Whether a process still runs; an ended child nobody waited for does not."""
     try:
         os.kill(pid, 0)
         told = Path(f"/proc/{pid}/stat").read_text()
@@ -290,7 +290,7 @@ def _lives(pid: int) -> bool:
 
 
 def _part(told: Mapping[str, object]) -> str:
-    """Return in words what part a server has among those that share its record; empty if alone."""
+    """Return a server's part among those that share its record, in words; empty if alone."""
     leader, epoch = told["leader"] or "nobody that is known", told["epoch"]
     if told["role"] == Role.STANDBY:
         return f"stands by, {told['lag']} s behind: {leader} leads (epoch {epoch})"

@@ -1,7 +1,7 @@
-"""The commands by name, the parser of their arguments, and what is said where a package is missing.
+"""The commands by name, the parser of their arguments, and the message for a missing package.
 
-`pip install crabhook` is the hook and what sets it up, with no dependencies;
-the extra `serve` is everything (docs/decisions/0014).
+`pip install crabhook` is the hook and its setup, without dependencies; the extra `serve` is
+everything (docs/decisions/0014).
 """
 
 import argparse
@@ -26,7 +26,7 @@ class Command(NamedTuple):
 
 
 class About(NamedTuple):
-    """What `crabhook --help` and a command's own help say of it: see commands.toml."""
+    """A command's help: see commands.toml."""
 
     what: str
     example: str
@@ -46,7 +46,7 @@ HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TOLD["hook_options"]
 def command_of(name: str) -> Command:
     """Return the command of this name; its module is imported only now."""
     within, stem = COMMANDS[name].within, name.replace("-", "_")
-    gc.disable()  # what is imported stays: no look for garbage among it would find any
+    gc.disable()  # imported modules stay: the collector would find no garbage among them
     try:
         module = importlib.import_module(f"crabhook.cli.{within or stem}")
     finally:
@@ -75,10 +75,10 @@ def declare(
     values: Mapping[str, Any],
     parser: argparse.ArgumentParser,
 ) -> None:
-    """Declare options by what argparse takes for each.
+    """Declare options by argparse's arguments for each.
 
-    "$NAME" stands for the value of that name, and {NAME} does in a help.  Those of
-    one `group` exclude each other.
+    "$NAME" is the value of that name, as is {NAME} in a help. Options of one `group` exclude each
+    other.
     """
     known: dict[str, Any] = {"int": int, "Path": Path, "absolute": _absolute, **values}
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
@@ -101,9 +101,9 @@ def actions(
     acts: Mapping[str, Callable[[argparse.Namespace], object]],
     values: Mapping[str, Any],
 ) -> Command:
-    """Return a command of several actions, each of which options/COMMAND.toml declares.
+    """Return a command of several actions, declared in options/COMMAND.toml.
 
-    The action ALONE is what the command does by itself.
+    The action ALONE is the command by itself.
     """
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,9 +123,9 @@ def actions(
 def reporting(
     command: str, act: Callable[[argparse.Namespace], object], arguments: argparse.Namespace
 ) -> int:
-    """Do what the arguments say; return the exit code, with the reason of a failure told.
+    """Do what the arguments say; return the exit code, and print the reason of a failure.
 
-    What `act` returns is its exit code, or text to be printed.
+    `act` returns its exit code, or text to be printed.
     """
     from crabhook.cli.terminal import say  # noqa: PLC0415 - the hook's side has no use for it
     from crabhook.ui.text.safe import safe  # noqa: PLC0415 - likewise
@@ -215,7 +215,7 @@ def _installer() -> str:
 
 
 def _source() -> str:
-    """Return crabhook with the extra, from where this one was installed."""
+    """Return crabhook with the extra, from this installation's source."""
     import json  # noqa: PLC0415 - slow, and seldom needed, as is the next
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
 

@@ -1,8 +1,7 @@
-"""Print what lets a shell complete crabhook's commands, options and their values.
+"""Print a shell's completion of crabhook's commands, options and their values.
 
-The script is made from the same parsers that read the arguments, so it knows
-what this version knows; it starts no Python while somebody types.  It is the file
-completion.SHELL beside this one, with rows of words in it: see `_rows`.
+The parsers of the arguments make the script, which starts no Python while somebody types. It is the
+file completion.SHELL beside this one, filled with rows: see `_rows`.
 """
 
 import argparse
@@ -55,10 +54,10 @@ def _root() -> argparse.ArgumentParser:
 
 
 def _rows(place: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    """Yield what may stand at each place: the place, a word and what it means, tabs between.
+    """Yield the words for each place: place, word, meaning, with tabs between.
 
-    A place is the commands so far, or these and an option whose value comes next.
-    The words <file>, <directory> and <text> stand for whatever is such.
+    A place is the commands so far, perhaps with an option that takes a value. The words <file>,
+    <directory> and <text> mean any such.
     """
     words: dict[str, str] = {}
     for action in parser._actions:  # noqa: SLF001 - argparse tells it nowhere else

@@ -1,7 +1,7 @@
 """`crabhook demo`: see the main job done, on this machine, with nothing installed anywhere.
 
-A scripted agent starts the true hook client with inputs recorded from a real Claude
-Code; without a terminal a scripted operator types a line for each card.
+A scripted agent starts the true hook client with inputs from a real Claude Code; without a terminal
+a scripted operator types a line for each card.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _end(summary: Iterator[str], told: list[Read]) -> None:
-    """Say what was decided and how to go on, and show what the agent read to who asks for it."""
+    """Print the decisions and what to do next; on request what the agent read."""
     for line in (*summary, *GO_ON):
         say(line)
     sys.stdout.write(ASK)
@@ -73,7 +73,7 @@ ASK = "What did the agent read? j and Enter shows it, Enter ends: "
 
 
 async def _demo(tally: Tally, told: list[Read], *, full_screen: bool) -> int:
-    """Play the demo; return how many requests still waited when it was left."""
+    """Play the demo; return how many requests waited at its end."""
     with TemporaryDirectory(prefix="crabhook-demo-") as name:
         folder = Path(name)
         async with own_runner(folder, tally) as runner:

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             say("")
             say(summary(told))
-    except BrokenPipeError:  # whoever read us has read enough
+    except BrokenPipeError:  # the reader needs no more
         sys.stderr.close()
     return exit_code(told)
 

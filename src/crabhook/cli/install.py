@@ -111,7 +111,7 @@ def _install(arguments: argparse.Namespace) -> None:
 
 
 def _join(arguments: argparse.Namespace) -> None:
-    """Join a team with this machine where that is wanted; it says where hooks go, and with what."""
+    """If wanted, join a team, which says where hooks go and with which token."""
     if arguments.join is None:
         return
     if arguments.dry_run or arguments.server or arguments.token_file or arguments.tls_ca:
@@ -193,7 +193,7 @@ def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
 
 
 def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
-    """Say what is left to do, and on which machine."""
+    """Say what remains to do, and on which machine."""
     if len(servers := listed(installation.server or "")) > 1:
         yield f"Next: have servers of one record in PostgreSQL run at {' and '.join(servers)}."
         yield _then(agent.program)
@@ -221,7 +221,7 @@ def _then(it: str) -> str:
 
 
 def _joined(agent: Platform) -> str:
-    """Say what is left to do on a machine that has just joined a team: its server runs."""
+    """Say what remains to do on a machine that just joined: the team's server already runs."""
     return (
         f"Next: see that hooks reach the team's server, `crabhook doctor {agent.program}`, and "
         f"start `{agent.program}`.  {_ANEW}"
@@ -229,7 +229,7 @@ def _joined(agent: Platform) -> str:
 
 
 def _serve(installation: Installation) -> str:
-    """Return the command that listens where the hooks ask, with FILE for the files of TLS."""
+    """Return the command that listens where the hooks ask; FILE are the files of TLS."""
     words = ["crabhook", "serve"]
     sent = served(installation.url) if installation.url is not None else ()
     address = _asked(installation)
@@ -243,7 +243,6 @@ def _serve(installation: Installation) -> str:
 
 
 def _beyond(address: Address | None) -> TcpAddress | None:
-    """Return the address if it is beyond this machine."""
     return address if isinstance(address, TcpAddress) and not address.loopback else None
 
 
@@ -257,7 +256,7 @@ def _asked(installation: Installation) -> Address | None:
 def _troubles(
     arguments: argparse.Namespace, agent: Platform, installation: Installation, change: Change
 ) -> Iterator[str]:
-    """Say what keeps the hooks from running, or from doing what one would expect."""
+    """Say what keeps the hooks from running, or from their expected effect."""
     managed = arguments.scope == Scope.MANAGED
     for switch in agent.settings.switches(change.text):
         if not (managed and agent.settings.overridden(Scope.MANAGED, switch)):
@@ -280,7 +279,7 @@ def _troubles(
 
 
 def _unreached(agent: Platform, installation: Installation) -> Iterator[str]:
-    """Say what keeps hooks that go by TCP from being taken in."""
+    """Say what keeps hooks over TCP from being accepted."""
     by_tcp = False
     for server in listed(installation.server or ""):
         try:
@@ -304,7 +303,7 @@ def _unreached(agent: Platform, installation: Installation) -> Iterator[str]:
 
 
 def _has_hooks(path: Path) -> bool:
-    """Say whether other settings hold hooks of ours; what cannot be read holds none that run."""
+    """Say whether other settings have hooks of ours; unreadable ones have none that run."""
     try:
         return count(read(path).text) > 0
     except InstallError:
@@ -312,7 +311,7 @@ def _has_hooks(path: Path) -> bool:
 
 
 def _address(text: str) -> str:
-    """Return the address, or the list of them, with the paths of sockets made absolute."""
+    """Return the address or list, with absolute paths of sockets."""
     if not text.strip(", "):
         raise argparse.ArgumentTypeError("an address is unix:PATH or HOST:PORT")
     return ",".join(
@@ -322,7 +321,7 @@ def _address(text: str) -> str:
 
 
 def _path(text: str) -> str:
-    """Return an absolute path, since a hook runs wherever its session happens to be."""
+    """Return an absolute path: a hook runs in its session's folder."""
     return str(Path(text).expanduser().absolute())
 
 

@@ -1,4 +1,4 @@
-"""`crabhook lint`: what in hook scripts and hook configurations will not do what is meant."""
+"""`crabhook lint`: what in hook scripts and configurations will not work as meant."""
 
 import argparse
 import sys
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     report.findings = [one for one in report.findings if one.rule.id not in arguments.ignore]
     try:
         _show(report, profile, arguments.format)
-    except BrokenPipeError:  # whoever read us has read enough
+    except BrokenPipeError:  # the reader needs no more
         sys.stderr.close()
     if report.unread:
         return 2

@@ -1,7 +1,4 @@
-"""What today's rules make of the calls on record, and which rules would have spared decisions.
-
-These are `crabhook audit replay` and `crabhook rules suggest`.
-"""
+"""`crabhook audit replay` and `crabhook rules suggest`: today's rules and recorded calls."""
 
 import argparse
 import shlex
@@ -56,8 +53,7 @@ _NOT_RECORDED = (
 def run_replay(history: History, query: Query, project: Path | None, *, as_json: bool) -> int:
     """Print what would change of the calls in `project`, or of all; return 0.
 
-    Raises StoreError where the record cannot be read, RuleFileError or
-    RulesError where the rules cannot.
+    Raises StoreError for the record, RuleFileError or RulesError for the rules.
     """
     files = rules_in_force()
     found = replay(_replayed_calls(history, query, project), Today(files))
@@ -103,7 +99,7 @@ def _about(call: PastCall) -> str:
 
 
 def _alike(changes: Sequence[Change]) -> Iterator[tuple[Change, int]]:
-    """Return the latest of those that would look the same, with how many there are."""
+    """Return the latest of changes that look the same, with their number."""
     latest: dict[tuple[object, ...], Change] = {}
     times: Counter[tuple[object, ...]] = Counter()
     for change in changes:
@@ -180,8 +176,7 @@ _DENIALS = 5  # shown with one suggestion
 def run_suggest(arguments: argparse.Namespace) -> int:
     """Print the suggestions, or write the chosen ones; return 0.
 
-    Raises StoreError where there is no record, RulesError for a number that
-    no suggestion has.
+    Raises StoreError without a record, RulesError for an unknown number.
     """
     files = rules_in_force()
     wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
@@ -193,13 +188,13 @@ def run_suggest(arguments: argparse.Namespace) -> int:
         return _add(files, found, arguments.add)
     try:
         _say_json(found) if arguments.json else _say(found, wish, files)
-    except BrokenPipeError:  # whoever read us has read enough
+    except BrokenPipeError:  # the reader needs no more
         sys.stderr.close()
     return 0
 
 
 def _past(history: History, arguments: argparse.Namespace) -> Iterator[PastCall]:
-    """Return what was allowed in the time that is asked for, and all that was ever denied."""
+    """Return the calls allowed in that time, and all calls ever denied."""
     kinds = (Recorded.DECIDED.value,)
     allow, deny = Verdict.ALLOW.value, Verdict.DENY.value
     yield from calls_in(history.find(Query(kinds=kinds, verdict=deny)))
@@ -267,7 +262,7 @@ def _denied(call: PastCall) -> str:
 
 
 def _command(rule: Rule, number: int) -> str:
-    """Return the line that writes the rule, or how to write one whose line cannot be shown."""
+    """Return the line that writes the rule, or how to write a rule whose line is unsafe to show."""
     line = pasted(rule)
     return line if safe(line) == line else f"crabhook rules suggest --add {number}"
 

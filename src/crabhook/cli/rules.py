@@ -1,4 +1,4 @@
-"""Say what is allowed, denied and asked; see which rule decides a call, and why."""
+"""Say what is allowed, denied and asked, and which rule decides a call."""
 
 import argparse
 import sys
@@ -54,7 +54,7 @@ def explained(policy: Policy, event: Event, project: Path) -> str:
 
 
 def _risk_lines(risk: Risk) -> list[str]:
-    """Return what the call may do, a line for each effect; as bad as its mark says."""
+    """Return the call's effects, a line each, with their marks."""
     marked = [f"  {'▲' * one.level:<2} {one.words}" for one in risk.effects]
     marked += [f"   ? {one}" for one in risk.unknown]
     return [f"risk: {risk.level.name.lower()}", *(marked or ["     nothing risky found"])]
@@ -73,9 +73,9 @@ def verdict_of(ruling: Ruling | None) -> str:
 
 
 def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
-    """Hold the rules against a table; return what differs, and how many lines were held.
+    """Check the rules against a table; return the differences and the number of lines.
 
-    Raises RulesError for a table that cannot be read.
+    Raises RulesError for an unreadable table.
     """
     context = context_here(project)
     failures, number = [], 0
@@ -99,7 +99,7 @@ def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do it; return 0, or 1 where it was refused or a test failed."""
+    """Do it; return 0, or 1 after a refusal or a failed test."""
     try:
         code: int = arguments.act(arguments)
     except CrabhookError as error:
@@ -183,7 +183,7 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 
 def _say_which(files: RuleFiles) -> None:
-    """Say which rules are looked at, where they are not the files of this machine."""
+    """Say which rules are used, if not the files of this machine."""
     if files.shared:
         say(f"By the {files.where(RULES)}:")
 
@@ -258,5 +258,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def say(text: str) -> None:
-    """Print some lines; what is in them may be an agent's or a project's own words."""
+    """Print lines that may have an agent's or a project's own words."""
     sys.stdout.writelines(f"{line}\n" for line in safe_lines(text))

@@ -17,7 +17,7 @@ _DESK = ("--server", "--token-file", "--tls-ca")  # say where the operator is
 
 
 def _hook(arguments: argparse.Namespace) -> int:
-    """Be the hook; an agent that ends it ends its reviewer with it."""
+    """Be the hook; its end also ends the reviewer."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     given = {option: getattr(arguments, option[2:].replace("-", "_")) for option in _DESK}
     desk_options = tuple(f"{option}={value}" for option, value in given.items() if value)

@@ -1,7 +1,7 @@
-"""What is said and asked on a terminal: lines that are safe for it, and a person's answer.
+"""Output and questions on a terminal: safe lines, and a person's answer.
 
-A person is asked on the terminal itself and never on standard input, as getpass does
-where there is no terminal: what is piped in was not typed by a person.
+A question goes to the terminal itself and never to standard input, as getpass does without a
+terminal: nobody typed piped text.
 """
 
 import json
@@ -32,7 +32,7 @@ def takes_a_screen() -> bool:
 
 
 def say(line: str, *, warning: bool = False) -> None:
-    """Print one line; what is in it may be an agent's own words."""
+    """Print one line, which may have an agent's own words."""
     shown = safe(line)
     if warning and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         shown = f"{_RED}{shown}{_PLAIN}"
@@ -83,7 +83,7 @@ def ask(prompt: str, *, shown: bool = False) -> str:
             while rest:
                 rest = rest[os.write(handle, rest) :]
             while not select.select([handle], [], [], _CTRL_C_WITHIN)[0]:
-                pass  # gRPC's threads may get the signal: only awake do we hear of it
+                pass  # gRPC's threads may get the signal: only an awake main thread notices
             typed = os.read(handle, _LARGEST)
             if not shown:
                 os.write(handle, b"\n")
@@ -101,7 +101,7 @@ def ask(prompt: str, *, shown: bool = False) -> str:
 
 @contextmanager
 def _line_by_line(handle: int, *, echo: bool) -> Iterator[None]:
-    """Have the terminal give whole lines, and `echo` them; what was typed before is thrown away."""
+    """Make the terminal give whole lines, with `echo` or without; drop what was typed before."""
     before = termios.tcgetattr(handle)
     asking = [*before]
     asking[3] = before[3] & ~termios.ECHO | termios.ICANON | (termios.ECHO if echo else 0)

@@ -1,6 +1,6 @@
-"""The stage of a demo: a server for once, an agent that is a script, an operator who types.
+"""The stage of a demo: a temporary server, an agent that is a script, an operator who types.
 
-The agent starts the true hook client with inputs recorded from a real Claude Code.
+The agent starts the true hook client with inputs from a real Claude Code.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from crabhook.ui.tally import Tally
 
-WAIT = 600.0  # seconds; nobody looks at a demo longer
+WAIT = 600.0  # seconds; nobody watches a demo for longer
 
 
 @asynccontextmanager
 async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
-    """Open a server whose rules and record are thrown away with it; `tally` counts decisions."""
+    """Open a server with temporary rules and record; `tally` counts decisions."""
     state = folder / "state"
     files = RuleFiles(folder / "config", (str(state),))
     recorder = Recorder(lambda: open_writer(state))
@@ -62,7 +62,7 @@ SESSION_PAUSE = 0.8  # seconds between two calls, so that a person sees each com
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One recorded hook input: the tool it asks about, and the bytes."""
+    """One recorded hook input: its tool, and the bytes."""
 
     tool: str
     payload: bytes
@@ -96,7 +96,7 @@ class Read:
     cwd: str = ""
 
     def told(self) -> tuple[Event, str]:
-        """Return what the screen tells of it: the whole is shown at the end, to who asks for it."""
+        """Return the screen's lines about it; the whole follows at the end, on request."""
         return Event("claude", "Agent", cwd=self.cwd), self._words()
 
     def _words(self) -> str:
@@ -113,14 +113,14 @@ class Read:
 
     @property
     def denied(self) -> str:
-        """The reason of a denial; empty where it is none."""
+        """The reason of a denial, else empty."""
         told = json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
         denied = told.get("permissionDecision") == "deny"
         return str(told.get("permissionDecisionReason") or "no reason") if denied else ""
 
 
 def changed_by(call: dict[str, Any], reason: str) -> dict[str, Any] | None:
-    """Return the call that the agent makes in the place of one denied; None where it makes none."""
+    """Return the call that the agent makes after a denial; None if it makes none."""
     given = call["tool_input"]
     match call["tool_name"]:
         case "Bash" if "rm " in given["command"]:
@@ -155,7 +155,7 @@ def revised(plan: str, reason: str) -> str:
 def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, None]:
     """Yield the agent's calls in turn; each is sent what the agent read of the decision.
 
-    `say` is told who says what, as a transcript is.
+    `say` gets the lines of a transcript.
     """
     say("user", _TASK)
     heard = ""  # of the last denial, to be said with the next call
@@ -171,10 +171,9 @@ def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, 
 
 
 class Agent:
-    """Makes the calls of the script with the real hook client, and keeps its transcript.
+    """Makes the script's calls with the real hook client, and keeps the transcript.
 
-    A client is started as the installed hook is, with the server's address.  `tell` hears what
-    it reads.
+    The client starts as an installed hook, with the server's address. `tell` gets what it reads.
     """
 
     def __init__(

@@ -6,6 +6,7 @@ same outcome and nothing is done twice.
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from secrets import token_hex
 from typing import ClassVar, TypeAlias
 
@@ -14,15 +15,11 @@ from crabhook.model.decision import Decision
 from crabhook.model.order import Order
 
 
-def _new_id() -> str:
-    return token_hex(8)
-
-
 @dataclass(frozen=True, slots=True)
 class Command:
     """Something that is submitted to a desk."""
 
-    id: str = field(default_factory=_new_id, kw_only=True)
+    id: str = field(default_factory=partial(token_hex, 8), kw_only=True)
 
 
 BARE_DENIAL = "the operator denied it in a shell, and said no more"

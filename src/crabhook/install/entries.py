@@ -1,9 +1,8 @@
 """The text of an agent's settings with our hooks in it, and without them.
 
-Pure: a text in, a text out.  The hooks are checked for soundness as deep as they
-will be touched, three levels (Claude Code 2.1.330): event, list of matcher
-groups, list of handlers.  An agent refuses the part of a file that holds a
-malformed entry, permissions included, so we write into sound files only.
+Pure: a text in, a text out. Three levels must be sound (Claude Code 2.1.330): event, list of
+matcher groups, list of handlers. For a malformed entry an agent refuses a whole part of the file,
+even permissions, so we write into sound files only.
 """
 
 import json
@@ -82,7 +81,7 @@ def appending(text: str, container: Node, additions: Sequence[Addition]) -> Edit
 
 
 def _lead(text: str, container: Node) -> str:
-    """Return the blanks that precede an element of `container`, which has at least one."""
+    """Return the blanks before an element of the non-empty `container`."""
     elements = container.elements
     start = elements[-2].node.end if len(elements) > 1 else container.start + 1
     blanks = text[start : elements[-1].start].partition(",")[2 if len(elements) > 1 else 0]
@@ -92,7 +91,7 @@ def _lead(text: str, container: Node) -> str:
 
 
 def _write(text: str, addition: Addition, lead: str) -> str:
-    """Return `addition` as JSON whose lines begin with `lead`, or on one line without it."""
+    """Return `addition` as JSON with lines that begin with `lead`, or without it on one line."""
     indent = _unit(text) if "\n" in lead else None
     value = json.dumps(addition.value, ensure_ascii=False, indent=indent).replace("\n", lead)
     if addition.key is None:
@@ -101,7 +100,7 @@ def _write(text: str, addition: Addition, lead: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """Return one step of the text's indentation: the first one it shows, else two blanks."""
+    """Return the text's first step of indentation, else two blanks."""
     found = _FIRST_INDENT.search(text)
     return found[1] if found else "  "
 
@@ -119,7 +118,7 @@ _FIRST_WORD = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One matcher group: the whole of it, and its list of handlers."""
+    """One matcher group: all of it, and its list of handlers."""
 
     node: Node
     handlers: Node
@@ -133,7 +132,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event's entry: its name, its list, and the groups in that."""
+    """One event's entry: its name, its list, and its groups."""
 
     name: str
     node: Node
@@ -149,7 +148,7 @@ class Hooks:
 
 
 def known(agent: str | None) -> Platform:
-    """Return the agent of that name.  Raises InstallError, naming those that exist."""
+    """Return the agent of that name, or raise InstallError with the known names."""
     if agent is not None and agent in PLATFORMS:
         return PLATFORMS[agent]
     choice = ", ".join(f"{name} ({one.title})" for name, one in PLATFORMS.items())
@@ -158,12 +157,10 @@ def known(agent: str | None) -> Platform:
 
 
 def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
-    """Return `text` holding exactly `groups` as our entries; older ones of ours are taken out.
+    """Return `text` with exactly `groups` as our entries; older ones of ours are removed.
 
-    An entry that is already as it should be stays where it is, so that doing
-    it twice is doing it once.  A blank text counts as no settings.
-
-    Raises InstallError (DocumentError) for a text that is not sound settings.
+    A correct entry stays in place, so repeating changes nothing. A blank text counts as no
+    settings. Raises InstallError (DocumentError) for settings that are not sound.
     """
     wanted = {event: as_json(group) for event, group in groups.items()}
     text = _remove(_settings(text), wanted)
@@ -185,12 +182,10 @@ def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
 
 
 def without_hooks(text: str) -> str:
-    """Return `text` without our entries, and without the keys that only they had filled.
+    """Return `text` without our entries, and without keys that only they had filled.
 
-    A list of hooks that was there before and empty goes too: to Claude Code
-    an empty one and none are the same.
-
-    Raises InstallError (DocumentError) for a text that is not sound settings.
+    An empty list of hooks goes too: to Claude Code it means the same as none. Raises InstallError
+    (DocumentError) for settings that are not sound.
     """
     return _remove(_settings(text), {}) if count(text) else text
 
@@ -206,7 +201,7 @@ def _settings(text: str) -> str:
 
 
 def _remove(text: str, wanted: Mapping[str, Json]) -> str:
-    """Take our entries out, but for those in `wanted`, whose events also keep their lists."""
+    """Remove our entries except `wanted`; the wanted events also keep their lists."""
     document = parse(text)
     hooks = hooks_of(document)
     if hooks is None:
@@ -226,7 +221,7 @@ def _remove(text: str, wanted: Mapping[str, Json]) -> str:
 
 
 def _cut(event: Event, wanted: Json) -> tuple[list[Edit], bool]:
-    """Return the edits that take our handlers out of `event`, and whether that empties its list.
+    """Return the edits that remove our handlers from `event`, and whether its list is then empty.
 
     The first group that equals `wanted` stays.
     """
@@ -245,9 +240,9 @@ def _cut(event: Event, wanted: Json) -> tuple[list[Edit], bool]:
 
 
 def is_ours(handler: Json) -> bool:
-    """Say whether a handler runs crabhook's client, wherever that lies, or sends to a server.
+    """Whether a handler runs crabhook's client, in whatever place, or sends to a server.
 
-    The supervisor is not the client: its owner writes its entries, and takes them out.
+    The supervisor is not the client: its owner manages its entries.
     """
     if not isinstance(handler, dict) or handler.get("type") != "command":
         return any(one.settings.owns(handler) for one in PLATFORMS.values())
@@ -264,7 +259,7 @@ def is_ours(handler: Json) -> bool:
 
 
 def _program(command: str, *, exec_form: bool) -> str:
-    """Return the program that `command` starts: all of it, or the first word of a shell's line."""
+    """Return the program of `command`: all of it, or the first word of a shell's line."""
     found = None if exec_form else _FIRST_WORD.match(command)
     return next(word for word in found.groups() if word is not None) if found else command
 
@@ -272,8 +267,8 @@ def _program(command: str, *, exec_form: bool) -> str:
 def hooks_of(document: Node) -> Hooks | None:
     """Return the hooks in the settings `document`, or None if it has none.
 
-    Raises InstallError, naming the key, where the shape is not sound: Claude
-    Code would not run our hooks out of such a file either.
+    Raises InstallError, naming the key, for a wrong shape: Claude Code would not run our hooks
+    either.
     """
     _expect(document, dict, "the whole file", "an object")
     node = document.member("hooks")

@@ -1,9 +1,8 @@
-"""What a hook starts with: this interpreter, its stub, and what settings put into its environment.
+"""What a hook starts with: this interpreter, its stub, and the settings' environment.
 
-A project's settings may hold an `env`.  An installed hook names its server and its patience
-itself, and its Python by an absolute path with `-I -S` and no shell, so most variables have no
-say in it.  A hook that an older version or a person wrote is another matter, and so is what
-the linker is told.
+A project's settings may set an `env`. An installed hook names its server, its patience and its
+absolute Python with `-I -S`, without a shell, so most variables have no effect. Hooks of older
+versions or people may differ, and the linker always reads its variables.
 """
 
 import compileall
@@ -28,8 +27,8 @@ _FRAGILE = {
 def interpreter() -> str:
     """Return the absolute path of the running interpreter, links not followed.
 
-    A virtual environment's interpreter is a link out of it; followed, it
-    would name the system's Python, which may be upgraded away.
+    A virtual environment's interpreter is a link to the system's Python, which may be upgraded
+    away.
     """
     if not sys.executable:
         raise InstallError("Python does not know its own path, so no hook can name it")
@@ -45,10 +44,9 @@ def stub() -> str:
 
 
 def compile_hook() -> bool:
-    """Byte-compile what a hook imports, since some installers do not; say whether it is done.
+    """Byte-compile what a hook imports, since some installers do not; return success.
 
-    In a folder that may not be written it is not done, and every hook call
-    compiles anew: slower, and nothing else.
+    In a read-only folder every hook call compiles anew, which is only slower.
     """
     folder = _hook_folder()
     package = folder.parent / "__init__.py"
@@ -71,10 +69,10 @@ def misgivings(path: str) -> Iterator[str]:
 
 
 def unshared(*files: str) -> Iterator[str]:
-    """Say of these files what keeps other users from running them, or lets one decide for all.
+    """Return why other users cannot run these files, or could change them.
 
-    Managed settings are everybody's: who cannot read the program has no hook
-    that runs, and who can write it decides in everybody's place.
+    Managed settings are for everybody: without read access a user's hook fails, with write access a
+    user decides for all.
     """
     for file in files:
         for place in (Path(file), *Path(file).parents):

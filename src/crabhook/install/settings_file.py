@@ -1,10 +1,8 @@
-"""A settings file on disk: read once, kept as a backup, replaced in one step.
+"""A settings file on disk: read once, backed up, replaced in one step.
 
-A change is planned, shown and carried out.
-
-A file that is a symbolic link, as people's dotfiles are, stays one: what it
-points to is replaced.  The person who runs the command names the file, so it may
-be anybody's; but it is a regular one, and of a bounded size.
+A change is planned, shown and carried out. A symbolic link, as in dotfiles, stays: its target is
+replaced. The command's user names the file, so anybody may own it; but it must be regular and of
+bounded size.
 """
 
 import contextlib
@@ -31,10 +29,10 @@ def read_settings(path: Path) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A settings file as it was when it was read.
+    """A settings file as it was read.
 
-    `path` is where the agent looks for it, `target` where it lies, links
-    followed.  `content` is None, and so is `status`, if there is no such file.
+    `path` is where the agent looks, `target` the file behind links. `content` and `status` are None
+    without a file.
     """
 
     path: Path
@@ -52,10 +50,7 @@ class SettingsFile:
 
 
 def read(path: Path) -> SettingsFile:
-    """Read the settings at `path`, which need not exist.
-
-    Raises InstallError if something is there that cannot be read as a file.
-    """
+    """Read the settings at `path`, if they exist; InstallError if they are unreadable."""
     target = Path(os.path.realpath(path))
     try:
         with open_own(target, anybodys=True) as (file, status):
@@ -75,15 +70,12 @@ def write(
     shared: bool = False,
     owned: Callable[[bytes], bytes] = lambda content: content,
 ) -> Path | None:
-    """Replace the file's content; return the path of the backup, or None if nothing was kept.
+    """Replace the file's content; return the path of the backup, or None without one.
 
-    `owned` is what of a content is its owner's to lose.  A backup that holds all of
-    that serves again, so that only what its owner changed makes another one.
-
-    The new content is complete on disk before it takes the old one's place,
-    with the old one's mode and owner; a new file is its owner's alone, or where
-    it is `shared` anybody's to read.  Raises InstallError, the file being as it
-    was, if it cannot be written or has changed since it was read.
+    `owned` returns what of a content belongs to its owner. A backup that has all of that is used
+    again. The new content is complete on disk before the replacement, with the old mode and owner;
+    a new file is private, or readable for all if `shared`. Raises InstallError, with the file
+    unchanged, if writing fails or the file has changed since it was read.
     """
     try:
         _refuse_changed(settings)
@@ -104,7 +96,7 @@ def _refuse_changed(settings: SettingsFile) -> None:
 
 
 def _back_up(settings: SettingsFile, owned: Callable[[bytes], bytes]) -> Path | None:
-    """Keep the content as it is under a name no older backup has, unless one holds what counts."""
+    """Keep the content under a new name, unless a backup has all that counts."""
     if not settings.content or settings.status is None:
         return None
     wanted = owned(settings.content)
@@ -154,8 +146,8 @@ def _replace(settings: SettingsFile, content: bytes, *, shared: bool) -> None:
 def _create(path: Path, content: bytes, like: os.stat_result | None) -> None:
     """Write a new file through to the disk, with the mode and owner of `like`.
 
-    One that is like no other is its owner's alone, whatever the umask: it may
-    come to hold a token.  Nobody else may look into it before it has its mode.
+    Without `like` the file is private from its first moment, whatever the umask: it may get a
+    token.
     """
     descriptor = os.open(path, _EXCLUSIVE, 0o600)
     try:
@@ -208,11 +200,10 @@ class Change:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def carry_out(self, *, shared: bool = False) -> Path | None:
-        """Write the change; return where the owner's part of the file is kept, if there was any.
+        """Write the change; return the backup of the owner's part, if there was one.
 
-        A new file is its owner's alone, or where it is `shared` anybody's to read.
-
-        Raises InstallError, naming the file, if nothing could be written.
+        A new file is private, or readable for all if `shared`. Raises InstallError, naming the
+        file, if writing failed.
         """
         try:
             return write(self.settings, self.text.encode(), shared=shared, owned=_owned)
@@ -233,7 +224,7 @@ def plan(path: Path, edit: Callable[[str], str]) -> Change:
 
 
 def _owned(content: bytes) -> bytes:
-    """Return a settings file's content but for our own entries; nothing where no more is in it."""
+    """Return a settings file's content without our entries; empty if there is no more."""
     try:
         rest = without_hooks(content.decode())
     except (InstallError, UnicodeDecodeError):

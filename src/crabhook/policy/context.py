@@ -66,7 +66,7 @@ class Wanted:
     @cached_property
     def _each_wild(self) -> tuple[tuple[re.Pattern[str], _Tail], ...]:
         return tuple(
-            (re.compile(_widest(last), re.IGNORECASE | re.DOTALL), tuple(before))
+            (re.compile(_GITIGNORES.sub(_wider, last), re.IGNORECASE | re.DOTALL), tuple(before))
             for *before, last in self.wild
         )
 
@@ -141,11 +141,6 @@ def wanted_by(patterns: Iterable[str], rooted: Iterable[str] = ()) -> Wanted:
 _GITIGNORES = re.compile(
     r"\\(?P<letter>.)|(?P<set>\[[^\\][^\]\\]*\])|(?P<unsure>\[.*)|.", re.DOTALL
 )
-
-
-def _widest(part: str) -> str:
-    """Return an expression that matches at least what this part of a gitignore pattern matches."""
-    return _GITIGNORES.sub(_wider, part)
 
 
 def _wider(found: re.Match[str]) -> str:

@@ -1,1 +1,1 @@
-"""Where a text holds secrets: one finder, for what is recorded and for what is shown."""
+"""Where a text has secrets: one finder for the record and the screen."""

@@ -1,7 +1,7 @@
-"""Secrets known by what stands before them: headers, flags, addresses, key blocks, assignments.
+"""Secrets known by what precedes them: headers, flags, addresses, key blocks, assignments.
 
-A quoted value is a secret up to its closing quote, blanks and all.  What stands there may be a mere
-reference (`$TOKEN`, `os.environ["TOKEN"]`, `<your token>`), and is then no secret.
+A quoted value is a secret up to its closing quote. A mere reference (`$TOKEN`,
+`os.environ["TOKEN"]`, `<your token>`) is none.
 """
 
 import re
@@ -13,10 +13,7 @@ from crabhook.tables import tables
 
 
 class Span(NamedTuple):
-    """Where a secret stands: from, up to, and what kind of secret it is.
-
-    Its first `shown` letters tell whose secret it is and are none themselves.
-    """
+    """Where a secret is: from, up to, and its kind; its first `shown` letters are public."""
 
     start: int
     stop: int
@@ -33,7 +30,7 @@ def lowered(text: str) -> str:
 
 
 def places(text: str, word: str) -> Iterator[int]:
-    """Return every place where `word` stands in `text`."""
+    """Return every place of `word` in `text`."""
     place = text.find(word)
     while place >= 0:
         yield place
@@ -41,7 +38,7 @@ def places(text: str, word: str) -> Iterator[int]:
 
 
 def united(spans: list[Span]) -> Iterator[Span]:
-    """Return the spans in order, those that overlap as one, of the kind that was listed first."""
+    """Return the spans in order, overlapping ones as one, of the kind listed first."""
     joined: list[tuple[int, int, int, str]] = []
     for start, stop, rank, kind in sorted(
         (span.start, span.stop, rank, span.kind) for rank, span in enumerate(spans)
@@ -61,7 +58,7 @@ _KINDS = tables(__file__, "kinds")
 _REFERENCES = _KINDS["references"]
 _BEFORE_KEY = "|".join(f"(?<={word})|(?<={word}[_-])" for word in _REFERENCES["keys"].split())
 
-# What a name has in it, and how the name must go on from there (and what must stand before).
+# What a name contains, and how it must continue (and what must precede it).
 _CORES = ("pass", "pwd", "secret", "token", "key", "auth", "signature")
 _NAME = (
     r"(?:pass(?:word|wd|phrase|code|wort)|(?<=[_-])pass|(?<=[_-])pwd|secret|token"
@@ -117,10 +114,10 @@ def assigned_in(text: str, lower: str) -> Iterator[Span]:
 
 
 def _is_to_fill_in(found: re.Match[str]) -> bool:
-    """Whether a shell's value is no value: a reference, or words for the person who fills it in."""
+    """Whether a shell's value is a reference, or a hint for the person who fills it in."""
     value = found[found.lastgroup or 0]
     if found["bare"] is not None and "\\" not in value:
-        return True  # which is told apart below
+        return True  # another check below decides this
     words = len(value.split()) > 1
     return _TO_FILL_IN.fullmatch(value) is not None if words else is_reference(value)
 
@@ -134,7 +131,7 @@ def _assigned(text: str, name: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _begins_its_line(text: str, place: int) -> bool:
-    """Whether what ends at `place` is a setting's name, and not prose."""
+    """Whether a setting's name, and not prose, ends at `place`."""
     begun = text.rfind("\n", max(0, place - 200), place) + 1
     return _LINE_SO_FAR.fullmatch(text, begun, place) is not None
 
@@ -176,9 +173,9 @@ def _value(bare: str = r"[^\s\"']", most: int = 400) -> str:
 
 
 class Context:
-    """Where secrets of a kind stand: a row of `context` or of `option` in `kinds.toml`.
+    """Where secrets of a kind occur: a row of `context` or `option` in `kinds.toml`.
 
-    To look for its `starts` first is what makes ordinary text cheap.
+    Searching for its `starts` first makes ordinary text cheap.
     """
 
     def __init__(self, row: Mapping[str, Any]) -> None:
@@ -233,7 +230,7 @@ _BY_START = tuple(
 
 
 def secrets_in(text: str) -> Iterator[Span]:
-    """Return where in `text` a secret is known by its context."""
+    """Return the secrets in `text` that their context reveals."""
     lower = lowered(text)
     for start, one in _BY_START:
         if start in lower:

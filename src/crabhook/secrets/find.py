@@ -1,10 +1,10 @@
 """The one finder of secrets: what the record leaves out, and what a screen may cover.
 
-A span is the whole secret.  A long word that looks drawn by chance, as keys are, is a secret too.
-Shannon's entropy alone takes camelCase for a key; so what is counted is how often a letter is
-followed by one that follows it in words, names and abbreviations.  In a chance word it is a third
-of the letters at most: of 20 letters and digits drawn by chance 1 word in 150 passes for one of
-ours, and of 53,000 long words of Python programs 1 in 1000 is taken for a key.
+A span is the whole secret. A long word that looks random, as keys do, is a secret too. Shannon's
+entropy alone takes camelCase for a key; so this counts how often a letter is followed by one that
+follows it in words, names and abbreviations. In a random word that is at most a third of the
+letters: of random words with 20 letters and digits 1 in 150 is missed, and of 53,000 long words of
+Python programs 1 in 1000 is taken for a key.
 """
 
 import re
@@ -16,12 +16,12 @@ from crabhook.secrets.context import Span, secrets_in
 from crabhook.tables import tables
 
 RANDOM = "random"
-SHORTEST = 20  # characters; a shorter chance word is known by what stands before it, or not at all
+SHORTEST = 20  # characters; a shorter random word is known by its context only
 
 _LONG = re.compile(r"[A-Za-z0-9+/_.~:@=-]{15,}")  # what may hold a vendor's key, or a chance word
 _WORD = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}")
 _PLAIN = re.compile(r"[\w.]{0,14}|[0-9a-f-]{1,128}")  # too short, or a digest: no secret
-_ONE_WORD = re.compile(r"[A-Za-z0-9_.-]+")  # in which nothing can stand before anything
+_ONE_WORD = re.compile(r"[A-Za-z0-9_.-]+")  # nothing can precede a secret in such a text
 _PUBLIC = re.compile(  # long and random, and meant to be seen
     r"-----BEGIN (?:[A-Z0-9 ]*PUBLIC KEY|CERTIFICATE(?: REQUEST)?|PGP SIGNATURE|SSH SIGNATURE"
     r"|PGP PUBLIC KEY BLOCK|X509 CRL)-----.*?-----END"
@@ -64,7 +64,7 @@ def is_plain(text: str) -> bool:
 
 
 def find(text: str, *, by_entropy: bool = True) -> list[Span]:
-    """Return where `text` holds secrets, by context first; the spans may overlap.
+    """Return where `text` has secrets, by context first; the spans may overlap.
 
     Without `by_entropy` a word that only looks random is none, as ids often do.
     """
@@ -132,7 +132,7 @@ def _looks_random(word: str) -> bool:
 
 
 def _judged(word: str) -> bool:
-    """Whether letters of both cases, or letters and digits, follow each other as in no word."""
+    """Whether letters of both cases, or letters and digits, alternate as in no word."""
     pieces = [piece for piece in _JOINTS.split(word) if not _DIGEST.fullmatch(piece)]
     if len(pieces) >= 3 and all(map(_ORDINARY.fullmatch, pieces)):
         return False  # such as cpython-311-x86_64-linux-gnu
@@ -141,17 +141,16 @@ def _judged(word: str) -> bool:
 
 
 def _mixed(word: str) -> bool:
-    """Whether there are letters of both cases in it, or letters and digits."""
     return sum(one.search(word) is not None for one in _CLASSES) >= 2
 
 
 def _readable(part: str) -> bool:
-    """Whether a piece between slashes is a word: letters that follow each other as in words."""
+    """Whether a piece between slashes has letters in the order of words."""
     return len(part) >= 4 and _LETTERS.fullmatch(part) is not None and _share(part, 3) >= 0.7
 
 
 def _share(word: str, fewest: int) -> float:
-    """Return the share of neighbours in `word` that are expected ones; 1 if fewer can be judged."""
+    """Return the share of expected neighbours in `word`; 1 if there are fewer than `fewest`."""
     counted, expected, before = 0, 0.0, False
     for one, two in pairwise(word):
         letters = one.isalpha() + two.isalpha()
@@ -169,7 +168,7 @@ def _share(word: str, fewest: int) -> float:
 
 
 def _wrapped(word: str) -> str | None:
-    """Return the text that `word` is the Base64 of; None if it is of none."""
+    """Return the text whose Base64 is `word`, or None."""
     padded = word.replace("-", "+").replace("_", "/") + "=" * (-len(word) % 4)
     try:
         text = b64decode(padded, validate=True).decode("utf-8")

@@ -1,7 +1,7 @@
-"""The supervisor's contract: a hook's input in, a review, a finding, a hook's output out; pure.
+"""The supervisor's contract: a hook's input, a review, a finding, a hook's output; pure.
 
-Hook protocol of Claude Code, sections 2, 6 and 7.  The errors are the other ways out: each
-has the line that the agent's process is told, and the exit code.
+Hook protocol of Claude Code, sections 2, 6 and 7. The errors are the other ways out, each with a
+line for the agent's process and an exit code.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ class HookInputError(SupervisorError):
 
 
 class NoSessionError(SupervisorError):
-    """Nobody has said which session it is, so its iterations cannot be counted."""
+    """The session is unknown, so its iterations cannot be counted."""
 
     exit_code = 2
 
@@ -51,7 +51,7 @@ class ReviewerError(SupervisorError):
 
 
 class OutOfTimeError(SupervisorError):
-    """The time for all of it has passed; the agent goes on by itself."""
+    """The time is over; the agent goes on by itself."""
 
     exit_code = 124
     line = "hook execution timeout"
@@ -107,7 +107,7 @@ def read(payload: bytes) -> Event:
 
 
 def occasion_of(event: Event) -> Occasion | None:
-    """Return what is to be reviewed; None for an event that is not the supervisor's business."""
+    """Return what to review; None for an event that the supervisor ignores."""
     if isinstance(event, Stop | SubagentStop):
         return Occasion.STOP
     asks = isinstance(event, PreToolUse) and event.tool_name == QUESTION_TOOL
@@ -116,10 +116,9 @@ def occasion_of(event: Event) -> Occasion | None:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """An agent that wants to stop, or to ask its user something.
+    """An agent that wants to stop, or to ask its user.
 
-    `iteration` is which event of its session this is, from 1; the last that
-    is reviewed is `limit`.
+    `iteration` counts this session's events from 1; the last reviewed one is `limit`.
     """
 
     asked: Event
@@ -129,7 +128,7 @@ class Review:
     limit: int
 
     def as_json(self) -> bytes:
-        """Return it as a reviewer's command reads it, `hook_input` being all that the agent sent.
+        """Return it for a reviewer's command; `hook_input` is all that the agent sent.
 
         A field that the agent did not send is empty.
         """
@@ -151,11 +150,10 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a reviewer thinks.
+    """A reviewer's opinion.
 
-    `allow`: whether it may stop, or ask; None is no opinion, and never one.
-    `feedback`: why, or how to go on; the model reads it.
-    `output`: what the answer says beside that, in Claude Code's own words.
+    `allow`: whether the agent may stop, or ask; None is no opinion. `feedback`: why, or how to go
+    on, for the model. `output`: additions to the answer, in Claude Code's own words.
     """
 
     allow: bool | None
@@ -164,11 +162,10 @@ class Finding:
 
 
 def answer(occasion: Occasion, finding: Finding) -> dict[str, Value]:
-    """Return the JSON that tells the agent what was found.
+    """Return the JSON that tells the agent the finding.
 
-    What the finding says in Claude Code's own words goes beside it, or in its
-    place.  No opinion is an empty object on a question, which its user is then
-    asked as ever; a stop has no other form for it than to be let go.
+    The finding's own output goes beside it, or replaces it. No opinion on a question is an empty
+    object, and the user is asked as ever; a stop without opinion is allowed.
     """
     plain = _stop(finding) if occasion is Occasion.STOP else _question(finding)
     merged: dict[str, Value] = {**plain, **finding.output}

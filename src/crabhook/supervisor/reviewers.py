@@ -1,12 +1,11 @@
-"""Who reviews: the operator at the desk, asked as any hook asks, or a command of the owner's.
+"""The reviewers: the operator at the desk, asked as any hook asks, or a command of the owner's.
 
-A command is given a review as JSON and prints its verdict as JSON.  It is run to its end or to
-the deadline, and nothing of it is left behind.
+A command gets a review as JSON and prints its verdict as JSON. It runs to its end or the deadline,
+and no process of it stays.
 
-The ready command is Claude Code in print mode, without tools, bound to a JSON schema.  What is
-reviewed was written by an agent, perhaps in the words of a page it has read; so it is put before
-the model as data, in JSON, under a system prompt that says so, and the model has no tool but its
-verdict.
+The ready command is Claude Code in print mode, without tools, bound to a JSON schema. An agent
+wrote the reviewed text, perhaps copying a web page; so the model gets it as data, in JSON, under a
+system prompt that says so.
 """
 
 import json
@@ -65,11 +64,10 @@ class Operator:
         self._asked: Asked | None = None
 
     def review(self, review: Review, deadline: Deadline) -> Finding:
-        """Return what the operator decides.
+        """Return the operator's decision.
 
-        The input goes to the server as the agent sent it, under a stance in
-        which a stop waits for the operator, too.  Raises ReviewerError where nobody
-        decides, OutOfTimeError where nobody does by the deadline.
+        The server gets the input as the agent sent it, under a stance that also holds stops. Raises
+        ReviewerError without a decision, OutOfTimeError at the deadline.
         """
         options = read_options(self._options, os.environb)
         options.stance = SUPERVISOR
@@ -95,10 +93,10 @@ class Operator:
 
 
 def finding(review: Review, reply: Reply) -> Finding:
-    """Return what the server's reply says; all of it goes on to the agent in its own words.
+    """Return the finding in the server's reply, with the agent's own words.
 
-    On a stop silence is an operator who allowed it, or had no opinion.  Where
-    the silence has a reason, nobody was there: raises ReviewerError.
+    Silence on a stop means that an operator allowed it, or had no opinion. Silence with a reason
+    means that nobody was there: raises ReviewerError.
     """
     output = heard.output(reply)
     why = reply.stderr.decode("utf-8", "replace").strip()
@@ -120,9 +118,9 @@ def judged_by(
 
 
 def read_finding(printed: bytes) -> Finding:
-    """Return the verdict that a command printed; raise ReviewerError for anything else.
+    """Return a command's printed verdict; ReviewerError for anything else.
 
-    A command that prints a little more or less than the form may mean something else by it.
+    Extra or missing output may mean something different.
     """
     try:
         said = parse_object(printed)
@@ -137,17 +135,15 @@ def read_finding(printed: bytes) -> Finding:
 def printed_by(
     command: Sequence[str], given: bytes, environment: Mapping[str, str], deadline: Deadline
 ) -> bytes:
-    """Return what a command prints when it is given `given` on standard input; no shell is used.
+    """Return the output of a command that reads `given` on standard input, without a shell.
 
-    Its standard error is ours.  It runs in a process group of its own, which
-    is killed whole when the command has ended, or the time has passed.
-
-    Raises ReviewerError where it cannot be started, fails, or prints more
-    than it could honestly have to say; OutOfTimeError from the deadline.
+    Its standard error is ours. Its own process group is killed as a whole at the end or the
+    deadline. Raises ReviewerError if it cannot start, fails, or prints too much; OutOfTimeError at
+    the deadline.
     """
     with TemporaryFile() as stdin, TemporaryFile() as stdout:
-        # No pipes: nothing waits for a program that does not read, and nothing
-        # for a child of its own that it left behind with the pipe in hand.
+        # No pipes: a program that does not read, or a left-behind child with the pipe, blocks
+        # nothing.
         stdin.write(given)
         stdin.seek(0)
         try:
@@ -177,7 +173,7 @@ def printed_by(
 def _see_to_its_end(
     process: "subprocess.Popen[bytes]", name: str, printed: int, deadline: Deadline
 ) -> None:
-    """Wait until the program has ended well, the time is over, or it prints too much."""
+    """Wait until the program ends well, the time is over, or it prints too much."""
     code = None
     while code is None:
         with suppress(subprocess.TimeoutExpired):
@@ -199,9 +195,8 @@ SCHEMA: Mapping[str, Value] = tables(__file__, "claude")["schema"]
 def verdict(review: Mapping[str, Value], program: Sequence[str], instructions: str) -> str:
     """Return Claude Code's verdict on a review, as a reviewer prints it.
 
-    `program` is Claude Code with options of the owner's, such as `--model`.
-    Raises ReviewerError.  It has no deadline of its own: the supervisor ends
-    its reviewers, and all that they have started.
+    `program` is Claude Code with the owner's options, such as `--model`. Raises ReviewerError. The
+    supervisor's deadline ends this reviewer and all its processes.
     """
     command = [*program, *_OPTIONS, "--system-prompt", instructions]
     with TemporaryDirectory(prefix="crabhook-") as nowhere:  # no project's settings count

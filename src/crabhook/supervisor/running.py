@@ -1,8 +1,8 @@
 """The supervisor's process: standard input to a reviewer, the answer to the agent.
 
-Every way out is one of the contract's, and none lets an agent wait for ever.  A session's
-events are counted on disk, under one lock, by a file that grows by a byte for each: such a
-file cannot be half written.  Its name is a hash, since an agent may send any session's id.
+Every way out is one of the contract's, and each is bounded in time. A session's events are counted
+on disk, under one lock, in a file that grows by a byte each, so that no write is half done. Its
+name is a hash, since an agent may send any session's id.
 """
 
 import fcntl
@@ -59,10 +59,10 @@ class Iterations:
         self._kept = kept
 
     def count(self, session: str, deadline: Deadline) -> int:
-        """Count one event of a session; return which it is, from 1.
+        """Count one event of a session; return its number, from 1.
 
-        Raises ReviewerError where it cannot be counted, since what is not
-        counted has no end, and OutOfTimeError.
+        Raises OutOfTimeError, and ReviewerError if counting fails: uncounted reviews would have no
+        end.
         """
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,14 +90,14 @@ class Iterations:
             os.close(opened)
 
     def _make_room(self) -> None:
-        """Forget the sessions that have been silent longest, so that another session has room."""
+        """Forget the sessions with the longest silence."""
         known = sorted(self._folder.glob(f"*{_SUFFIX}"), key=lambda one: one.lstat().st_mtime_ns)
         for file in known[: max(0, len(known) - self._kept + 1)]:
             file.unlink()
 
     @contextmanager
     def _locked(self, deadline: Deadline) -> Iterator[None]:
-        """Hold the folder's lock; the system lets go of it with the process at the latest."""
+        """Hold the folder's lock; the system frees it at the latest with the process."""
         lock = os.open(self._folder / "lock", _SAFELY | os.O_RDWR, 0o600)
         try:
             while True:
@@ -113,12 +113,11 @@ class Iterations:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the supervisor was told when it was started.
+    """The supervisor's arguments.
 
-    `session_id` goes before what the environment and the agent say, and makes
-    a stop of an input that is missing or cannot be read.  `desk_options` are
-    options of crabhook's own hook that say where the operator is.  `verbose`:
-    what was found is said on standard error too.
+    `session_id` overrides environment and agent, and makes an unreadable input a stop.
+    `desk_options` are options of crabhook's own hook for finding the operator. `verbose`: report
+    the finding on standard error too.
     """
 
     session_id: str = ""
@@ -128,13 +127,13 @@ class Told:
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def mention(self, line: str) -> None:
-        """Say something that nobody has to know, where it was asked for."""
+        """Print a line that only `verbose` asks for."""
         if self.verbose or self.environment.get(DEBUG):
             _log(f"crabhook supervisor: {line}")
 
 
 def main(told: Told) -> int:
-    """Be the hook; return the exit code.  The answer, and nothing else, is on standard output."""
+    """Be the hook; return the exit code.  Standard output has the answer alone."""
     try:
         return _main(told)
     except SupervisorError as error:
@@ -172,7 +171,7 @@ def _main(told: Told) -> int:
 
 
 def _asked(told: Told, deadline: Deadline) -> Event:
-    """Return the hook's input; where there is none to use, a named session's stop."""
+    """Return the hook's input; without a usable one, a named session's stop."""
     try:
         return read(_standard_input(deadline))
     except HookInputError:
@@ -195,9 +194,9 @@ def _conclude(
 
 
 def _occasion_of_a_reviewer() -> Occasion:
-    """Return what a reviewer's own agent is about to do: a stop, if that cannot be read.
+    """Return what a reviewer's own agent is about to do: a stop, if unreadable.
 
-    Either is let go at once, and a broken input too.
+    It may always do so.
     """
     try:
         asked = read(_standard_input(Deadline(Settings().review_timeout)))
@@ -226,7 +225,7 @@ def read_all(file: int, most: int, deadline: Deadline) -> bytes:
     while True:
         ready, _, _ = select.select([file], [], [], deadline.left())
         if not ready:
-            continue  # the deadline says so itself
+            continue  # the deadline itself reports this
         chunk = os.read(file, 1 << 16)
         if not chunk:
             return bytes(read)
@@ -236,7 +235,7 @@ def read_all(file: int, most: int, deadline: Deadline) -> bytes:
 
 
 def _session(told: Told, asked: Event) -> str:
-    """Return whose event it is: as we were told, else the environment, else the agent."""
+    """Return the event's session: as given, else by environment, else by agent."""
     said = (told.session_id, *map(told.environment.get, SESSIONS), asked.session_id)
     session = next(filter(None, said), None)
     if session is None:
@@ -248,7 +247,7 @@ def _session(told: Told, asked: Event) -> str:
 
 
 def _print(output: Mapping[str, Value]) -> int:
-    """Print the answer; return 1 where the agent does not take the whole of it."""
+    """Print the answer; return 1 if the agent does not take all of it."""
     rest = memoryview(f"{compact(output)}\n".encode())
     try:
         while rest:
@@ -260,5 +259,5 @@ def _print(output: Mapping[str, Value]) -> int:
 
 
 def _log(line: str) -> None:
-    with suppress(OSError):  # a log that nobody takes is no reason to fail
+    with suppress(OSError):  # a log without a reader is no reason to fail
         os.write(2, f"{line}\n".encode("utf-8", "backslashreplace"))

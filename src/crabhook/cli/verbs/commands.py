@@ -167,10 +167,6 @@ async def _stop(here: Attached, arguments: argparse.Namespace) -> int:
     return _ended(await here.submit(StopSession(session, "" if bare else text, agent)))
 
 
-def _stopping(arguments: argparse.Namespace) -> int:
-    return (_steering if arguments.words else _looking)(_stop, arguments)
-
-
 def _ended(outcome: Outcome) -> int:
     say(outcome.why or "done")
     return CODES[type(outcome)]
@@ -318,7 +314,7 @@ show = _command("show", partial(_looking, _show), "show")
 sessions = _command("sessions", partial(_looking, _sessions), "json")
 history = _command("history", partial(_looking, _history), "json", "history")
 note = _command("note", partial(_steering, _note), "note")
-stop = _command("stop", _stopping, "stop")
+stop = _command("stop", lambda to: (_steering if to.words else _looking)(_stop, to), "stop")
 watch = _command("watch", _watching, "watch")
 approve = _decider("approve", "several", "approve")
 deny = _decider("deny", "deny")

@@ -53,7 +53,7 @@ class Item:
 
 def read_json(text: str, *, comments: bool = False) -> Item:
     """Return the content of JSON, or raise CannotParseError; `comments`: the agent allows them."""
-    text = _COMMENT.sub(_blank, text) if comments else text
+    text = _COMMENT.sub(lambda m: m[1] or re.sub(r"[^\n]", " ", m[0]), text) if comments else text
     try:
         document = parse(text)
     except DocumentError as error:
@@ -61,10 +61,6 @@ def read_json(text: str, *, comments: bool = False) -> Item:
         place = Place(int(found[1]), int(found[2])) if found else START
         raise CannotParseError(f"it is not JSON: {found[3] if found else error}", place) from error
     return _Placer(text).item(document)
-
-
-def _blank(found: re.Match[str]) -> str:
-    return found[1] or re.sub(r"[^\n]", " ", found[0])
 
 
 class _Placer:

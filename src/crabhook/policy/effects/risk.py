@@ -291,13 +291,12 @@ def with_own(
                 left = rest
     cap = max((rule.level for rule in lowers), default=Level.DANGER)
     cap = Level.DANGER if left or call.troubles or not call.required else cap
-    effects = [one if one.kind in _KEPT else _capped(one, cap) for one in found.effects]
+    effects = [
+        one if one.kind in _KEPT else replace(one, level=min(one.level, cap))
+        for one in found.effects
+    ]
     own = sorted(_effects(speaking), key=lambda one: -one.level)[:MOST_OWN]
     return shortened((*own, *effects), found.unknown)
-
-
-def _capped(effect: Effect, cap: Level) -> Effect:
-    return replace(effect, level=min(effect.level, cap))
 
 
 def _effects(speaking: Sequence[tuple[RiskRule, bool]]) -> Iterator[Effect]:

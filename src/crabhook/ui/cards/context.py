@@ -107,11 +107,6 @@ def around_rows(card: Card, around: CardContext, sheet: Sheet) -> Iterator[Line]
             yield from titled(title, words, sheet)
 
 
-def alarm_lines(card: Card, sheet: Sheet) -> list[Line]:
-    """Return which claims about the call cannot be true, and what ran in its place."""
-    return [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
-
-
 def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
     """Return what the agent suggests to allow from now on, numbered as the keys are."""
     for number, offered in enumerate(suggestions(card), 1):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, Level, State
 from crabhook.model.wording import plural
-from crabhook.ui.cards.context import alarm_lines, below_rows
+from crabhook.ui.cards.context import below_rows
 from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.cards.summary import as_allowed, is_question
 from crabhook.ui.full.dialogs.edit import cursor_place
@@ -296,7 +296,7 @@ class Painter:
         screen, work, sheet = self._screen, self._screen.work, self._sheet(columns)
         standing = self._standing(card, armed=screen.armed())
         lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
-        lines += alarm_lines(card, sheet)
+        lines += [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
         others = [by.name for by in screen.desk.looking(card.number) if isinstance(by, Operator)]
         if card.state is State.WAITING and others:
             names, verb = self._spell(", ".join(others)), "is" if len(others) == 1 else "are"

@@ -13,7 +13,6 @@ from functools import cache
 from itertools import groupby
 from operator import itemgetter
 
-from prompt_toolkit.formatted_text.base import StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import split_lines
 from pygments.lexer import Lexer
 from pygments.lexers.data import JsonLexer
@@ -46,11 +45,7 @@ def shell_rows(text: str, sheet: Sheet) -> Rows:
         text, spell = spell.apart(text)  # whole, to know which quotes are open
     said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
     for spans in split_lines(_tokens(said, _BASH)):
-        yield from rows_of_a_line(wrap_line(_spans(spans), sheet.columns))
-
-
-def _spans(spans: StyleAndTextTuples) -> Line:
-    return [(span[0], span[1]) for span in spans]
+        yield from rows_of_a_line(wrap_line([span[:2] for span in spans], sheet.columns))
 
 
 def json_line(text: str) -> Line:

@@ -55,15 +55,11 @@ def folded(text: str) -> str:
 
 def folded_json(text: str) -> str:
     """Return a line of JSON with a mark in place of many blanks on end, also of escaped ones."""
-    return _IN_JSON.sub(_fold_json, text)
+    return _IN_JSON.sub(lambda it: "⟨{} blanks⟩".format(len(it[0]) - it[0].count("\\")), text)
 
 
 def _fold_lines(found: re.Match[str]) -> str:
     return "⟨{} empty lines⟩\n".format(found[0].count("\n"))
-
-
-def _fold_json(found: re.Match[str]) -> str:
-    return "⟨{} blanks⟩".format(len(found[0]) - found[0].count("\\"))
 
 
 def _fold(found: re.Match[str]) -> str:
