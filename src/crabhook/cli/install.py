@@ -26,6 +26,7 @@ from crabhook.server.address import (
     TcpAddress,
     asked_address,
     default_address,
+    is_listened_at,
     parse_address,
 )
 
@@ -103,7 +104,8 @@ def _install(arguments: argparse.Namespace) -> None:
         at = " or ".join(listed(installation.server or ""))
         say(f"They ask the server at {at}, whatever their environment says.")
         say(_FAIL_CLOSED if installation.fail_closed else agent.settings.unreachable)
-        say(*(next_steps(agent, installation) if arguments.join is None else [_joined(agent)]))
+        joined = _reached(agent.program, "the team's server")
+        say(*(next_steps(agent, installation) if arguments.join is None else [joined]))
         if not compiled:
             warn("the hook could not be byte-compiled here, so each call starts a little slower")
     for trouble in _troubles(arguments, agent, installation, change):
@@ -198,10 +200,13 @@ def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
         yield f"Next: have servers of one record in PostgreSQL run at {' and '.join(servers)}."
         yield _then(agent.program)
         return
-    serve, beyond = _serve(installation), _beyond(_asked(installation))
-    if beyond:
-        yield f"Next: on {beyond.host}, where you sit, run `{serve}` in a terminal of its own."
+    serve, address = _serve(installation), _asked(installation)
+    if beyond := _beyond(address):
+        run = f"run `{serve}` in a terminal of its own, unless it runs already"
+        yield f"Next: on {beyond.host}, where you sit, {run}."
         yield _then(agent.program)
+    elif address is not None and installation.url is None and is_listened_at(address):
+        yield _reached(agent.program, f"the server that listens at {address}")
     else:
         yield (
             f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  {_ANEW}"
@@ -220,12 +225,8 @@ def _then(it: str) -> str:
     return f"Then see here that hooks reach it, `crabhook doctor {it}`, and start `{it}`.  {_ANEW}"
 
 
-def _joined(agent: Platform) -> str:
-    """Say what remains to do on a machine that just joined: the team's server already runs."""
-    return (
-        f"Next: see that hooks reach the team's server, `crabhook doctor {agent.program}`, and "
-        f"start `{agent.program}`.  {_ANEW}"
-    )
+def _reached(it: str, what: str) -> str:
+    return f"Next: see that hooks reach {what}, `crabhook doctor {it}`, and start `{it}`.  {_ANEW}"
 
 
 def _serve(installation: Installation) -> str:

@@ -1,6 +1,7 @@
 """`crabhook install --transport http`, as a person runs it."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,24 @@ def test_a_server_elsewhere_is_started_elsewhere_and_hooks_are_seen_to_reach_it_
     how = Installation("python", "stub", server="desk.example:7443")
     first, second = next_steps(PLATFORMS["claude"], how)
     assert first.startswith("Next: on desk.example, where you sit, run `crabhook serve ")
+    assert first.endswith("in a terminal of its own, unless it runs already.")
     assert "see here that hooks reach it, `crabhook doctor claude`" in second
+
+
+@pytest.mark.parametrize("by_tcp", [False, True])
+def test_where_a_server_listens_already_none_is_to_be_started(
+    tmp_path: Path, *, by_tcp: bool
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as port, socket.socket(socket.AF_UNIX) as local:
+        local.bind(str(tmp_path / "s"))
+        server = f"127.0.0.1:{port.getsockname()[1]}" if by_tcp else f"unix:{tmp_path}/s"
+        local.listen()
+        how = Installation("python", "stub", server=server)
+        (said,) = next_steps(PLATFORMS["claude"], how)
+        assert f"Next: see that hooks reach the server that listens at {server}, `crab" in said
+        assert "crabhook serve" not in said
+    (said,) = next_steps(PLATFORMS["claude"], how)  # the socket's file is still there
+    assert said.startswith("Next: run `crabhook serve ")
 
 
 def test_of_a_list_of_servers_no_one_is_started_here() -> None:
