@@ -1,4 +1,4 @@
-"""A hook asks: a card, a known ticket, a call decided a moment ago, or silence at once."""
+"""A hook's event arrives: it gets a card, a reply at once, or silence."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,22 +29,22 @@ _SILENCE = Decision(Verdict.PASS)
 
 
 def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
-    """Take in a hook's event, and draw from it what else is over."""
+    """Handle a hook's event, and end the waits that the event shows to be over."""
     event = fact.request.event
     platform = state.platforms[event.platform]
     if again := _same_ticket(state, fact):
-        return again  # which is no news, and no order that came later changes its answer
+        return again  # the event is not new, and a later order does not change its answer
     state.notes.asked_again(fact.request.id)
     ends_turn = Verdict.KEEP_GOING in platform.choices(event).verdicts
-    state.sessions.hear(event, fact.now, ends_turn=ends_turn)
-    twins = state.duplicates.hear(fact.request, fact.now) if ends_turn else DuplicateEvent()
-    effects = [] if twins.told_before else _conclude(state, fact.request)
+    state.sessions.record(event, fact.now, ends_turn=ends_turn)
+    duplicate = state.duplicates.add(fact.request, fact.now) if ends_turn else DuplicateEvent()
+    effects = [] if duplicate.is_repeat else _conclude(state, fact.request)
     if ends_turn and event.agent_id:
         state.orders.forget_agent(event)
         effects += state.notes_end(event, session=False)
     rivals = doubts.rivals(state, event)
     shared = doubts.look(state, fact)
-    ruling = doubts.rule(state, _rule(state, fact, twins), shared)
+    ruling = doubts.rule(state, _rule(state, fact, duplicate), shared)
     told = doubts.told(state, event, shared) if shared else ""
     if not ruling.waits and ruling.decided is None:
         went_by = state.note(event, "", outcome=platform.outcome(event))
@@ -60,14 +60,14 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     return [*effects, *doubts.tell_rivals(state, fact.request, rivals)]
 
 
-def _rule(state: BrokerState, fact: Arrived, twins: DuplicateEvent) -> Course:
-    """Return what rules and orders say; to both hooks of one event, what they said to the first."""
+def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent) -> Course:
+    """Return what rules and orders say; a duplicate of an event gets what the first of them got."""
     request = fact.request
-    if twins.ordered is not None:
-        return Course(decided=twins.ordered)
+    if duplicate.ordered is not None:
+        return Course(decided=duplicate.ordered)
     platform = state.platforms[request.event.platform]
     halt = state.orders.halt_of(request.event) if state.asks_about_a_call(request.event) else None
-    if halt is not None:  # whatever the stance, and whatever the rules say
+    if halt is not None:  # a halt comes before the stance and the rules
         return Course(decided=halted(halt, platform.choices(request.event)))
     ruling = state.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
     if ruling.decided is None:
@@ -75,12 +75,12 @@ def _rule(state: BrokerState, fact: Arrived, twins: DuplicateEvent) -> Course:
     if not state.keep_going.counts(request.event, ruling.decided.decision):
         return Course()  # the agent would no longer follow it
     if ruling.decided.decision.verdict is Verdict.KEEP_GOING:
-        twins.ordered = ruling.decided
+        duplicate.ordered = ruling.decided
     return ruling
 
 
 def _conclude(state: BrokerState, request: Request) -> list[Effect]:
-    """End the cards whose call, turn or session the event tells to be over, if that can be."""
+    """End the cards whose call, turn or session the event shows to be over, if that can be true."""
     event = request.event
     closes = state.platforms[event.platform].closes(event)
     if closes is Scope.NOTHING:
@@ -105,13 +105,13 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
 
 
 def _ended_elsewhere(state: BrokerState, news: Event, closes: Scope) -> list[Card]:
-    """Return the cards that the event tells to be over."""
+    """Return the cards that the event shows to be over."""
     waiting = state.cards.of_session(news.session_key)
     ended = [card for card in waiting if over(card.event, news, closes)]
     if closes is not Scope.CALL:
         return ended
-    # One result ends one call, never its twin: an id tells it best, and without one it is not
-    # that of a call whose agent still waits.
+    # One result ends one call, never a second call that looks the same. The id decides which;
+    # without an id, a call whose agent still waits cannot have this result.
     by_id = [card for card in ended if named(card.event) and named(news)]
     return (by_id or [card for card in ended if not doubts.stands_still(state, card)])[:1]
 
@@ -125,7 +125,7 @@ def _end_elsewhere(state: BrokerState, news: Event, ended: Sequence[Card]) -> li
 
 
 def _observe(state: BrokerState, fact: Arrived, told: str) -> list[Effect]:
-    """Answer an event that is only watched: no opinion, or a note that waited for this result."""
+    """Answer an event that is only observed: no opinion, or a note that waited for this result."""
     event = fact.request.event
     platform = state.platforms[event.platform]
     if platform.phase(event) is Phase.BEFORE:
@@ -144,7 +144,7 @@ def _kept_note(state: BrokerState, event: Event) -> str:
 
 
 def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
-    """Deal with a ticket that is not new; nothing is done about a new one."""
+    """Handle a ticket that the server knows; return nothing for a new ticket."""
     request = fact.request
     if request.id in state.pending:
         return _come_back(state, fact)
@@ -160,7 +160,7 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
 
 
 def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
-    """Say again what was decided about the same call a moment ago, if anything was."""
+    """Repeat the decision of the same call from a moment ago, if there is one."""
     request, now = fact.request, fact.now
     if not state.asks_about_a_call(request.event):
         return []
@@ -172,7 +172,7 @@ def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
 
 
 def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
-    """Put a ticket's new connection in the place of its old one."""
+    """Move a ticket from its old connection to its new one."""
     ticket = fact.request
     known = state.leg(ticket.id)
     if not same_secret(state.pending.secret(ticket.id), ticket.secret):
@@ -187,7 +187,7 @@ def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
 def _answer_at_once(
     state: BrokerState, fact: Arrived, decided: Decided, text: str = "", *, told: str = ""
 ) -> list[Effect]:
-    """Give the reply that is already known, without a card."""
+    """Give a reply without a card."""
     request, decision = fact.request, decided.decision
     carried = state.carry(request.event, request.id, decision.verdict)
     told = told if decision.verdict is not Verdict.DENY else ""
@@ -217,7 +217,7 @@ def _answer_at_once(
 def _take_in(
     state: BrokerState, fact: Arrived, ruling: Course, alarms: tuple[str, ...], told: str
 ) -> list[Effect]:
-    """Put a new request on a card, its call's or one of its own, if there is still room."""
+    """Put a new request on its call's card, or on a new card, if the limits leave room."""
     if refusal := state.pending.refusal(fact.request):
         return [
             Refuse(fact.request.id, fact.attempt, refusal),
@@ -229,7 +229,7 @@ def _take_in(
         state.files[leg.id] = fact.files
     state.pending.enter(fact.request, fact.attempt)
     if card := _same_call(state, leg.event):
-        risk = max(card.risk, fact.risk, key=lambda one: one.level)
+        risk = max(card.risk, fact.risk, key=lambda either: either.level)
         card = replace(card, requests=(*card.requests, leg), risk=risk)
     else:
         kept_going = state.keep_going.in_a_row(leg.event)
@@ -249,7 +249,7 @@ def _take_in(
 
 
 def _alike(state: BrokerState, event: Event) -> list[Card]:
-    """Return the cards that `event` may be another leg of; a result is a leg of none."""
+    """Return the cards that may be of the event's call; an event with a result joins no card."""
     if not state.asks_about_a_call(event):
         return []
     return [
@@ -260,7 +260,7 @@ def _alike(state: BrokerState, event: Event) -> list[Card]:
 
 
 def _same_call(state: BrokerState, event: Event) -> Card | None:
-    """Return the card whose call `event` asks about, if there can be no other it means."""
+    """Return the card whose call `event` asks about; None where two cards could be meant."""
     alike = _alike(state, event)
     if not alike or (not named(event) and state.recent.speaks_of(event, state.now)):
         return None

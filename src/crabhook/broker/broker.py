@@ -1,13 +1,12 @@
-"""The broker: told what happened, it says what is to be done about it.
+"""The broker takes a fact, and returns the effects that the server has to carry out.
 
-`Broker.handle(fact)` is the whole interface of the state machine; everything
-else of it is read-only.  One fact is handled to its end before the next, so
-no two of them ever see a half-made change.  It calls nobody: what has to be looked up
-or judged comes with the fact.
+`Broker.handle(fact)` is the whole interface of the state machine; its other methods only read. The
+broker handles one fact to its end before the next, so no handler sees a half-made change. The
+broker calls nothing outside: what must be looked up or judged comes with the fact.
 
-What operators say beside deciding is handled here too: orders, more or later time for a card, and
-rules.  A rule added on a card lets the other calls that wait and that it allows go their way, as if
-they had only now arrived; an operator who wants everything of a session to wait is asked on.
+The other commands of operators are handled here too: orders, more or later time for a card, and
+rules. A rule that an operator adds on a card also decides the other waiting calls that it allows,
+except in a session with a standing order to hold everything.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,12 +54,12 @@ _LET_PASS = frozenset({OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING})
 
 
 def commanded(state: BrokerState, fact: Commanded) -> list[Effect]:
-    """Carry a command out; raise DecisionError or TooLateError where it cannot be."""
+    """Carry out a command; raise DecisionError or TooLateError where it is not possible."""
     return _HOW[type(fact.command)](state, fact.command, fact.by)
 
 
 def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effect]:
-    """Take a standing order; one of being away lets all go that waits, since nobody decides it."""
+    """Take a standing order; an order AWAY releases all cards, since nobody will decide them."""
     order = _of_one_machine(state, command.order)
     if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
         raise DecisionError(f"no event called {order.name!r:.60} can be held")
@@ -74,9 +73,9 @@ def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effec
 
 
 def _of_one_machine(state: BrokerState, order: Order) -> Order:
-    """Return an order about a session as one about the session that has that id now.
+    """Bind an order about a session to the machine that has this session now.
 
-    So that no hook of another machine, which knows the id, is let pass by it or ends it.
+    Otherwise a hook of another machine that knows the id could use the order, or end it.
     """
     if not order.session or order.machine is not None:
         return order
@@ -108,7 +107,7 @@ def _take_back_note(state: BrokerState, command: TakeBackNote, by: Actor) -> lis
 
 
 def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[Effect]:
-    """Stop the session; where several machines say that it is theirs, all of them."""
+    """Stop the session; where several machines have a session of this id, stop all of them."""
     found = _known_agents(state, command.session, command.agent)
     for key in found:
         if not (platform := state.platforms[key[0]]).stops:
@@ -123,7 +122,7 @@ def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[E
 
 
 def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
-    """Return the session that is meant; raise DecisionError where there is none, or another too."""
+    """Return the only session with this id; raise DecisionError where there is none or several."""
     found = _known_agents(state, session, agent)
     if len(found) != 1:
         raise DecisionError(f"{len(found)} agents have a session {session!r:.60}")
@@ -131,7 +130,7 @@ def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
 
 
 def _known_agents(state: BrokerState, session: str, agent: str) -> Sequence[SessionKey]:
-    """Return the sessions of that id that have that subagent; raise DecisionError for none."""
+    """Return the sessions of that id that have that subagent; raise DecisionError if none has."""
     found = list(state.sessions.agents_of(session))
     if not found:
         raise DecisionError(f"there is no live session {session!r:.60}")
@@ -142,7 +141,7 @@ def _known_agents(state: BrokerState, session: str, agent: str) -> Sequence[Sess
 
 
 def _extend(state: BrokerState, command: Extend, _by: Actor) -> list[Effect]:
-    """Let a card wait longer, as long as its hooks can: the agent is there, but has a limit."""
+    """Let a card wait longer, but no longer than its hooks can wait."""
     card = _waiting_card(state, command.card, "its time cannot be extended")
     until = [min(leg.wait_until + command.seconds, leg.gives_up_at) for leg in card.requests]
     legs = tuple(
@@ -166,7 +165,7 @@ def _snooze(state: BrokerState, command: Snooze, _by: Actor) -> list[Effect]:
 
 
 def _waiting_card(state: BrokerState, number: int, otherwise: str) -> Card:
-    """Return a card that waits; where it has ended, raise TooLateError with what cannot be."""
+    """Return a card that waits; raise TooLateError, with `otherwise`, for a card that has ended."""
     card = known_card(state, number)
     if card.state is not State.WAITING:
         raise TooLateError(f"#{card.number} is already {card.state}; {otherwise}")
@@ -184,16 +183,16 @@ _HOW: Mapping[type[Command], Callable[[BrokerState, Any, Actor], list[Effect]]] 
 }
 
 
-LOOKED_AT = 100  # cards; each is judged anew
+LOOKED_AT = 100  # cards; the rules judge each of them again
 
 
 def rule_added(state: BrokerState, fact: RuleAdded) -> list[Effect]:
-    """Tell of the rule; what else waits is judged anew by it, and told of then."""
+    """Write the new rule into the feed; `Reconsidered` follows for the cards that wait."""
     return [state.note(fact.event, f"from now on: {fact.rule}")]
 
 
 def reconsidered(state: BrokerState, fact: Reconsidered) -> list[Effect]:
-    """Decide what the rules allow of what waits already."""
+    """Decide the waiting cards that the changed rules allow."""
     effects: list[Effect] = []
     for card in state.cards.waiting():
         if decided := _allowed(state, card, fact.rulings):
@@ -205,11 +204,11 @@ def reconsidered(state: BrokerState, fact: Reconsidered) -> list[Effect]:
 
 
 def alike(state: BrokerState, number: int) -> Sequence[Card]:
-    """Return the cards that wait for a call of the same tool as this one; LOOKED_AT at most."""
+    """Return the cards that wait for a call of the same tool as this card; LOOKED_AT at most."""
     card = state.cards.card(number)
     name = card.event.tool.name if card and card.event.tool else ""
-    waiting = (one for one in state.cards.waiting() if Beside.RULE in one.choices.beside)
-    same = (one for one in waiting if one.event.tool and one.event.tool.name == name)
+    waiting = (other for other in state.cards.waiting() if Beside.RULE in other.choices.beside)
+    same = (other for other in waiting if other.event.tool and other.event.tool.name == name)
     return tuple(islice(same, LOOKED_AT))
 
 
@@ -218,12 +217,12 @@ def _allowed(state: BrokerState, card: Card, rulings: Rulings) -> Decided | None
     if any(leg.id not in rulings for leg in card.requests):
         return None
     orders = state.orders.standing()
-    if any(one.kind is OrderKind.HOLD_ALL and one.speaks_of(card.event) for one in orders):
+    if any(order.kind is OrderKind.HOLD_ALL and order.speaks_of(card.event) for order in orders):
         return None
     found = [said_by(rulings[leg.id]).decided for leg in card.requests]
     first = found[0]
     if first is None or any(
-        one is None or one.decision.verdict is not Verdict.ALLOW for one in found
+        decided is None or decided.decision.verdict is not Verdict.ALLOW for decided in found
     ):
         return None
     return first
@@ -259,27 +258,27 @@ class Broker:
         return f"<Broker {self._state!r}>"
 
     def handle(self, fact: messages.Fact) -> list[Effect]:
-        """Take in one fact; return what is to be done about it, in order.
+        """Handle one fact; return its effects, in order.
 
-        Raises TooLateError, StaleError or DecisionError for what cannot be done; then
-        nothing has changed.
+        Raises TooLateError, StaleError or DecisionError for what cannot be done; then nothing has
+        changed.
         """
         self._state.now = fact.now
         return _HANDLERS[type(fact)](self._state, fact)
 
     def check(self, number: int, decision: Decision, seen: int | None = None) -> None:
-        """Raise what `Answered` would of a call as it was asked."""
+        """Raise what `Answered` would raise for a call that the operator did not change."""
         ending.check(self._state, number, decision, {}, seen)
 
     def changed(self, number: int, decision: Decision) -> Mapping[str, Event]:
-        """Return a card's calls as a decision changes them, by request id: they are to be judged.
+        """Return a card's calls as a decision changes them, by request id, for the rules to judge.
 
-        Answers to questions and changed plans run nothing.  Raises TooLateError.
+        Answers to questions and changed plans run nothing. Raises TooLateError.
         """
         return ending.changed_calls(self._state, ending.known_card(self._state, number), decision)
 
     def alike(self, number: int) -> Sequence[Card]:
-        """Return the cards that a rule added on this one may decide: they are to be judged anew."""
+        """Return the cards that a rule added on this card may decide; the rules judge them anew."""
         return alike(self._state, number)
 
     def waiting(self) -> tuple[Card, ...]:
@@ -287,7 +286,7 @@ class Broker:
         return self._state.cards.waiting()
 
     def secret_of(self, request_id: str) -> str:
-        """Return the secret of a request that waits: no card tells it."""
+        """Return the secret of a request that waits: no card contains it."""
         return self._state.pending.secret(request_id)
 
     def card(self, number: int) -> Card | None:
@@ -299,24 +298,24 @@ class Broker:
         return self._state.cards.ended()
 
     def feed(self) -> tuple[FeedEntry, ...]:
-        """Return what went by, the newest last."""
+        """Return the lines of the feed, the newest last."""
         return tuple(self._state.feed)
 
     def sessions(self) -> int:
-        """Return how many sessions were heard of and have not ended."""
+        """Return the number of live sessions."""
         return len(self._state.sessions)
 
     @property
     def sessions_changed(self) -> bool:
-        """Whether there is something new to see of a session."""
+        """Whether a session has changed since `session_changes` was called last."""
         return self._state.sessions.changed
 
     def session_changes(self, now: float) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
-        """Return the sessions that have changed since this was asked last, and those that ended."""
+        """Return the sessions that have changed since the last call, and those that ended."""
         return self._state.sessions.take_changes(now)
 
     def live(self, now: float) -> tuple[SessionView, ...]:
-        """Return the sessions that live, the last that was heard of at the end."""
+        """Return the live sessions; the session with the latest event is the last."""
         return self._state.sessions.views(now)
 
     def holdable(self) -> tuple[str, ...]:
@@ -328,7 +327,7 @@ class Broker:
         return self._state.orders.halts()
 
     def notes(self) -> tuple[KeptNote, ...]:
-        """Return the notes of which it is not known that they arrived."""
+        """Return the notes without a receipt yet."""
         return self._state.notes.kept()
 
     def orders(self) -> tuple[Standing, ...]:

@@ -1,14 +1,13 @@
-"""The law of a card's life, and where each card is found.
+"""The law of a card's life, and the index of cards.
 
-The law: a card waits, then ends exactly once.  DECIDED, EXPIRED and WITHDRAWN
-are final: nothing changes a final card, and an operator who tries to is told
-so.
+The law: a card waits, then ends exactly once. DECIDED, EXPIRED and WITHDRAWN are final: a command
+for a card in a final state changes nothing, and raises TooLateError.
 
-Which events speak of the same call of a tool, and which tell that a wait is over, is said here too.
-The agent, the tool and its input have to agree, and the tool_use_id as well where both events carry
-one. Claude Code's PermissionRequest does not (hook protocol, section 5). An id alone is no proof:
-any program that can start a hook can send an id, and an allow for one input must never reach
-another.
+This module also compares events: whether two events are about the same call, and whether an event
+shows that a wait is over. Two events of the same call have the same agent, tool and input, and the
+same tool_use_id where both have one. Claude Code's PermissionRequest has none (hook protocol,
+section 5). An id alone is no proof: any program that can start a hook can send an id, and an allow
+for one input must never reach another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,32 +22,32 @@ from crabhook.model.jsontext import Value, canonical
 CallKey: TypeAlias = tuple[str | bytes, ...]
 
 
-def same_agent(one: Event, other: Event) -> bool:
+def same_agent(first: Event, other: Event) -> bool:
     """Whether both come from the same agent of the same session, subagents told apart."""
-    return one.agent_key == other.agent_key
+    return first.agent_key == other.agent_key
 
 
-def same_call(one: Event, other: Event) -> bool:
+def same_call(first: Event, other: Event) -> bool:
     """Whether both events ask about the same call of a tool.
 
-    The inputs must be equal, and equal as JSON: an allow for one input must
-    never reach another that merely holds it, or that merely has its id.
+    The inputs must be equal as JSON: an allow for one input must never reach a larger input that
+    contains it, or another input under the same id.
     """
-    if _same_id(one, other) is False or not _same_tool(one, other):
+    if _same_id(first, other) is False or not _same_tool(first, other):
         return False
-    return one.tool is not None and one.tool.fingerprint == other.tool.fingerprint  # type: ignore[union-attr]
+    return first.tool is not None and first.tool.fingerprint == other.tool.fingerprint  # type: ignore[union-attr]
 
 
-def conflict(one: Event, other: Event) -> bool:
-    """Whether both name one call by its id, and differ in the tool or in its input."""
-    return _same_id(one, other) is True and not same_call(one, other)
+def conflict(first: Event, other: Event) -> bool:
+    """Whether both events give the same call id, but a different tool or input."""
+    return _same_id(first, other) is True and not same_call(first, other)
 
 
 def call_keys(event: Event) -> list[CallKey]:
-    """Return the names under which another event of the same call would look for this one.
+    """Return the index keys of the event's call.
 
-    Two events are of the same call, or in conflict about it, only if they share
-    one: the call's id, or the tool with its input.
+    Two events are of the same call, or in conflict about it, only if they share a key: the call's
+    id, or the tool with its input.
     """
     if event.tool is None:
         return []
@@ -60,10 +59,10 @@ def call_keys(event: Event) -> list[CallKey]:
 
 
 def result_of(waiting: Event, news: Event) -> bool:
-    """Whether `news` tells how the call went that `waiting` asked about.
+    """Whether `news` is the result of the call that `waiting` asked about.
 
-    Without an id on both sides the result's input must hold all of the
-    other: the agent's answers to questions are added to it on the way.
+    Where one of the two has no id, the result's input must contain all of the other input: the
+    agent adds the answers to questions to it.
     """
     if not _same_tool(waiting, news) or waiting.tool is None or news.tool is None:
         return False
@@ -80,31 +79,30 @@ def named(event: Event) -> bool:
     return event.tool is not None and bool(event.tool.use_id)
 
 
-def _same_id(one: Event, other: Event) -> bool | None:
-    """Compare the two calls' ids; None where one has none."""
-    if one.tool is None or other.tool is None or not (one.tool.use_id and other.tool.use_id):
+def _same_id(first: Event, other: Event) -> bool | None:
+    """Compare the ids of two calls; None where a call has no id."""
+    if first.tool is None or other.tool is None or not (first.tool.use_id and other.tool.use_id):
         return None
-    return same_agent(one, other) and one.tool.use_id == other.tool.use_id
+    return same_agent(first, other) and first.tool.use_id == other.tool.use_id
 
 
-def _same_tool(one: Event, other: Event) -> bool:
-    if one.tool is None or other.tool is None:
+def _same_tool(first: Event, other: Event) -> bool:
+    if first.tool is None or other.tool is None:
         return False
-    return same_agent(one, other) and one.tool.name == other.tool.name
+    return same_agent(first, other) and first.tool.name == other.tool.name
 
 
-def _same_json(one: Value, other: Value) -> bool:
-    """Compare as JSON does; to Python 1 and true are equal."""
-    return one == other and canonical(one) == canonical(other)
+def _same_json(first: Value, other: Value) -> bool:
+    """Compare as JSON does: Python takes 1 and true for equal."""
+    return first == other and canonical(first) == canonical(other)
 
 
 def joins(legs: Sequence[Event], event: Event) -> bool:
     """Whether `event` is another leg of the call that `legs` ask about.
 
-    Two events of one kind without an id are two calls that look alike, as a
-    model makes them in parallel; they are never taken for one.  The event
-    with the id comes first: one that comes after an event without is the
-    beginning of another call.
+    Two events of the same kind without an id are two calls that look alike, since a model makes
+    such calls in parallel: they never share a card. The event with the id comes first; an event
+    with an id after an event without an id begins another call.
     """
     first = legs[0]
     if not same_call(first, event):
@@ -116,12 +114,11 @@ def joins(legs: Sequence[Event], event: Event) -> bool:
 
 
 def over(waiting: Event, news: Event, closes: Scope) -> bool:
-    """Whether `news`, which closes that much, tells that nobody waits for `waiting` any more.
+    """Whether `news`, which closes that scope, shows that nobody waits for `waiting` any more.
 
-    Nobody tells a hook that the person at the agent's own terminal answered
-    first (section 5); what the same agent does next is the only sign.  What
-    another agent of the session does is none: subagents run beside the main
-    one under the same session id.
+    No event tells a hook that the person at the agent's own terminal answered first (section 5):
+    the next event of the same agent is the only sign. An event of another agent of the session is
+    no sign: subagents run beside the main agent under the same session id.
     """
     match closes:
         case Scope.CALL:
@@ -150,15 +147,15 @@ TRANSITIONS: Mapping[tuple[State, Happening], State] = {
 
 
 class TooLateError(CrabhookError):
-    """Something was done to a card that had already ended; nothing changed."""
+    """A command came for a card that had already ended; nothing changed."""
 
 
 class StaleError(CrabhookError):
-    """A card was decided as it was before; there is more to see now, and nothing changed."""
+    """A decision was made on an older revision of the card; nothing changed."""
 
 
 def after(state: State, happening: Happening) -> State:
-    """Return the state that follows; raise TooLateError where none does."""
+    """Return the next state; raise TooLateError where the table has none."""
     try:
         return TRANSITIONS[state, happening]
     except KeyError:
@@ -169,13 +166,13 @@ ENDED_KEPT = 200  # ended cards a screen may still want to read; the oldest go f
 
 
 class CardIndex:
-    """Every card the broker knows of; looking one up costs the same among many as among few."""
+    """Every card that the broker knows; a look-up costs the same for few cards and for many."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, Card] = {}
-        self._queue: tuple[Card, ...] | None = None  # the same in a row, once somebody asked
+        self._queue: tuple[Card, ...] | None = None  # the same as a tuple, made when needed
         self._ended: dict[int, Card] = {}  # in the order in which they ended
-        self._listed: dict[int, Event] = {}  # what a card is found by, though that leg may leave
+        self._listed: dict[int, Event] = {}  # the event of its keys, kept when that leg leaves
         self._by_request: dict[str, int] = {}
         # Nearly every tuple holds one number: a dictionary of one takes five times the memory.
         self._by_session: dict[tuple[str, str, str], tuple[int, ...]] = {}
@@ -186,12 +183,12 @@ class CardIndex:
         return f"<CardIndex waiting={len(self._waiting)} ended={len(self._ended)}>"
 
     def next_number(self) -> int:
-        """Return a number no card has had."""
+        """Return a number that no card has had."""
         self._last_number += 1
         return self._last_number
 
     def begin_after(self, number: int) -> None:
-        """Give no number that was given before."""
+        """Continue the numbers of an earlier server."""
         self._last_number = max(self._last_number, number)
 
     def waiting(self) -> tuple[Card, ...]:
@@ -205,11 +202,11 @@ class CardIndex:
         return self._waiting.get(number) or self._ended.get(number)
 
     def ended(self) -> tuple[Card, ...]:
-        """Return the cards that ended not long ago, the newest last."""
+        """Return the cards that ended lately, the newest last."""
         return tuple(self._ended.values())
 
     def of_request(self, request_id: str) -> Card | None:
-        """Return the card a request is, or was last, a leg of."""
+        """Return the card of a request, also after the request left it."""
         number = self._by_request.get(request_id)
         return None if number is None else self.card(number)
 
@@ -222,16 +219,16 @@ class CardIndex:
         return [self._waiting[number] for number in self._by_session.get(key, ())]
 
     def alike(self, event: Event) -> list[Card]:
-        """Return the cards that wait about a call that may be the event's own, the oldest first."""
+        """Return the waiting cards that may be about the event's own call, the oldest first."""
         if event.session_key not in self._by_session:
-            return []  # and nobody has to make the names of its call
+            return []  # saves the computation of its keys
         numbers: set[int] = set()
         for key in call_keys(event):
             numbers.update(self._by_call.get(key, ()))
         return [self._waiting[number] for number in sorted(numbers)]
 
     def put(self, card: Card) -> None:
-        """Put a new card on the shelf, or a changed one in its own place."""
+        """Put a new card into the index, or replace a card that has changed."""
         before = self.card(card.number)
         self._queue = None
         if before:
@@ -263,7 +260,7 @@ class CardIndex:
             _discard(self._by_call, key, number)
 
     def _unlist(self, card: Card) -> None:
-        """Forget which requests the card has, save those that have moved on to another."""
+        """Forget the requests of a card, except requests that are on another card now."""
         for request in card.requests:
             if self._by_request.get(request.id) == card.number:
                 del self._by_request[request.id]
@@ -273,7 +270,7 @@ _Key = TypeVar("_Key")
 
 
 def _discard(index: dict[_Key, tuple[int, ...]], key: _Key, number: int) -> None:
-    """Take a number out of an index, and its key if that was the last."""
+    """Remove a number from an index, and the key with its last number."""
     numbers = index.pop(key)
     at = numbers.index(number)
     if rest := numbers[:at] + numbers[at + 1 :]:

@@ -1,12 +1,12 @@
-"""What an agent's hooks say that cannot be true of a call: told in red, recorded, and not followed.
+"""Hook messages that cannot be true: the broker shows and records them, and does not follow them.
 
-Any program that may start a hook may send the hook any input. So the id of a call does not prove
-which call is meant. A message of a hook ends a wait only where the agent itself can end that wait.
+Any program that can start a hook can send it any input, so a call's id does not prove which call is
+meant. A hook's message ends a wait only where the agent itself can end that wait.
 
-The same-file guard is here as well: two live sessions at work on one file are told of each other. A
-file is known by where it really is, whatever links lead there. Both sessions show it, and the cards
-of both. The agent that comes second is told so before its change, or an operator is asked, where
-the owner wants that: of what the other has taken up since this session last did.
+The same-file guard is here too: when two live sessions change one file, both sessions and their
+cards show it. A file is known by its real path, behind all links. The agent that comes second reads
+a warning before its change, or an operator decides, as the owner chose: only about changes that the
+other session made after this session's last.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _PATH, _ID = 300, 8  # letters of a path, and of a session's id, in a sentence o
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A file of a call, the other session that took it up last, and how many seconds ago."""
+    """A file of a call, the other session that changed it last, and how many seconds ago."""
 
     path: str
     other: SessionKey
@@ -42,7 +42,7 @@ class Shared:
 
 
 def look(state: BrokerState, fact: Arrived) -> tuple[Shared, ...]:
-    """Take in what a call is about to change; return where others have taken that up lately."""
+    """Record the files that a call will change; return those that another session just changed."""
     event, now = fact.request.event, fact.now
     if not fact.files or state.platforms[event.platform].phase(event) is not Phase.BEFORE:
         return ()
@@ -62,27 +62,27 @@ def _shared(state: BrokerState, event: Event, files: tuple[str, ...]) -> Iterato
 
 
 def alarms(state: BrokerState, shared: tuple[Shared, ...]) -> tuple[str, ...]:
-    """Return what a card of the call says, a sentence for each file."""
+    """Return the alarms for the call's card, a sentence for each file."""
     return tuple(
-        f"{_named(state, one.other)} is at work on the same file, {one.when}: {one.path[:_PATH]}"
-        for one in shared
+        f"{_named(state, file.other)} is at work on the same file, {file.when}: {file.path[:_PATH]}"
+        for file in shared
     )
 
 
 def told(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> str:
-    """Return what the agent is told; no letter of the other session's is in it."""
+    """Return the warning for the agent; it contains no text of the other session."""
     warns = state.same_file is SameFile.WARN
     if not warns or not state.platforms[event.platform].carries_note(event):
         return ""
     return "\n".join(
-        f"Another live session took up {one.path[:_PATH]} {one.when}: read it again before you "
+        f"Another live session took up {file.path[:_PATH]} {file.when}: read it again before you "
         "change it, and keep what is there."
-        for one in shared
+        for file in shared
     )
 
 
 def rule(state: BrokerState, ruling: Course, shared: tuple[Shared, ...]) -> Course:
-    """Return what becomes of the call: where the owner wants that, it waits for an operator."""
+    """Return the course of the call: it waits for an operator where the owner chose so."""
     if state.same_file is not SameFile.ASK or not shared or ruling.waits or ruling.denies:
         return ruling
     if any(order.kind is OrderKind.AWAY for order in state.orders.standing()):
@@ -92,14 +92,14 @@ def rule(state: BrokerState, ruling: Course, shared: tuple[Shared, ...]) -> Cour
 
 
 def tell_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> list[Effect]:
-    """Say on the other sessions' cards about these files that somebody else takes them up too."""
+    """Put an alarm on the other sessions' cards that change the same files."""
     effects: list[Effect] = []
     who = _named(state, event.session_key)
-    for one in shared:
-        alarm = f"{who} is about to change the same file: {one.path[:_PATH]}"
-        for card in state.cards.of_session(one.other):
+    for file in shared:
+        alarm = f"{who} is about to change the same file: {file.path[:_PATH]}"
+        for card in state.cards.of_session(file.other):
             files = (state.files.get(leg.id, ()) for leg in card.requests)
-            if alarm not in card.alarms and any(one.path in named for named in files):
+            if alarm not in card.alarms and any(file.path in named for named in files):
                 effects.append(put_alarm(state, card, alarm))
     return effects
 
@@ -108,12 +108,12 @@ def _named(state: BrokerState, key: SessionKey) -> str:
     return f"another session ({state.platforms[key[0]].title}, {key[1][:_ID]})"
 
 
-ALARMS_KEPT = 8  # of one card; a hook that sends more says nothing new
+ALARMS_KEPT = 8  # of a card; more of them say nothing new
 NAMED = 60  # letters of an agent's word in a sentence of ours
 
 
 def stands_still(state: BrokerState, card: Card) -> bool:
-    """Whether an agent waits for this card's decision, on a connection that is there."""
+    """Whether an agent waits for this card's decision on an open connection."""
     return any(
         state.platforms[leg.event.platform].phase(leg.event) is Phase.BEFORE
         and state.pending.attempt(leg.id) not in (None, NO_CONNECTION)
@@ -122,7 +122,7 @@ def stands_still(state: BrokerState, card: Card) -> bool:
 
 
 def disbelieve(state: BrokerState, news: Event, cards: Sequence[Card]) -> list[Effect]:
-    """Say that an event tells of an end that cannot be: the agent still waits for these cards."""
+    """Report an event that ends cards whose agent still waits, and do not follow it."""
     numbers = tuple(card.number for card in cards)
     called = ", ".join(f"#{number}" for number in numbers[:5])
     more = f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
@@ -137,7 +137,7 @@ def disbelieve(state: BrokerState, news: Event, cards: Sequence[Card]) -> list[E
 
 
 def rivals(state: BrokerState, event: Event) -> list[Card | Followed]:
-    """Return what else, waiting or decided, goes by the event's call id and is another call."""
+    """Return the other calls, waiting or decided, that have the event's call id."""
     if not state.asks_about_a_call(event) or not named(event):
         return []
     waiting = [
@@ -149,12 +149,12 @@ def rivals(state: BrokerState, event: Event) -> list[Card | Followed]:
 
 
 def alarms_of(others: Sequence[Card | Followed]) -> tuple[str, ...]:
-    """Return what a card says whose call's id others have as well."""
-    return tuple(_other(one, _number(one)) for one in others[:ALARMS_KEPT])
+    """Return the alarms for a card whose call id other calls have too."""
+    return tuple(_other(call, _number(call)) for call in others[:ALARMS_KEPT])
 
 
 def forewarned(state: BrokerState, event: Event) -> tuple[str, ...]:
-    """Return what a card says in whose session another hook has changed an approved call."""
+    """Return an alarm for a card in a session where another hook has changed an approved call."""
     changed = state.followed.changed(event) if state.asks_about_a_call(event) else None
     if changed is None:
         return ()
@@ -165,15 +165,15 @@ def forewarned(state: BrokerState, event: Event) -> tuple[str, ...]:
 def tell_rivals(
     state: BrokerState, request: Request, others: Sequence[Card | Followed]
 ) -> list[Effect]:
-    """Say that two hooks ask for different things under one id, on the cards that were first."""
+    """Report a call id that two different calls have, with an alarm on the earlier cards."""
     if not others:
         return []
     own = state.cards.of_request(request.id)
     alarm = _other(request.event, own.number if own else None)
     effects: list[Effect] = []
     numbers = [own.number] if own else []
-    for one in others:
-        number = _number(one)
+    for other in others:
+        number = _number(other)
         card = state.cards.card(number) if number is not None else None
         if card is not None:
             numbers.append(card.number)
@@ -188,7 +188,7 @@ def tell_rivals(
 def tell_outcome(
     state: BrokerState, request: Request, found: tuple[Followed, Fate] | None
 ) -> list[Effect]:
-    """Say what an event tells of a decided call; in red, where that is not what was decided."""
+    """Report the outcome of a decided call; as an alarm, where it is not what was decided."""
     if found is None:
         return []
     call, fate = found
@@ -202,7 +202,7 @@ def tell_outcome(
 
 
 def hear_outcomes(state: BrokerState, request: Request) -> list[Effect]:
-    """Draw from a call's result what became of the call."""
+    """Return the effects of a call's result."""
     event = request.event
     match state.platforms[event.platform].phase(event):
         case Phase.RAN:
@@ -214,7 +214,7 @@ def hear_outcomes(state: BrokerState, request: Request) -> list[Effect]:
 
 
 def hear_end(state: BrokerState, request: Request, closes: Scope) -> list[Effect]:
-    """Draw from the end of a turn that what was left to the agent did not run."""
+    """Report, at the end of a turn, the calls left to the agent that did not run."""
     effects: list[Effect] = []
     for found in state.followed.conclude(request.event, closes):
         effects += tell_outcome(state, request, found)
@@ -222,7 +222,7 @@ def hear_end(state: BrokerState, request: Request, closes: Scope) -> list[Effect
 
 
 def put_alarm(state: BrokerState, card: Card, alarm: str) -> Effect:
-    """Put a card that says one thing more in red in its own place."""
+    """Add an alarm to a card."""
     return state.put(replace(card, alarms=(*card.alarms, alarm)))
 
 
@@ -230,12 +230,12 @@ def _is_news(card: Card, alarm: str) -> bool:
     return alarm not in card.alarms and len(card.alarms) < ALARMS_KEPT
 
 
-def _number(one: Card | Followed) -> int | None:
-    return one.number if isinstance(one, Card) else one.card
+def _number(call: Card | Followed) -> int | None:
+    return call.number if isinstance(call, Card) else call.card
 
 
-def _other(one: Card | Followed | Event, number: int | None) -> str:
-    event = one if isinstance(one, Event) else one.event
+def _other(call: Card | Followed | Event, number: int | None) -> str:
+    event = call if isinstance(call, Event) else call.event
     tool = _word(event.tool.name) if event.tool else ""
     where = f"#{number}" if number is not None else f"a call of {tool} that was decided at once"
     return f"{where} asks for something else under the same call id: one of the two is forged"

@@ -1,4 +1,4 @@
-"""How a card ends: answered, left by its hook, out of time, or with the desk; and if it arrived."""
+"""How a card ends (decided, hook gone, timeout, desk closed), and whether its reply arrives."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,7 +33,7 @@ _FOLLOWS: Mapping[str, Follows] = {
     "BeforeTool": Follows.OWN_RULES,
     "PermissionRequest": Follows.OWN_USER,
 }
-"""What follows an event that nobody decided, where its hook does not deny it."""
+"""What happens after an event that nobody decided, unless its hook denies it."""
 _UNLESS_DENIED: Mapping[Follows, Follows] = {
     Follows.OWN_RULES: Follows.DENIED_OR_OWN_RULES,
     Follows.OWN_USER: Follows.DENIED_OR_OWN_USER,
@@ -43,7 +43,7 @@ _UNTIL_IT_ENDS = "every call of that subagent is denied until it ends"
 
 
 def answered(state: BrokerState, fact: Answered) -> list[Effect]:
-    """Decide a card: every hook that waits on it gets its reply, each in its own words.
+    """Decide a card: each of its hooks gets its reply in its own form.
 
     Raises TooLateError, StaleError or DecisionError, and then nothing has changed.
     """
@@ -64,10 +64,10 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
 
 
 def _halt(state: BrokerState, card: Card, decided: Decided) -> list[Effect]:
-    """Stop the rest of a halted session, its subagents too, until its user's next prompt.
+    """Deny the other calls of a halted session and its subagents, until its user's next prompt.
 
-    An agent ends its turn only when the calls of the same message are done, and
-    those that run beside it are not told at all.
+    An agent ends its turn only after all calls of the same message, and the agent does not tell the
+    calls that run in parallel.
     """
     why = decided.decision.halt
     if not why or not card.event.session or isinstance(decided.by, StandingOrder):
@@ -78,7 +78,7 @@ def _halt(state: BrokerState, card: Card, decided: Decided) -> list[Effect]:
 
 
 def halt(state: BrokerState, key: SessionKey, order: Order, by: Actor) -> list[Effect]:
-    """Stop a session, or one subagent of it: what it waits for is denied, and all its next calls.
+    """Stop a session, or one of its subagents: deny its waiting calls and all its next calls.
 
     Raises DecisionError.
     """
@@ -100,7 +100,7 @@ def check(
     rulings: Rulings,
     seen: int | None = None,
 ) -> State:
-    """Return the state a card would have once decided so; raises as `answered` does."""
+    """Return the state that a card would have after this decision; raises as `answered` does."""
     card = known_card(state, number)
     try:
         ended_as = after(card.state, Happening.ANSWERED)
@@ -126,8 +126,8 @@ def check(
 def changed_calls(state: BrokerState, card: Card, decision: Decision) -> dict[str, Event]:
     """Return a card's calls as a decision changes them, by request id.
 
-    Only what differs from what the agent asked: that was judged when it came.  Answers to
-    questions and changed plans run nothing.
+    Unchanged calls are left out: the rules judged them on arrival. Answers to questions and changed
+    plans run nothing.
     """
     if decision.updated_input is None or card.state is not State.WAITING:
         return {}
@@ -151,16 +151,16 @@ def known_card(state: BrokerState, number: int) -> Card:
 
 
 def _remember(state: BrokerState, card: Card, decided: Decided) -> None:
-    """Keep what the later events of the call have to hear."""
+    """Keep the decision and its note for later events of the same call."""
     state.remember_answer(card, decided)
     _remember_note(state, card, decided)
 
 
 def remember_again(state: BrokerState, request_id: str) -> None:
-    """Keep it once more when a hook takes an answer that was decided before the server's restart.
+    """Keep a decision from before the server's restart again, when its hook takes the reply.
 
-    Not sooner: the hook that waited until now shows that the call has not gone on meanwhile.
-    And not a second time: by then it may have.
+    Not sooner: only a hook that still waits shows that the call has not run meanwhile. And only
+    once: after that the call may run.
     """
     card = state.cards.of_request(request_id)
     if request_id in state.decided_before and card and card.decided is not None:
@@ -169,7 +169,7 @@ def remember_again(state: BrokerState, request_id: str) -> None:
 
 
 def _remember_note(state: BrokerState, card: Card, decided: Decided) -> None:
-    """Keep a note that no leg could carry to the model, for the call's result."""
+    """Keep, for the call's result, a note that no leg could give to the model."""
     decision = decided.decision
     if decision.verdict is not Verdict.ALLOW or not decision.note:
         return
@@ -184,16 +184,16 @@ def _specific(reply: Reply) -> Mapping[str, Value]:
 
 
 def left(state: BrokerState, fact: Left) -> list[Effect]:
-    """Take a hook that is gone off its card."""
+    """Take a hook that has gone off its card."""
     if state.pending.attempt(fact.request_id) != fact.attempt:
-        return []  # an old connection of a ticket that has come back, or one already answered
+        return []  # an old connection of a ticket that came back, or an answered request
     leg = state.leg(fact.request_id)
     state.pending.leave(fact.request_id)
     return state.leave(state.cards.of_leg(leg), [leg], Ended.HOOK_LEFT)
 
 
 def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
-    """End whatever has waited long enough, orders given for a while, and what was put aside."""
+    """End the waits whose time is over, and timed orders; bring back cards that were aside."""
     effects: list[Effect] = [
         state.note(event, text) for event, text in state.orders.expire(fact.now)
     ]
@@ -215,9 +215,9 @@ def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
 
 
 def undecided(leg: Leg) -> Follows:
-    """Return what follows where nobody decides, as far as its hook says what it then does.
+    """Return what happens after a timeout, as the hook reports its own behaviour.
 
-    A call before the agent's own rules have seen it may run by one of them, and nobody is asked.
+    An agent's own rules can allow the call after PreToolUse, without a question to anybody.
     """
     follows = _FOLLOWS.get(leg.event.name)
     if follows is None:
@@ -234,18 +234,18 @@ def undecided(leg: Leg) -> Follows:
 
 
 def _bring_back(state: BrokerState) -> list[Effect]:
-    """Put before the operator again what was put aside until now."""
+    """Put cards that were aside until now before the operator again."""
     aside = [card for card in state.cards.waiting() if 0 < card.snoozed_until <= state.now]
     return [state.put(replace(card, snoozed_until=0.0)) for card in aside]
 
 
 def closing(state: BrokerState, _fact: Closing) -> list[Effect]:
-    """Release whatever waits; hooks that were to fail closed deny."""
+    """Release all waiting cards; hooks installed to fail closed deny."""
     return state.let_go(Ended.DESK_CLOSED, Refusal.CLOSED)
 
 
 def delivered(state: BrokerState, fact: Delivered) -> list[Effect]:
-    """Note whether a decision reached the hook that asked for it."""
+    """Note whether a reply reached its hook."""
     card, told = state.cards.of_request(fact.request_id), state.notes_received(fact)
     state.decided_before.discard(fact.request_id)
     if card is None or card.decision is None or card.delivered:
@@ -260,7 +260,7 @@ def delivered(state: BrokerState, fact: Delivered) -> list[Effect]:
 
 
 def _never_came_back(state: BrokerState) -> list[Effect]:
-    """Withdraw what was restored and not taken up again in time."""
+    """Withdraw restored requests whose hooks did not come back in time."""
     due, ids = state.expected_back
     if not ids or state.now < due:
         return []

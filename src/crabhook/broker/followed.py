@@ -1,8 +1,8 @@
-"""Decided calls, followed until the agent's own events tell what became of them.
+"""Decided calls, followed until the agent's own events report their outcome.
 
-What ran is held against what was allowed: another hook may have rewritten the
-input after the operator saw it, or answered the same question first.  And of a
-call that was left to the agent, what comes next tells who decided it.
+The broker compares what ran with what was allowed: another hook may have changed the input after
+the operator saw it, or answered the same question first. For a call that was left to the agent, the
+next events show whether the agent's rules or its user decided.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _LEFT = frozenset({Verdict.ASK, Verdict.PASS, Verdict.DEFER})
 
 
 class Fate(StrEnum):
-    """What became of a call, as far as its agent tells."""
+    """What became of a call, as far as its agent's events tell."""
 
     AS_ALLOWED = "it ran as it was allowed"
     OTHER = "what ran is not what was allowed"
@@ -36,17 +36,17 @@ class Fate(StrEnum):
 
     @property
     def alarming(self) -> bool:
-        """Whether it is not what was decided."""
+        """Whether the outcome differs from the decision."""
         return self in (Fate.OTHER, Fate.DENIED)
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A decided call: the event, without its input, and what the decision was.
+    """A decided call: the event, without its input, and the decision.
 
-    `asked` is the fingerprint of the input that was asked about, `wanted` those
-    of what has to be the same when the call runs.  `requests` are the ids of
-    its legs; `use_id` is the call's own, empty where nobody told it.
+    `asked` is the fingerprint of the input in the request, `wanted` the fingerprints of the parts
+    that must be the same when the call runs. `requests` are the ids of its legs; `use_id` is the
+    call's own id, empty where no event gave it.
     """
 
     event: Event
@@ -60,14 +60,14 @@ class Followed:
 
     @property
     def named(self) -> Event:
-        """The event, with the call's id even where only another event told it."""
+        """The event, with the call's id even where only another event gave it."""
         tool = self.event.tool
         return replace(self.event, tool=tool and replace(tool, use_id=self.use_id))
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A call that went by without being held; PermissionRequest does not name it by its id."""
+    """A call that was not held; a later PermissionRequest gives no id for it."""
 
     event: Event
     asked: bytes
@@ -87,7 +87,7 @@ class FollowedCalls:
         return f"<FollowedCalls {len(self._calls)}>"
 
     def see(self, event: Event, now: float) -> None:
-        """Keep that a call with an id was about to be made; nobody was asked about it here."""
+        """Keep a call with an id that is about to run and that no operator was asked about."""
         if event.tool is not None and named(event):
             self._seen.keep(_Seen(event.slim(), event.tool.fingerprint, now))
 
@@ -100,7 +100,7 @@ class FollowedCalls:
         card: int | None = None,
         requests: tuple[str, ...] = (),
     ) -> None:
-        """Keep what was decided about a call."""
+        """Keep the decision about a call."""
         tool = event.tool
         if tool is None:
             return
@@ -119,11 +119,11 @@ class FollowedCalls:
         )
         for key, kept in self._calls.of_use(event, entry.use_id):
             if same_agent(kept.event, event) and kept.asked == entry.asked:
-                self._calls.drop(key)  # it was asked about again: the later decision counts
+                self._calls.drop(key)  # the agent asked again: the later decision counts
         self._calls.keep(entry, entry.use_id)
 
     def rivals(self, event: Event) -> list[Followed]:
-        """Return the decided calls that have the event's id and another tool or input."""
+        """Return the decided calls that have the event's id, but another tool or input."""
         if event.tool is None or not named(event):
             return []
         return [
@@ -135,7 +135,7 @@ class FollowedCalls:
         ]
 
     def ran(self, event: Event) -> tuple[Followed, Fate] | None:
-        """Return the decided call whose result `event` is, and how it went; once for each."""
+        """Return the decided call whose result `event` is, and its outcome; once for each call."""
         if event.tool is None:
             return None
         mine = [(key, kept) for key, kept in self._calls.of_session(event) if _may_be(kept, event)]
@@ -153,11 +153,11 @@ class FollowedCalls:
         return found, fate
 
     def changed(self, event: Event) -> Followed | None:
-        """Return the last call of the event's session that ran as another than was allowed."""
+        """Return the last call of the event's session that ran in another form than was allowed."""
         return next((kept for _, kept in reversed(list(self._changed.of_session(event)))), None)
 
     def refused(self, event: Event) -> tuple[Followed, Fate] | None:
-        """Return the call left to the agent that it tells it has denied itself."""
+        """Return the call left to the agent that the agent, by this event, has denied itself."""
         for key, kept in self._calls.of_session(event):
             if kept.verdict in _LEFT and _may_be(kept, event) and kept.use_id:
                 self._calls.drop(key)
@@ -165,7 +165,7 @@ class FollowedCalls:
         return None
 
     def conclude(self, news: Event, closes: Scope) -> list[tuple[Followed, Fate]]:
-        """Forget what the end of a turn or a session leaves without use.
+        """Forget the calls that the end of a turn or session closes.
 
         Returns the calls that were left to the agent and did not run.
         """
@@ -194,7 +194,7 @@ class FollowedCalls:
             if kept.verdict in _LEFT and sure:
                 return key, kept, Fate.RAN
         for key, kept in reversed(mine):
-            # By its id alone, but at an agent that gives none: there what is allowed and did not
+            # By the id alone. Where the agent gives no id, only an allowed call that has not
             # run yet is the only thing that can have.
             if kept.verdict is Verdict.ALLOW and (kept.use_id or not named(event)):
                 return key, kept, Fate.OTHER
@@ -209,7 +209,7 @@ class FollowedCalls:
         return {name: sha256(canonical(v).encode()).digest() for name, v in compared.items()}
 
     def _id_of(self, event: Event, tool: ToolCall) -> str:
-        """Return the id of the one call seen a moment ago that `event` can be about."""
+        """Return the id of the only recently seen call that `event` can be about."""
         ids = {
             seen.event.tool.use_id
             for _, seen in self._seen.of_session(event)
@@ -226,7 +226,7 @@ def _holds(kept: Followed, told: Mapping[str, bytes]) -> bool:
 
 
 def _may_be(kept: Followed, event: Event) -> bool:
-    """Whether a result may be that of the call: by the id where both have one, else by its tool."""
+    """Whether a result may be of the call: by the id where both have an id, else by the tool."""
     if kept.event.tool is None or event.tool is None or not same_agent(kept.event, event):
         return False
     if kept.use_id and event.tool.use_id:

@@ -1,7 +1,7 @@
-"""The broker's interface: the facts it is told, and the effects it asks of the outside, in order.
+"""The broker's interface: the facts that it takes, and the effects that it returns, in order.
 
-Every fact carries `now`, seconds on the broker's clock.  What somebody did
-carries who it was, `by`.
+Every fact carries `now`, seconds on the broker's clock. A fact of a person's action carries the
+actor, `by`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,16 +21,16 @@ from crabhook.model.session import Note as AgentNote
 from crabhook.policy.rule import Ruling
 
 Rulings: TypeAlias = Mapping[str, Ruling | None]
-"""What the rules say of calls, by request id; None: they leave one open."""
+"""The rulings about calls, by request id; None where no rule decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A hook asks, and the owner's rules say so much of it; None: they leave it open.
+    """A hook asks; `ruling` is what the owner's rules say, None where no rule decides.
 
-    `attempt` tells its connections apart: a ticket may come back on a new one.
-    `warnings` are what a card of it says in red from the first, `risk` what the call may do.
-    `files` are what it changes, by where they really are.
+    `attempt` is the number of the connection: a ticket may come back on a new connection.
+    `warnings` are the first alarms of its card, `risk` what the call may do, `files` the real paths
+    that it changes.
     """
 
     request: Request
@@ -44,12 +44,11 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The card with this number was decided.
+    """An operator, a rule or an order decided the card with this number.
 
-    `rulings` are what the rules say of its calls as the decision changes them,
-    by request id; see `Broker.changed`; `risk` is what they may do then.
-    `seen` is the revision of the card that was looked at; None where nobody looked, as where a
-    rule or an order decides.
+    `rulings` are about the card's calls as the decision changes them, by request id, see
+    `Broker.changed`; `risk` is what the changed calls may do. `seen` is the revision of the card
+    that the operator saw; None where a rule or an order decides.
     """
 
     number: int
@@ -63,7 +62,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A hook's connection ended before it had its reply."""
+    """A hook's connection ended before the hook had its reply."""
 
     request_id: str
     attempt: int
@@ -72,7 +71,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A reply's connection ended: `whole` says whether the client took all of it."""
+    """A reply's connection ended: `whole` says whether the client received the whole reply."""
 
     request_id: str
     whole: bool
@@ -81,21 +80,21 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class TimePassed:
-    """The clock moved; some wait may be over."""
+    """The clock moved; a wait may be over."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The operator leaves: nobody will decide what still waits."""
+    """The operator leaves: nobody will decide the cards that still wait."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class Commanded:
-    """An operator did something at a desk that is no decision."""
+    """An operator gave a command that is no decision."""
 
     command: Command
     by: Actor
@@ -104,7 +103,7 @@ class Commanded:
 
 @dataclass(frozen=True, slots=True)
 class RuleAdded:
-    """A rule was made of a card or of an entry of the history, and is in force; `rule` says it."""
+    """A rule made from a card or a history entry is in force; `rule` is its text."""
 
     about: str
     rule: str
@@ -113,13 +112,13 @@ class RuleAdded:
 
     @property
     def event(self) -> Event:
-        """An event for the feed: it is the desk's own news."""
+        """An event for the feed, in the desk's own name."""
         return Event(platform="", name="Desk")
 
 
 @dataclass(frozen=True, slots=True)
 class Reconsidered:
-    """The rules have changed, and say so much of requests that wait, by their ids."""
+    """The rules have changed; `rulings` are about waiting requests, by their ids."""
 
     rulings: Rulings
     now: float
@@ -127,7 +126,7 @@ class Reconsidered:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something went by that is nobody's request; an `alarm` stands out."""
+    """A line for the feed that belongs to no request; an `alarm` is shown in red."""
 
     event: Event
     text: str
@@ -137,7 +136,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class RestoredAnswer:
-    """An answer that was given before the server ended, and perhaps not received."""
+    """A reply that was given before the server ended, and perhaps not received."""
 
     request_id: str
     secret: str
@@ -146,9 +145,9 @@ class RestoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RestoredRequest:
-    """A leg of a card that waited when the server ended; `waited`: for how long, seconds.
+    """A leg of a card that waited when the server ended; it waited for `waited` seconds.
 
-    `ruling`: what the rules say of it now, where they were asked again; `risk`: what it may do.
+    `ruling` is what the rules say now, where the server asked them again; `risk`: what it may do.
     """
 
     number: int
@@ -162,7 +161,7 @@ class RestoredRequest:
 class RestoredDecision:
     """A leg of a card that an operator decided before the server ended.
 
-    `delivered`: what is on record of its answer's way, None for nothing.
+    `delivered`: whether the record says that the reply arrived, None where it says nothing.
     """
 
     number: int
@@ -173,11 +172,11 @@ class RestoredDecision:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The server begins again: what waited, and what was answered.
+    """The server begins again: the waiting requests and the given replies from the record.
 
-    `decided` are the cards behind those answers that nobody is known to have received, `halts`
-    the orders that stand still, such as which sessions stay halted, `notes` those of which it is
-    not known that they arrived; no time of theirs is later than `now`.
+    `decided` are the cards of replies without a receipt, `halts` the orders that still stand, such
+    as halts of sessions, `notes` the notes without a receipt. None of their times is later than
+    `now`.
     """
 
     waiting: tuple[RestoredRequest, ...]
@@ -191,9 +190,9 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Mirrored:
-    """What another server shows: legs that wait there, and cards as they ended there.
+    """What another server shows: its waiting legs, and its ended cards.
 
-    Nothing is done about them here, and nobody waits for their replies.
+    This server decides none of them and sends no replies for them.
     """
 
     waiting: tuple[RestoredRequest, ...]
@@ -218,7 +217,7 @@ Fact: TypeAlias = (
 
 
 class Refusal(StrEnum):
-    """Why a request gets no reply; what then counts is what its hook was installed to do."""
+    """Why a request gets no reply; its hook then does what it was installed to do."""
 
     NOT_YOURS = "this request id belongs to another secret"
     SUPERSEDED = "the same request came back on another connection"
@@ -236,9 +235,9 @@ class Refusal(StrEnum):
 class Resolve:
     """Give this reply to the hook on that connection; `secret` is of its ticket.
 
-    `confirm`: tell me Delivered, whether the hook has printed it or not.
-    `decided` is what the reply says; None where nothing was decided, or where
-    the same reply was given before, `again`.
+    `confirm`: send `Delivered`, whether the hook has printed the reply or not. `decided` is the
+    decision in the reply; None where nothing was decided, or where the same reply was given before,
+    `again`.
     """
 
     request_id: str
@@ -261,7 +260,7 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A card is new or has changed; `before` is how it was until now, None where it is new."""
+    """A card is new or has changed; `before` is the card before the change, None for a new card."""
 
     card: Card
     before: Card | None = None
@@ -269,16 +268,16 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something went by."""
+    """A line for the feed."""
 
     entry: FeedEntry
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A hook said what cannot be true of a call, or of these cards; it was not followed.
+    """A hook's message cannot be true of a call, or of these cards; the broker does not follow it.
 
-    `request_id`: the hook's, where it asked about a call itself.
+    `request_id`: the id of the hook's own request, where the hook asked about a call.
     """
 
     event: Event
@@ -289,7 +288,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An event, told by the hook `request_id`, says what became of a call that was decided."""
+    """An event of the hook `request_id` tells the outcome of a decided call."""
 
     event: Event
     request_id: str
@@ -306,10 +305,10 @@ class OrdersEnded:
 
 @dataclass(frozen=True, slots=True)
 class NoteToldOf:
-    """Something became of an operator's note to an agent: `what`, for the record.
+    """An operator's note to an agent changed its state: `what`, for the record.
 
-    `by` did it, None where nobody did.  `event` and `request_id` are those of the call with whose
-    answer the note went; of a note that went with none, the event names its session alone.
+    `by` did it, None where nobody did. `event` and `request_id` are those of the call whose answer
+    carried the note; the event of a note without a call names only its session.
     """
 
     note: AgentNote
@@ -321,7 +320,7 @@ class NoteToldOf:
 
 @dataclass(frozen=True, slots=True)
 class WakeAt:
-    """Tell me TimePassed at this time, or sooner."""
+    """Send `TimePassed` at this time, or sooner."""
 
     at: float
 
@@ -332,9 +331,9 @@ Effect: TypeAlias = (
 
 
 def decisions_in(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event, Decided]]:
-    """Yield each call that a fact decided, with all its agent sent, once: at once or on its card.
+    """Yield each call that a fact decided, once, with its whole payload: at once or on its card.
 
-    A reply given again to a client that had lost it is no decision.
+    A reply repeated to a client that had lost it is no decision.
     """
     for effect in effects:
         match fact, effect:

@@ -1,12 +1,11 @@
 """What the rules and the standing orders make of an event: it waits, is decided, or is observed.
 
-Every order is shown while it stands and ends by itself: by its time, by its count, with its
-session, or with a server that shares its record with no other.  A halt outlives every server, since
-its end would let an agent go on that was stopped; it ends with the session's next prompt.
+Every order is shown while it stands, and ends by itself: by its time, by its count, with its
+session, or with a server whose record no other server shares. A halt outlives every server, since
+its end would let a stopped agent go on; it ends with the session's next prompt.
 
-Claude Code ends the turn after eight blocks of Stop in a row, whatever a hook
-says (hook protocol, section 7); a ninth keep-going would be a decision that is
-shown and not carried out.
+Claude Code ends the turn after eight blocks of Stop in a row, whatever a hook says (hook protocol,
+section 7); a ninth keep-going would be shown and have no effect.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,7 +33,7 @@ _VERDICTS: Mapping[RuleVerdict, Verdict] = {
 }
 _PLAIN = {verdict: Decision(verdict) for verdict in _VERDICTS.values()}  # made once
 
-_TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, that are told of
+_TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, in an objection
 
 
 _UNDECIDED = Because(Brought.HOOK, "no rule decides this, so you are asked")
@@ -45,7 +44,7 @@ _GATE = "its hook is a gate, and no rule decides this"  # see `for_programs`
 class Course:
     """What becomes of an event by rules and orders: it waits, is decided, or is observed.
 
-    `why` is what the rules say of it; `brought` what makes it wait, in words for its card.
+    `why` is the words of the rules; `brought` the reason why it waits, in words for its card.
     """
 
     waits: bool = False
@@ -55,19 +54,19 @@ class Course:
 
     @property
     def came(self) -> str:
-        """What else than the rules makes it wait, in the words that programs read."""
+        """The reason why it waits, other than rules, in the words that programs read."""
         return "" if self.why or self.brought is None else for_programs(self.brought)
 
     @property
     def denies(self) -> bool:
-        """Whether the event is refused, whatever else was ordered or decided before."""
+        """Whether the event is refused, before any order or earlier decision."""
         return self.decided is not None and self.decided.decision.verdict is Verdict.DENY
 
     def where(self, verdicts: Collection[Verdict]) -> "Course":
-        """Return what it comes to for an event that can be told these verdicts.
+        """Return the course for an event that allows these verdicts.
 
-        A person was to be asked: where the agent's own user cannot be, it is
-        the operator, since an agent that is told nothing may just go on.
+        A rule wants a person to decide. Where the agent cannot ask its own user, the operator
+        decides, since an agent without an answer may just go on.
         """
         asked = self.decided is not None and self.decided.decision.verdict is Verdict.ASK
         if not asked or Verdict.ASK in verdicts:
@@ -80,19 +79,19 @@ class Course:
 
 
 def against(rulings: Iterable[Ruling | None]) -> tuple[str, ...]:
-    """Return what denials and protected places say against calls, a sentence each, once."""
+    """Return the objections of denials and protected places, a sentence each, without repeats."""
     return tuple(dict.fromkeys(said for ruling in rulings for said in _objections(ruling)))
 
 
 def _objections(ruling: Ruling | None) -> Iterator[str]:
     if ruling is None or not _objects(ruling.verdict, ruling.rule):
         return
-    against = [one for one in ruling.parts if _objects(one.verdict, one.rule)][:_TOLD]
-    yield from [f"{one.why}: {one.text[:_TEXT]}" for one in against] or [ruling.why]
+    against = [part for part in ruling.parts if _objects(part.verdict, part.rule)][:_TOLD]
+    yield from [f"{part.why}: {part.text[:_TEXT]}" for part in against] or [ruling.why]
 
 
 def _objects(verdict: RuleVerdict | None, rule: Rule | None) -> bool:
-    """Whether it denies, or asks a person though no rule of the owner's wants that."""
+    """Whether the verdict denies, or asks a person without a rule of the owner's."""
     return verdict is RuleVerdict.DENY or (verdict is RuleVerdict.ASK_OPERATOR and rule is None)
 
 
@@ -117,7 +116,7 @@ _AGENTS_KEPT = 4096
 
 
 class KeepGoingCounter:
-    """Counts, by agent; an agent that stops by itself starts again from nothing."""
+    """Counts keep-goings in a row, by agent; an agent that stops by itself starts at zero."""
 
     def __init__(self) -> None:
         self._counts: Bounded[tuple[str, str, str, str], int] = Bounded(_AGENTS_KEPT)
@@ -129,7 +128,7 @@ class KeepGoingCounter:
         return self._counts.get(event.agent_key, 0)
 
     def counts(self, event: Event, decision: Decision) -> bool:
-        """Count a decision that no operator made; say whether the agent will follow it."""
+        """Count a decision that no operator made; return whether the agent will follow it."""
         try:
             self.count(event, decision)
         except DecisionError:
@@ -155,7 +154,8 @@ _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
 def _left_alone(said: Course, verdicts: Collection[Verdict]) -> Course:
     """Leave an event to the agent's own user, since the operator is away.
 
-    Where a rule wants a person asked, that is said: with silence a mode might let the call run.
+    Where a rule wants a person to decide, the answer is `ask`: after silence the agent's permission
+    mode might let the call run.
     """
     if not (said.waits and Verdict.ASK in verdicts):
         return Course(decided=no_opinion(Ended.AWAY))
@@ -164,7 +164,7 @@ def _left_alone(said: Course, verdicts: Collection[Verdict]) -> Course:
 
 
 def halted(order: Standing, choices: Choices) -> Decided:
-    """Return the denial of a halted session's call; it ends the turn where the event can say so."""
+    """Return the denial of a halted session's call; it also ends the turn where the event can."""
     what, then = HALTED, "wait for what its user says next"
     if order.agent:
         what, then = HALTED_AGENT, "say what you have done so far"
@@ -180,14 +180,14 @@ def _held_by(order: Standing) -> Course:
 
 
 def _held_with_all(orders: Sequence[Standing]) -> Course | None:
-    """Return that everything of the session waits, if that is ordered."""
-    return next((_held_by(one) for one in orders if one.kind is OrderKind.HOLD_ALL), None)
+    """Return the course by an order to hold all of the session, None without such an order."""
+    return next((_held_by(order) for order in orders if order.kind is OrderKind.HOLD_ALL), None)
 
 
 def _rule_of_a_question(
     said: Course, orders: Sequence[Standing], otherwise: Course, *, asks: bool
 ) -> Course:
-    """Rule on what somebody is asked about; `asks`: the agent asks a person, not for a call."""
+    """Return the course of an event with a question; `asks`: to a person, not about a call."""
     if said.denies or said.waits:
         return said
     if held := _held_with_all(orders):
@@ -200,12 +200,12 @@ def _rule_of_a_question(
 
 
 def for_programs(brought: Because) -> str:
-    """Return what brought a card here as the plain desk has always told programs."""
+    """Return why a card waits, in the words that the plain desk has always used for programs."""
     return _GATE if brought == _UNDECIDED else brought.words
 
 
 def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
-    """Return why an event waits that no rule and no order speaks of."""
+    """Return why an event waits without a rule or an order about it."""
     held = platform.held(event, stance)
     if held in (Held.ON_REQUEST, Held.BY_RULE):
         by = "a standing order" if held is Held.ON_REQUEST else "a rule, or a standing order,"
@@ -218,7 +218,7 @@ def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
 
 
 class Orders:
-    """The orders that stand."""
+    """The standing orders."""
 
     def __init__(self) -> None:
         self._orders: tuple[Standing, ...] = ()
@@ -234,20 +234,20 @@ class Orders:
         return self._orders
 
     def _stand(self, orders: Iterable[Standing]) -> None:
-        """Let these stand from now on; while none changes, `standing` and `halts` are the same."""
+        """Replace the orders; `standing` and `halts` return the same tuples until the next call."""
         self._orders = tuple(orders)
         self._halts = tuple(order for order in self._orders if order.kind is OrderKind.HALT)
         self._halted_sessions = tuple(order for order in self._halts if not order.agent)
 
     def give(self, order: Order, by: Actor) -> Standing:
-        """Take an order; it takes the place of one of the same kind about the same."""
+        """Take an order; it replaces an order of the same kind about the same thing."""
         if order.kind in _OF_A_SESSION and not order.session:
             raise DecisionError(f"{order.kind} which session?")
         if order.kind is OrderKind.ALLOW_ALL and order.until is None:
             raise DecisionError("an allow of everything needs an end: say for how long")
         if order.times is not None and not 0 < order.times <= CAP:
             raise DecisionError(f"times must be 1 to {CAP}")
-        others = [one for one in self._orders if one.about != order.about]
+        others = [old for old in self._orders if old.about != order.about]
         if len(others) >= MAX_ORDERS and order.kind is not OrderKind.HALT:
             raise DecisionError(f"{MAX_ORDERS} orders stand already: end one first")
         given = Standing.of(order, next(self._numbers), by)
@@ -262,21 +262,21 @@ class Orders:
         return ended
 
     def expire(self, now: float) -> list[tuple[Event, str]]:
-        """End what had a time; return a line of news for each."""
+        """End the orders whose time is over; return a feed line for each."""
         ended = self.revoke(lambda order: order.over(now))
         return [(order.event, f"ended by itself: {order}") for order in ended]
 
     def halt_of(self, event: Event) -> Standing | None:
-        """Return the order by which the event's session, or its subagent, is halted, if it is."""
-        return next((one for one in self._halts if one.halts(event)), None)
+        """Return the order that halts the event's session or subagent, if there is one."""
+        return next((order for order in self._halts if order.halts(event)), None)
 
     def halts(self) -> tuple[Standing, ...]:
-        """Return which sessions and subagents are halted, the first of them first."""
+        """Return the orders that halt sessions and subagents, the oldest first."""
         return self._halts
 
     def resume(self, event: Event) -> list[Standing]:
-        """End the halt of a session whose user has said how to go on; return what ended."""
-        return self.revoke(lambda one: one in self._halted_sessions and one.halts(event))
+        """End the halt of a session after its user's prompt; return the ended orders."""
+        return self.revoke(lambda order: order in self._halted_sessions and order.halts(event))
 
     def forget(self, event: Event) -> None:
         """End the orders about a session that has ended."""
@@ -285,7 +285,7 @@ class Orders:
     def forget_agent(self, event: Event) -> None:
         """End the halt of a subagent that has ended."""
         if self._halts and event.agent_id:
-            self.revoke(lambda one: one.agent == event.agent_id and one.halts(event))
+            self.revoke(lambda order: order.agent == event.agent_id and order.halts(event))
 
     def rule(
         self,
@@ -295,17 +295,16 @@ class Orders:
         now: float,
         law: Ruling | None = None,
     ) -> Course:
-        """Return what becomes of an event that has just arrived; `law`: what the rules say of it.
+        """Return what becomes of an event that has just arrived; `law` is the ruling about it.
 
-        A rule's denial comes before everything, its question before what the
-        operator ordered in general, its allow after that.  An event that only
-        rules hold is observed where none speaks of it: no blanket allow, and no
-        absence, is about a call that nobody would be asked about.
+        The order of precedence: a rule's denial, a rule's question, the operator's general orders,
+        a rule's allow. An event that only rules hold is observed where no rule speaks of it: an
+        order ALLOW ALL or AWAY is not about a call that nobody would be asked about.
         """
         held = platform.held(event, stance)
         if held is Held.NEVER:
             return Course()
-        orders = [one for one in self._orders if one.speaks_of(event) and not one.over(now)]
+        orders = [each for each in self._orders if each.speaks_of(event) and not each.over(now)]
         away = any(order.kind is OrderKind.AWAY for order in orders)
         if held is Held.ON_REQUEST:
             return Course() if away else self._rule_on_request(event, orders)
@@ -320,9 +319,9 @@ class Orders:
         return _rule_of_a_question(said, orders, here, asks=platform.asks(event))
 
     def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Course:
-        """Rule on an event that waits only when it was asked for.
+        """Return the course of an event that waits only by an order.
 
-        An agent that is to keep going is not held for the same event meanwhile.
+        An order to keep going comes before an order to hold the same event.
         """
         if ruling := _held_with_all(orders) or self._keep_going(event, orders):
             return ruling
@@ -341,9 +340,9 @@ class Orders:
         return None
 
     def _use(self, order: Standing) -> None:
-        """Count one use of an order; the last one ends it."""
+        """Count one use of an order; the last use ends it."""
         if order.times is None:
             return
         used = replace(order, times=order.times - 1)
-        rest = (used if one is order else one for one in self._orders)
-        self._stand(one for one in rest if one.times != 0)
+        rest = (used if standing is order else standing for standing in self._orders)
+        self._stand(standing for standing in rest if standing.times != 0)

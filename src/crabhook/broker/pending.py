@@ -1,9 +1,8 @@
-"""Who waits, on which connection, in how much room; and who may take up a request again.
+"""The requests that wait, their connections and limits, and the proof of their tickets.
 
-Every request that waits holds a connection, a card and its input in memory.
-One agent that asks without end must not take the operator from the others,
-so a session has limits of its own.  Answers given are kept for a while, for
-clients that lost the connection before theirs.
+Every request that waits holds a connection, a card and its input in memory. An agent that sends
+requests without end must not take the operator from the others, so each session has limits of its
+own. Replies are kept for a while, for clients that lost the connection before the reply came.
 """
 
 from collections import Counter
@@ -18,18 +17,18 @@ from crabhook.model.decision import Reply
 
 
 class SameFile(StrEnum):
-    """What is done about a second session's change of a file, beside showing it at the desk."""
+    """What the server does when a second session changes a file, beside showing it at the desk."""
 
     OFF = "off"
-    WARN = "warn"  # its agent is told, with the answer to its call
-    ASK = "ask"  # an operator is asked
+    WARN = "warn"  # the server tells the agent, with the answer to its call
+    ASK = "ask"  # the server asks an operator
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much may wait at once; bytes are those of the hooks' inputs.
 
-    `same_file`: what is done about a file that two sessions change.
+    `same_file`: what the server does about a file that two sessions change.
     """
 
     requests: int = 16_384
@@ -44,7 +43,7 @@ NO_CONNECTION = 0  # an attempt no connection ever has: the runner counts from 1
 
 
 class PendingRequests:
-    """The requests that wait, each with the connection it waits on."""
+    """The requests that wait, each with its connection."""
 
     def __init__(self, bounds: Limits) -> None:
         self._bounds = bounds
@@ -60,12 +59,12 @@ class PendingRequests:
         return request_id in self._inside
 
     def attempt(self, request_id: str) -> int | None:
-        """Return the connection a request waits on; None if it does not wait."""
+        """Return the connection of a request; None if the request does not wait."""
         found = self._inside.get(request_id)
         return found and found[0]
 
     def refusal(self, request: Request) -> Refusal | None:
-        """Return why there is no room for a request; None if there is."""
+        """Return the limit that refuses a request; None if there is room."""
         bounds, session = self._bounds, request.event.session_key
         if len(self._inside) >= bounds.requests or self._size + request.size > bounds.size:
             return Refusal.FULL
@@ -77,7 +76,7 @@ class PendingRequests:
         return None
 
     def enter(self, request: Request, attempt: int) -> None:
-        """Let a request in, on its connection."""
+        """Add a request with its connection."""
         session = request.event.session_key
         self._inside[request.id] = (attempt, request)
         self._size += request.size
@@ -85,7 +84,7 @@ class PendingRequests:
         self._size_of_session[session] += request.size
 
     def move(self, request_id: str, attempt: int) -> int:
-        """Put a request on another connection; return the one it was on."""
+        """Move a request to another connection; return the old connection."""
         before, request = self._inside[request_id]
         self._inside[request_id] = (attempt, request)
         return before
@@ -95,7 +94,7 @@ class PendingRequests:
         return self._inside[request_id][1].secret
 
     def leave(self, request_id: str) -> tuple[int, str] | None:
-        """Let a request out; return its connection and its secret, None if it was not there."""
+        """Remove a request; return its connection and its secret, None for an unknown request."""
         found = self._inside.pop(request_id, None)
         if found is None:
             return None
@@ -121,7 +120,7 @@ class _Given:
 
 
 class Tickets:
-    """Replies already given, by request id, for clients that lost the connection before theirs."""
+    """Replies already given, by request id, for clients that lost the connection too early."""
 
     def __init__(self) -> None:
         self._given: Bounded[str, _Given] = Bounded(ANSWERS_KEPT)
@@ -130,13 +129,13 @@ class Tickets:
         return f"<Tickets given={len(self._given)}>"
 
     def give(self, request_id: str, secret: str, answer: Reply | Refusal, now: float) -> None:
-        """Keep the reply to a request, or that it got none, for who presents its ticket."""
+        """Keep the reply to a request, or its refusal, for the client with its ticket."""
         self._given[request_id] = _Given(secret, answer, now)
         while self._given and now - next(iter(self._given.values())).at > ANSWER_KEPT_FOR:
             self._given.popitem(last=False)
 
     def given(self, request: Request) -> Reply | Refusal | None:
-        """Return the answer kept for this very ticket, if there is one."""
+        """Return the reply or refusal kept for exactly this ticket, if there is one."""
         kept = self._given.get(request.id)
         return kept.answer if kept and same_secret(kept.secret, request.secret) else None
 
@@ -146,6 +145,6 @@ class Tickets:
         return kept is not None and not same_secret(kept.secret, request.secret)
 
 
-def same_secret(one: str, other: str) -> bool:
-    """Compare two secrets in a time that tells nothing about them."""
-    return compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
+def same_secret(first: str, other: str) -> bool:
+    """Compare two secrets in constant time, so that the time tells nothing about them."""
+    return compare_digest(first.encode("utf-8", "replace"), other.encode("utf-8", "replace"))

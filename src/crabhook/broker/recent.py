@@ -1,14 +1,11 @@
-"""What was heard and decided a moment ago, as far as later events of the same call need it.
+"""Recent events and decisions, as far as later events of the same call need them.
 
-Two things follow a decided call.  When its PreToolUse was decided and Claude
-Code asks again through PermissionRequest, the operator is not asked twice; nor
-when it was left undecided until its time had passed.  And when the leg that
-was answered could not carry the operator's note to the model, the note goes
-with the call's result.
+Two things follow a decided call. When Claude Code asks about a decided PreToolUse again through
+PermissionRequest, the operator is not asked twice; nor after a timeout of the first. And where the
+answered leg could not give the operator's note to the model, the call's result carries the note.
 
-An agent tells each of its hooks of the end of a turn, at once and in the same
-words.  The second message to arrive is no sign that anything else has happened:
-it ends no card, and it gets the order that the first message got.
+An agent tells each of its hooks of the end of a turn, at once and in the same words. The second
+message is a duplicate: it ends no card, and gets the same order as the first.
 """
 
 from collections import OrderedDict
@@ -29,7 +26,7 @@ KEPT = 4096  # entries, the oldest forgotten first
 
 
 class Remembered(Protocol):
-    """An entry: the event it is about, without its payload, and when it came."""
+    """An entry: the event, without its payload, and the time of its arrival."""
 
     @property
     def event(self) -> Event:
@@ -37,17 +34,17 @@ class Remembered(Protocol):
 
     @property
     def at(self) -> float:
-        """When it came, on the broker's clock."""
+        """The time of its arrival, on the broker's clock."""
 
 
 _Entry = TypeVar("_Entry", bound=Remembered)
 
 
 class Memory(Generic[_Entry]):
-    """Entries in the order they came, each kept for a time (seconds).
+    """Entries in the order of their arrival, each kept for a time (seconds).
 
-    They are found by session, and by the id of their call, so that a long session of calls whose
-    results nobody tells makes no other call of it slower.
+    Entries are found by session and by call id, so that a long session with many calls without a
+    result stays fast.
     """
 
     def __init__(self, kept_for: float) -> None:
@@ -65,11 +62,11 @@ class Memory(Generic[_Entry]):
         return iter(tuple(self._sessions.get(event.session_key, {}).items()))
 
     def of_use(self, event: Event, use_id: str) -> Iterator[tuple[int, _Entry]]:
-        """Return the entries of the session that were kept with this id, the oldest first."""
+        """Return the entries of the session with this call id, the oldest first."""
         return iter(tuple(self._uses.get((*event.session_key, use_id), {}).items()))
 
     def keep(self, entry: _Entry, use_id: str = "") -> None:
-        """Keep an entry, to be found by its call's id too where there is one; the oldest may go."""
+        """Keep an entry, by its call's id too if there is one; the oldest entry may go."""
         self._next += 1
         session = entry.event.session_key
         self._order[self._next] = (session, use_id, entry.at)
@@ -101,9 +98,9 @@ NOTE_KEPT = 86_400.0  # seconds; a note waits as long as its tool may run
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """An event and what was decided about it; None for one whose hook left before anything was.
+    """An event and its decision; None where the hook left before a decision.
 
-    It has a call's whole input, so none is kept past its use.
+    An entry has a call's whole input, so it goes after its use.
     """
 
     event: Event
@@ -123,7 +120,7 @@ class _Settled:
 
 
 class RecentDecisions:
-    """The memory of calls decided a moment ago; bounded in number and in time."""
+    """The memory of recently decided calls; bounded in number and in time."""
 
     def __init__(self) -> None:
         self._answers: Memory[_Settled] = Memory(ASKED_AGAIN_WITHIN)
@@ -135,8 +132,8 @@ class RecentDecisions:
     def remember_answer(self, event: Event, decided: Decided | None, now: float) -> None:
         """Keep a decision on PreToolUse, for the PermissionRequest that may follow.
 
-        None keeps that nobody decided: not worth an answer, but a reason not
-        to give this call the answer of another that looks the same.
+        None records that nobody decided: it is no answer, but a reason not to give this call the
+        answer of another call that looks the same.
         """
         for key, kept in self._answers.of_session(event):
             if _same_named(kept.event, event):
@@ -148,16 +145,15 @@ class RecentDecisions:
         self._notes.keep(_Settled(_bare(event), decided, now))
 
     def speaks_of(self, event: Event, now: float) -> bool:
-        """Whether a call that may be the one `event` asks about was here a moment ago."""
+        """Whether a call that may be the call of `event` was here a moment ago."""
         return bool(self._about(event, now))
 
     def answer_again(self, event: Event, now: float, *, alone: bool = True) -> Decided | None:
-        """Return what was decided about the call `event` asks about again, once.
+        """Return the decision about the call that `event` asks about again, once.
 
-        Of several calls that look alike and were decided differently, one with
-        no opinion leaves all without; else None, as when `event` is not
-        `alone` because another that looks the same still waits: a doubt is
-        settled by a person, never by an allow.
+        For several calls that look alike and were decided differently, the answer is no opinion if
+        one of them had no opinion, else None. Also None where `event` is not `alone`, since another
+        call that looks the same still waits: a person settles a doubt, never an allow.
         """
         found = self._about(event, now)
         decisions = list(found.values())
@@ -165,12 +161,12 @@ class RecentDecisions:
         left = any(map(_leaves, decisions))
         if not found or not (left or (alike and alone)):
             return None
-        if alike and alone:  # then it does not matter which of them it was
+        if alike and alone:  # all decisions are the same, so any of them fits
             self._answers.drop(next(iter(found)))
         return no_opinion(Ended.LEFT_BEFORE) if left else decisions[0]
 
     def _about(self, event: Event, now: float) -> dict[int, Decided | None]:
-        """Return the decisions `event` may be asking about again, the oldest first."""
+        """Return the decisions that `event` may ask about again, the oldest first."""
         return {
             key: entry.decided
             for key, entry in self._answers.of_session(event)
@@ -180,7 +176,7 @@ class RecentDecisions:
         }
 
     def take_note(self, event: Event, now: float) -> str:
-        """Return the note that belongs to the call whose result `event` is, once."""
+        """Return the note for the call whose result `event` is, once."""
         for key, entry in self._notes.of_session(event):
             if now - entry.at <= NOTE_KEPT and entry.led_to(event):
                 self._notes.drop(key)
@@ -188,7 +184,7 @@ class RecentDecisions:
         return ""
 
     def forget(self, news: Event, closes: Scope) -> None:
-        """Forget what the end of a call, an agent's turn or a session leaves without use."""
+        """Forget what the end of a call, a turn or a session leaves unused."""
         closes = Scope.CALL if closes is Scope.RESULT else closes
         _drop(self._answers, news, closes)
         if closes is Scope.SESSION:
@@ -202,7 +198,7 @@ def _drop(kept: Memory[_Settled], news: Event, closes: Scope) -> None:
 
 
 def _bare(event: Event) -> Event:
-    """Return the event with what is needed of it: a call's whole input, and nothing else."""
+    """Return the event with its call's whole input, and without the rest of the payload."""
     return event.slim(event.tool.input if event.tool else None)
 
 
@@ -211,8 +207,8 @@ def _leaves(decided: Decided | None) -> bool:
     return decided is not None and decided.decision.verdict in (Verdict.ASK, Verdict.PASS)
 
 
-def _same_named(one: Event, other: Event) -> bool:
-    return named(one) and named(other) and same_call(one, other)
+def _same_named(first: Event, other: Event) -> bool:
+    return named(first) and named(other) and same_call(first, other)
 
 
 TOGETHER_WITHIN = 30.0  # seconds; an agent starts its hooks at the same moment
@@ -221,7 +217,7 @@ _AGENTS_KEPT = 4096
 
 @dataclass(slots=True)
 class DuplicateEvent:
-    """One event, the hooks it has come through, and what an order said about it, if one did."""
+    """An event, the stances of the hooks that sent it, and an order's decision about it, if any."""
 
     fingerprint: bytes = b""
     at: float = 0.0
@@ -229,13 +225,13 @@ class DuplicateEvent:
     ordered: Decided | None = None
 
     @property
-    def told_before(self) -> bool:
-        """Whether this is the event's second telling, or a later one."""
+    def is_repeat(self) -> bool:
+        """Whether another hook sent this event before."""
         return len(self.stances) > 1
 
 
 class Deduplicator:
-    """The last end of a turn of each agent, so that its second telling is known for what it is."""
+    """The last end of a turn of each agent, to find the second message about it."""
 
     def __init__(self) -> None:
         self._last: Bounded[tuple[str, str, str, str], DuplicateEvent] = Bounded(_AGENTS_KEPT)
@@ -243,10 +239,10 @@ class Deduplicator:
     def __repr__(self) -> str:
         return f"<Deduplicator of {len(self._last)} agents>"
 
-    def hear(self, request: Request, now: float) -> DuplicateEvent:
-        """Take in an event that ends a turn; return it with what its other hook has told.
+    def add(self, request: Request, now: float) -> DuplicateEvent:
+        """Add an event that ends a turn; return it with the earlier duplicate, if there is one.
 
-        A hook tells once, so the same words under the same stance are another event.
+        A hook sends an event once, so the same words under the same stance are another event.
         """
         agent, fingerprint = request.event.agent_key, _fingerprint(request.event)
         last = self._last.get(agent)

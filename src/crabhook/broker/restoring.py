@@ -1,7 +1,7 @@
-"""A server that was killed begins again: what waited is put back on its cards, answers are kept.
+"""After a restart or a crash the server puts waiting requests back on cards, and keeps the replies.
 
-A restored request has no connection until its hook comes back with its ticket; one that never does
-is withdrawn when no hook would still try.
+A restored request has no connection until its hook comes back with its ticket. The broker withdraws
+a request whose hook does not come back in the time in which hooks try.
 """
 
 from dataclasses import replace
@@ -19,12 +19,12 @@ from crabhook.broker.state import BrokerState
 from crabhook.model.card import Card, Leg, Request, State
 from crabhook.model.session import KeptNote
 
-NOTES_WAIT = 86_400.0  # seconds; nobody tells that a session ended while no server was there
+NOTES_WAIT = 86_400.0  # seconds; a session that ends while no server runs is not reported
 COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
 
 
 def restored(state: BrokerState, fact: Restored) -> list[Effect]:
-    """Put back what waited, by card, and the answers that may not have been received."""
+    """Put waiting requests back on cards, and keep the replies that hooks may not have received."""
     for given in fact.answers:
         state.tickets.give(given.request_id, given.secret, given.reply, fact.now)
     for order in fact.halts:
@@ -32,39 +32,39 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     state.cards.begin_after(fact.last_number)
     for decided in fact.decided:
         _put_back_decided(state, decided)
-    effects = [effect for one in fact.notes for effect in _take_up_note(state, one)]
+    effects = [effect for kept in fact.notes for effect in _take_up_note(state, kept)]
     due = fact.now + COME_BACK_WITHIN
-    for one in fact.waiting:
-        # The wall clock may have been set meanwhile: no wait is over before its hook could say so.
-        request = replace(one.request, wait_until=max(one.request.wait_until, due))
-        state.sessions.hear(request.event, fact.now)
+    for kept in fact.waiting:
+        # The wall clock may have been changed: no wait ends before its hook had time to come back.
+        request = replace(kept.request, wait_until=max(kept.request.wait_until, due))
+        state.sessions.record(request.event, fact.now)
         state.pending.enter(request, NO_CONNECTION)
-        card, leg = state.cards.card(one.number), request.leg("")
+        card, leg = state.cards.card(kept.number), request.leg("")
         legs = (*card.requests, leg) if card else (leg,)
-        fresh = card or _fresh(state, one, leg)
+        fresh = card or _fresh(state, kept, leg)
         effects.append(state.put(replace(fresh, requests=legs)))
         effects.append(state.wake(request.wait_until, request.id))
     if fact.waiting:
         effects.append(state.wake(due))
-        state.expected_back = (due, [one.request.id for one in fact.waiting])
+        state.expected_back = (due, [kept.request.id for kept in fact.waiting])
     return effects
 
 
 def mirrored(state: BrokerState, fact: Mirrored) -> list[Effect]:
-    """Show what waits at another server, and what ended there."""
+    """Show the cards that wait at another server, and those that ended there."""
     effects: list[Effect] = []
-    for one in fact.waiting:
-        state.sessions.hear(one.request.event, fact.now)
-        card, leg = state.cards.card(one.number), one.request.leg("")
+    for waiting in fact.waiting:
+        state.sessions.record(waiting.request.event, fact.now)
+        card, leg = state.cards.card(waiting.number), waiting.request.leg("")
         legs = (*card.requests, leg) if card else (leg,)
-        fresh = card or replace(_fresh(state, one, leg), restored=False)
+        fresh = card or replace(_fresh(state, waiting, leg), restored=False)
         effects.append(state.put(replace(fresh, requests=legs)))
     effects += [state.put(card) for card in fact.ended]
     return effects
 
 
 def _take_up_note(state: BrokerState, kept: KeptNote) -> list[Effect]:
-    """Let a note wait again, or say what is not known of it; it is given once."""
+    """Let a note wait again, or report that its delivery is unknown."""
     note = kept.note
     if state.now - note.at > NOTES_WAIT:
         return state.note_told(note, "was never given, and is given up: it has waited for a day")
@@ -75,47 +75,47 @@ def _take_up_note(state: BrokerState, kept: KeptNote) -> list[Effect]:
     return state.note_told(note, f"{unknown}, and it is given again only to the same hook")
 
 
-def _fresh(state: BrokerState, one: RestoredRequest, leg: Leg) -> Card:
-    """Return the card of what waited, with why it is here."""
+def _fresh(state: BrokerState, kept: RestoredRequest, leg: Leg) -> Card:
+    """Return a new card for a restored request, with the reason why it waits."""
     event = leg.event
-    told = said_by(one.ruling)
+    told = said_by(kept.ruling)
     came = came_by(event, state.platforms[event.platform], leg.stance)
     return Card(
-        one.number,
+        kept.number,
         (leg,),
-        asked_at=state.now - one.waited,
+        asked_at=state.now - kept.waited,
         restored=True,
         law=told.why if told.waits else "",
         came=for_programs(came),
         brought=told.brought if told.waits else came,
-        risk=one.risk,
+        risk=kept.risk,
     )
 
 
-def _put_back_decided(state: BrokerState, one: RestoredDecision) -> None:
-    """Put a decided card where it stood: it is no news, but its receipt may yet come."""
-    card, leg = state.cards.card(one.number), one.request.leg("")
+def _put_back_decided(state: BrokerState, kept: RestoredDecision) -> None:
+    """Put a decided card back without news: only its receipt is still missing."""
+    card, leg = state.cards.card(kept.number), kept.request.leg("")
     legs = (*card.requests, leg) if card else (leg,)
     fresh = card or Card(
-        one.number,
+        kept.number,
         legs,
         asked_at=state.now,
         state=State.DECIDED,
-        decided=one.decided,
+        decided=kept.decided,
         ended_at=state.now,
-        delivered=one.delivered,
+        delivered=kept.delivered,
         restored=True,
     )
     state.put(replace(fresh, requests=legs))
-    state.follow(replace(fresh, requests=legs), one.decided.decision)
-    if one.delivered is None:
-        state.decided_before.add(one.request.id)
+    state.follow(replace(fresh, requests=legs), kept.decided.decision)
+    if kept.delivered is None:
+        state.decided_before.add(kept.request.id)
 
 
 def is_back(state: BrokerState, known: Leg, back: Request) -> list[Effect]:
-    """Let a restored request whose time seemed over wait as long as its hook, which is back, says.
+    """Let a restored request wait as long as its hook, which came back, says.
 
-    The hook's own clock is one that nobody sets.
+    The hook counts on a clock that nobody can set.
     """
     due, _ = state.expected_back
     if known.wait_until != due:
@@ -127,5 +127,5 @@ def is_back(state: BrokerState, known: Leg, back: Request) -> list[Effect]:
         gives_up_at=back.gives_up_at,
         when_lost=back.when_lost,
     )
-    legs = tuple(leg if one.id == leg.id else one for one in card.requests)
+    legs = tuple(leg if old.id == leg.id else old for old in card.requests)
     return [state.put(replace(card, requests=legs)), state.wake(leg.wait_until, leg.id)]

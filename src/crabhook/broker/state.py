@@ -1,4 +1,4 @@
-"""The broker's state: everything it knows, and the changes that several of its handlers make."""
+"""The broker's state, and the changes that several of its handlers make."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -39,16 +39,16 @@ from crabhook.platforms.rows import Phase
 FEED_KEPT = 500
 FILES_KEPT = 1024  # requests that wait, with the files they change
 FROM_OPERATOR = "Note from the operator"
-REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal is a line of its own again
+REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal gets a new line
 _TurnedAway = tuple[str, str, Refusal]
 
 
 class BrokerState:
-    """What the broker knows: cards, who waits on which connection, orders, and what went by."""
+    """What the broker knows: cards, pending requests, their connections, orders, and the feed."""
 
     def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
         self.platforms = platforms
-        self.now = 0.0  # of the fact that is handled
+        self.now = 0.0  # the time of the fact being handled
         self.cards = CardIndex()
         self.pending = PendingRequests(bounds)
         self.deadlines: list[tuple[float, str]] = []
@@ -59,11 +59,11 @@ class BrokerState:
         self.keep_going = KeepGoingCounter()
         self.duplicates = Deduplicator()
         self.expected_back: tuple[float, list[str]] = (0.0, [])
-        self.decided_before: set[str] = set()  # the last server's answers that no hook took here
+        self.decided_before: set[str] = set()  # answers of an earlier server, not fetched yet
         self.notes = Notes()
         self.sessions = LiveSessions(platforms, self._waiting_in, self.notes.of)
         self.same_file = bounds.same_file
-        self.files: Bounded[str, tuple[str, ...]] = Bounded(FILES_KEPT)  # that requests change
+        self.files: Bounded[str, tuple[str, ...]] = Bounded(FILES_KEPT)  # by request
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
         self._refusals = count(1)
         self._turned_away: Bounded[_TurnedAway, tuple[int, FeedEntry]] = Bounded(FEED_KEPT)
@@ -76,9 +76,9 @@ class BrokerState:
         return tuple(card.number for card in cards)
 
     def carry(self, event: Event, request_id: str, verdict: Verdict) -> str:
-        """Return what notes say that go with an answer to this event; they are given with it.
+        """Give the notes that wait for an answer to this event; return their text.
 
-        None goes with a denial, whose reason is what the model reads.
+        A denial carries no note: the model reads the denial's reason.
         """
         if not self.notes or verdict is Verdict.DENY:
             return ""
@@ -87,40 +87,40 @@ class BrokerState:
         given = self.notes.give(event, request_id)
         if given:
             self.sessions.touch(event.session_key)
-        return "\n".join(f"{FROM_OPERATOR}: {one.text}" for one in given)
+        return "\n".join(f"{FROM_OPERATOR}: {note.text}" for note in given)
 
     def note_told(
         self,
-        one: AgentNote,
+        note: AgentNote,
         what: str,
         event: Event | None = None,
         *,
         by: Actor | None = None,
         request_id: str = "",
     ) -> list[Effect]:
-        """Tell, and have recorded, what became of an operator's note to an agent."""
-        self.sessions.touch(one.key)
-        about = Event("", "Desk", session=one.session, machine=one.machine)
-        where = event or replace(about, platform=one.platform, name="")
+        """Report and record what became of an operator's note to an agent."""
+        self.sessions.touch(note.key)
+        about = Event("", "Desk", session=note.session, machine=note.machine)
+        where = event or replace(about, platform=note.platform, name="")
         return [
-            NoteToldOf(one, what, where, by, request_id),
-            self.note(about, f"{one.label} {what}"),
+            NoteToldOf(note, what, where, by, request_id),
+            self.note(about, f"{note.label} {what}"),
         ]
 
     def notes_received(self, fact: Delivered) -> list[Effect]:
-        """Tell what became of the notes that went with an answer."""
+        """Report what became of the notes that went with an answer."""
         found = self.notes.receipt(fact.request_id, fact.now, whole=fact.whole)
         return [
             effect
-            for one, what, event in found
-            for effect in self.note_told(one, what, event, request_id=fact.request_id)
+            for note, what, event in found
+            for effect in self.note_told(note, what, event, request_id=fact.request_id)
         ]
 
     def notes_end(self, event: Event, *, session: bool) -> list[Effect]:
-        """Tell which notes were never given, since the event's session or subagent has ended."""
+        """Report the notes that were never given, since the event's session or subagent ended."""
         gone = self.notes.end(event, session=session) if self.notes else ()
         why = f"was never given: the {'session' if session else 'subagent'} has ended"
-        return [effect for one in gone for effect in self.note_told(one, why)]
+        return [effect for note in gone for effect in self.note_told(note, why)]
 
     def leg(self, request_id: str) -> Leg:
         """Return a request that waits."""
@@ -134,18 +134,18 @@ class BrokerState:
         return event.tool is not None and phase in (Phase.BEFORE, Phase.ASKING)
 
     def wake(self, at: float, request_id: str = "") -> WakeAt:
-        """Ask to be told when that time has come: a request's deadline, or an order's end."""
+        """Ask for `TimePassed` at that time: a request's deadline, or an order's end."""
         heappush(self.deadlines, (at, request_id))
         return WakeAt(self.deadlines[0][0])
 
     def write(self, event: Event, decision: Decision) -> Reply:
-        """Return the decision in the words of the event's platform."""
+        """Return the decision in the format of the event's platform."""
         return self.platforms[event.platform].write(event, decision)
 
     def resolve(self, leg: Leg, decided: Decided) -> list[Effect]:
-        """Give a leg its reply, if its hook still waits for one.
+        """Give a leg its reply, if its hook still waits.
 
-        Where a person decided, it is of interest whether the reply arrives.
+        For a person's decision the server asks for a receipt.
         """
         left = self.pending.leave(leg.id)
         if left is None:
@@ -163,17 +163,17 @@ class BrokerState:
         return [Resolve(leg.id, attempt, secret, reply, confirm, said)]
 
     def turn_away(self, leg: Leg, refusal: Refusal, why: EndReason) -> list[Effect]:
-        """Let a leg go undecided.
+        """Release a leg without a decision.
 
-        A hook that asks about a call is refused, so that one that was installed
-        to fail closed denies it, and never just says nothing.
+        A hook that asks about a call gets a refusal, so that a hook installed to fail closed denies
+        the call instead of silence.
         """
         if not self.asks_about_a_call(leg.event):
             return self.resolve(leg, no_opinion(why))
         return self.refuse(leg, refusal)
 
     def refuse(self, leg: Leg, refusal: Refusal) -> list[Effect]:
-        """Give a leg no reply, if its hook still waits for one."""
+        """Refuse a leg, if its hook still waits."""
         left = self.pending.leave(leg.id)
         if left is None:
             return []
@@ -182,7 +182,7 @@ class BrokerState:
         return [Refuse(leg.id, attempt, refusal)]
 
     def put(self, card: Card) -> Show:
-        """Put a new or changed card on the shelf, for the screens to see."""
+        """Put a new or changed card into the index, and show it."""
         legs = [leg.event for leg in card.requests]
         choices = reduce(and_, (self.platforms[leg.platform].choices(leg) for leg in legs))
         limits = [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
@@ -200,11 +200,11 @@ class BrokerState:
         return Show(card, before)
 
     def holdable(self) -> tuple[str, ...]:
-        """Return the names of the events an operator may ask to hold."""
-        return tuple(name for one in self.platforms.values() for name in one.holdable())
+        """Return the names of the events that an operator may order to hold."""
+        return tuple(name for platform in self.platforms.values() for name in platform.holdable())
 
     def let_go(self, why: EndReason, refusal: Refusal | None = None) -> list[Effect]:
-        """Release whatever waits; see `release`."""
+        """Release all waiting cards; see `release`."""
         effects: list[Effect] = []
         for card in self.cards.waiting():
             effects += self.release(card, why, refusal)
@@ -213,7 +213,7 @@ class BrokerState:
     def release(self, card: Card, why: EndReason, refusal: Refusal | None = None) -> list[Effect]:
         """End a card that nobody decides.
 
-        Its hooks hear no opinion, or, where a `refusal` is given, what they were installed to say.
+        Its hooks get no opinion, or, with a `refusal`, do what they were installed to do.
         """
         effects: list[Effect] = []
         for leg in card.requests:
@@ -230,7 +230,7 @@ class BrokerState:
         why: EndReason,
         happening: Happening = Happening.LEFT,
     ) -> list[Effect]:
-        """Take legs off a card; a card that loses its last one ends."""
+        """Take legs off a card; a card without legs ends."""
         remaining = tuple(leg for leg in card.requests if leg not in legs)
         if remaining:
             return [self.put(replace(card, requests=remaining))]
@@ -245,16 +245,15 @@ class BrokerState:
         ]
 
     def remember_answer(self, card: Card, decided: Decided | None) -> None:
-        """Keep what the PermissionRequest of the same call, if one follows, has to hear."""
+        """Keep the decision for a PermissionRequest of the same call that may follow."""
         if card.event.tool and all(leg.event.name != "PermissionRequest" for leg in card.requests):
             self.recent.remember_answer(card.event, decided, self.now)
 
     def turned_away(self, event: Event, refusal: Refusal) -> list[Effect]:
-        """Put a refusal into the feed: those of one session are one line, with their count.
+        """Write a refusal into the feed: refusals of one session share a line with their count.
 
-        It is told anew at the first and each time that their number has doubled, so that
-        the desk knows about how many there are, and an agent that asks without end pushes
-        nobody else's lines away.
+        The line is new at the first refusal and each time the count has doubled, so that the desk
+        knows about how many there are, and a session with many refusals pushes no other lines away.
         """
         key = (event.platform, event.session, refusal)
         times, before = self._turned_away.pop(key, (0, None))
@@ -270,7 +269,7 @@ class BrokerState:
         return [note] if times.bit_count() == 1 else []
 
     def follow(self, card: Card, decision: Decision) -> None:
-        """Keep what was decided about a card's call, until its agent tells what became of it."""
+        """Keep the decision about a card's call, until its agent's events tell the outcome."""
         legs = tuple(leg.id for leg in card.requests)
         event = next((leg.event for leg in card.requests if named(leg.event)), card.event)
         if self.asks_about_a_call(event):
@@ -286,8 +285,8 @@ class BrokerState:
         alarm: bool = False,
         about: str = "",
     ) -> Note:
-        """Put a line into the feed."""
-        told = event.brief() if number is None else event.slim()  # a card tells of itself
+        """Write a line into the feed."""
+        told = event.brief() if number is None else event.slim()  # a card shows its own input
         entry = FeedEntry(self.now, told, text, number, outcome, alarm, about)
         self.feed.append(entry)
         return Note(entry)

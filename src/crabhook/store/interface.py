@@ -76,7 +76,7 @@ class Pace:
     skew: float = 0.0
     epoch: int = 0
 
-    def hear(self, seconds: float, batches: int) -> None:
+    def count(self, seconds: float, batches: int) -> None:
         """Take a commit in."""
         self.commit += (seconds - self.commit) / 8 if self.commit else seconds
         self.batch += (batches - self.batch) / 8 if self.batch else batches

@@ -84,17 +84,17 @@ def test_a_supervised_stop_is_told_what_the_operator_says(book: Playbook) -> Non
 
 
 def test_two_tellings_far_apart_are_two_events() -> None:
-    tellings = Deduplicator()
-    assert not tellings.hear(stop("a", OWN), 0.0).told_before
-    assert tellings.hear(stop("b", SUPERVISOR), TOGETHER_WITHIN).told_before
-    assert not tellings.hear(stop("c", Stance.GATE), TOGETHER_WITHIN + 1).told_before
+    seen = Deduplicator()
+    assert not seen.add(stop("a", OWN), 0.0).is_repeat
+    assert seen.add(stop("b", SUPERVISOR), TOGETHER_WITHIN).is_repeat
+    assert not seen.add(stop("c", Stance.GATE), TOGETHER_WITHIN + 1).is_repeat
 
 
 def test_agents_are_told_apart_and_only_the_latest_are_kept() -> None:
-    tellings = Deduplicator()
-    tellings.hear(stop("a", OWN, agent="one"), 0.0)
-    assert not tellings.hear(stop("b", SUPERVISOR, agent="two"), 0.0).told_before
+    seen = Deduplicator()
+    seen.add(stop("a", OWN, agent="one"), 0.0)
+    assert not seen.add(stop("b", SUPERVISOR, agent="two"), 0.0).is_repeat
     for number in range(5000):
-        tellings.hear(stop("x", OWN, agent=str(number)), 0.0)
-    assert repr(tellings) == "<Deduplicator of 4096 agents>"
-    assert not tellings.hear(stop("c", SUPERVISOR, agent="one"), 0.0).told_before
+        seen.add(stop("x", OWN, agent=str(number)), 0.0)
+    assert repr(seen) == "<Deduplicator of 4096 agents>"
+    assert not seen.add(stop("c", SUPERVISOR, agent="one"), 0.0).is_repeat

@@ -10,7 +10,7 @@ def test_feed_and_sessions_are_bounded_and_keep_the_newest() -> None:
     books = BrokerState(PLATFORMS)
     for number in range(max(FEED_KEPT, SESSIONS_KEPT) + 3):
         event = Event("claude", "Stop", session=str(number))
-        books.sessions.hear(event, float(number))
+        books.sessions.record(event, float(number))
         books.note(event, "")
     assert (len(books.feed), len(books.sessions)) == (FEED_KEPT, SESSIONS_KEPT)
     assert books.feed[-1].event.session == str(number)

@@ -1,1 +1,1 @@
-"""Sessions that live: what each does, the notes it is given, and two at work on one file."""
+"""Live sessions: what agents do, operators' notes to agents, and files that two sessions change."""

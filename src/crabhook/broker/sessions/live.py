@@ -1,7 +1,7 @@
-"""The sessions that live: what each agent does now, as far as events tell.
+"""The live sessions: what each agent does now, as far as its events tell.
 
-An event costs a few microseconds: of what it tells nothing is copied before somebody looks, and
-what changes in the meantime is looked at once.  All of it is bounded.
+An event costs a few microseconds: the broker copies none of it until a desk reads the session. All
+memory here is bounded.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,12 +20,12 @@ from crabhook.model.session import (
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Phase
 
-SESSIONS_KEPT = 4096  # not every session tells its end; those not heard of longest go first
-SHOWN = 200  # of them, those heard of last
-AGENTS_KEPT = 32  # of a session; not every subagent tells its end
-FILES_KEPT = 50  # that a session changed
-CALLS_COMPARED = 20  # of an agent, to see that it makes the very same again and again
-CHANGING = 3600.0  # seconds for which a session is taken to be at work on a file it changed
+SESSIONS_KEPT = 4096  # not every session reports its end; the quietest go first
+SHOWN = 200  # the sessions with the latest events
+AGENTS_KEPT = 32  # of a session; not every subagent reports its end
+FILES_KEPT = 50  # changed by a session
+CALLS_COMPARED = 20  # of an agent, to see that it repeats the same call
+CHANGING = 3600.0  # seconds in which a session counts as at work on a file
 
 
 @dataclass(slots=True)
@@ -33,12 +33,12 @@ class _Agent:
     kind: str
     since: float
     doing: Activity | None = None
-    whole: bool = False  # whether the event of `doing` has its whole input still
-    new_files: list[str] = field(default_factory=list)  # of its last call, that it had not before
-    calls: tuple[tuple[str, bytes], ...] = ()  # the last; a tuple, for most agents wait at one
+    whole: bool = False  # whether the event of `doing` still has its whole input
+    new_files: list[str] = field(default_factory=list)  # new files of its last call
+    calls: tuple[tuple[str, bytes], ...] = ()  # the last; a tuple, as most have one
 
     def does(self, event: Event, now: float, *, asks: bool) -> None:
-        """Take in a call that the agent is about to make; `asks`: a person is asked about it."""
+        """Record a call that the agent is about to make; `asks`: the agent asks a person first."""
         tool, before = event.tool, self.doing
         assert tool is not None  # noqa: S101 - a call is of a tool
         call = (tool.name, tool.fingerprint)
@@ -49,7 +49,7 @@ class _Agent:
         self._set(Activity(event, now, times=max(1, self.calls.count(call))))
 
     def comes_to(self, event: Event, outcome: str) -> None:
-        """Take in what became of its call, where that is the last it began."""
+        """Record the outcome of a call, where it is the agent's latest."""
         doing = self.doing
         if doing is None or doing.outcome or doing.event.tool is None or event.tool is None:
             return
@@ -59,7 +59,7 @@ class _Agent:
             self.doing = replace(doing, outcome=outcome)
 
     def tells(self, event: Event, now: float, outcome: str) -> None:
-        """Take in that a turn has begun, or has ended."""
+        """Record that a turn began or ended."""
         self.calls = ()
         self._set(Activity(event, now, outcome))
 
@@ -67,7 +67,7 @@ class _Agent:
         self.doing, self.whole = doing, True
 
     def view(self, agent_id: str) -> AgentView:
-        """Return the agent as it is seen; from now on only the start of its input is kept."""
+        """Return the agent's view; after that only the start of its input is kept."""
         if self.whole and self.doing is not None:
             self.doing, self.whole = replace(self.doing, event=self.doing.event.brief()), False
         return AgentView(agent_id, self.kind, self.since, self.doing)
@@ -84,9 +84,9 @@ class _Live:
 
 
 class LiveSessions:
-    """All sessions that were heard of and have not ended, the last that was heard of at the end.
+    """All live sessions; the session with the latest event is the last.
 
-    `cards_of` and `notes_of` tell what else of a session is seen with it.
+    `cards_of` and `notes_of` return the cards and notes of a session for its view.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class LiveSessions:
         self._platforms, self._cards_of, self._notes_of = platforms, cards_of, notes_of
         self._live: Bounded[SessionKey, _Live] = Bounded(SESSIONS_KEPT)
         self._changed: dict[SessionKey, None] = {}
-        self._changers: dict[str, dict[SessionKey, float]] = {}  # of a file, and when
+        self._changers: dict[str, dict[SessionKey, float]] = {}  # by file, each with its time
 
     def __len__(self) -> int:
         return len(self._live)
@@ -108,11 +108,11 @@ class LiveSessions:
 
     @property
     def changed(self) -> bool:
-        """Whether any has changed since the changes were taken."""
+        """Whether a session has changed since `take_changes`."""
         return bool(self._changed)
 
-    def hear(self, event: Event, now: float, *, ends_turn: bool = False) -> None:
-        """Take in an event of a session."""
+    def record(self, event: Event, now: float, *, ends_turn: bool = False) -> None:
+        """Record an event of a session."""
         key = event.session_key
         live = self._live.get(key) or _Live(now, now)
         if len(self._live) == SESSIONS_KEPT and key not in self._live:
@@ -128,7 +128,7 @@ class LiveSessions:
         if agent is None:
             agent = live.agents[event.agent_id] = _Agent(event.agent_type, now)
             if len(live.agents) > AGENTS_KEPT:
-                del live.agents[next(one for one in live.agents if one)]
+                del live.agents[next(known for known in live.agents if known)]
         platform = self._platforms[event.platform]
         phase = platform.phase(event)
         if event.tool is None:
@@ -140,11 +140,11 @@ class LiveSessions:
             agent.comes_to(event, platform.outcome(event))
 
     def refused(self, event: Event) -> None:
-        """Take in that a call was denied."""
+        """Record that a call was denied."""
         live = self._live.get(event.session_key)
         if live is not None and (agent := live.agents.get(event.agent_id)) is not None:
             agent.comes_to(event, "denied")
-            for path in agent.new_files:  # which it did not change after all
+            for path in agent.new_files:  # the denied call did not change them
                 if path in live.files:
                     del live.files[path]
                     self._leave(event.session_key, path)
@@ -152,12 +152,12 @@ class LiveSessions:
             self.touch(event.session_key)
 
     def touch(self, key: SessionKey) -> None:
-        """Note that there is something new to see of a session."""
+        """Mark a session as changed."""
         if key in self._live:
             self._changed[key] = None
 
     def end(self, event: Event) -> None:
-        """Take in that a session has ended."""
+        """Record that a session has ended."""
         self._forget(event.session_key)
 
     def _forget(self, key: SessionKey) -> None:
@@ -176,7 +176,7 @@ class LiveSessions:
     # Files.
 
     def changes(self, event: Event, files: tuple[str, ...], now: float) -> None:
-        """Take in that a session is about to change files, named by where they really are."""
+        """Record that a session is about to change files, given by their real paths."""
         key = event.session_key
         live = self._live.get(key)
         for path in files if live is not None else ():
@@ -193,7 +193,7 @@ class LiveSessions:
             self._changed |= dict.fromkeys(self._changers[path])
 
     def _leave(self, key: SessionKey, path: str) -> None:
-        """Forget that a session changed a file; the others see that too."""
+        """Forget that a session changed a file; mark the other sessions of the file as changed."""
         changers = self._changers[path]
         del changers[key]
         self._changed |= dict.fromkeys(changers)
@@ -201,30 +201,34 @@ class LiveSessions:
             del self._changers[path]
 
     def changed_at(self, key: SessionKey, path: str) -> float:
-        """Return when a session last took up a file; long ago where it never did."""
+        """Return when a session last changed a file; minus infinity where it never did."""
         return self._changers.get(path, {}).get(key, float("-inf"))
 
     def sharers(self, key: SessionKey, path: str, now: float) -> tuple[SessionKey, ...]:
-        """Return the other sessions that have changed a file lately, the first to do so first."""
+        """Return the other sessions that changed a file lately, the first to do so first."""
         changers = self._changers.get(path, {})
         return tuple(o for o, at in changers.items() if o != key and now - at < CHANGING)
 
-    # Seeing them.
+    # Views.
 
     def take_changes(self, now: float) -> tuple[tuple[SessionView, ...], tuple[SessionKey, ...]]:
-        """Return the sessions that have changed since this was asked last, and those that ended."""
+        """Return the sessions that have changed since the last call, and those that ended."""
         keys, self._changed = self._changed, {}
         views = [self._view(key, now) for key in keys if key in self._live]
         return tuple(views), tuple(key for key in keys if key not in self._live)
 
     def views(self, now: float) -> tuple[SessionView, ...]:
-        """Return those heard of last, at most SHOWN; the last of them at the end."""
+        """Return the sessions with the latest events, at most SHOWN, the latest last."""
         return tuple(self._view(key, now) for key in tuple(self._live)[-SHOWN:])
 
     def _view(self, key: SessionKey, now: float) -> SessionView:
         live = self._live[key]
-        agents = [one.view(agent) for agent, one in sorted(live.agents.items(), key=_main_first)]
-        shared = [SharedFile(one, by) for one in live.files if (by := self.sharers(key, one, now))]
+        agents = [
+            doing.view(agent) for agent, doing in sorted(live.agents.items(), key=_main_first)
+        ]
+        shared = [
+            SharedFile(path, by) for path in live.files if (by := self.sharers(key, path, now))
+        ]
         return SessionView(
             *(key[0], self._platforms[key[0]].title, key[1], live.cwd, live.mode),
             since=live.since,
@@ -238,5 +242,5 @@ class LiveSessions:
         )
 
 
-def _main_first(one: tuple[str, _Agent]) -> tuple[bool, float]:
-    return bool(one[0]), one[1].since
+def _main_first(item: tuple[str, _Agent]) -> tuple[bool, float]:
+    return bool(item[0]), item[1].since

@@ -1,8 +1,7 @@
-"""The notes of operators to agents that run: they wait for a call, are given, and arrive.
+"""The operators' notes to running agents: a note waits for a call, and goes with the call's answer.
 
-A note is text for the model beside whatever its call is told, and never an allow.  It comes from
-a desk alone.  A note that was given and did not arrive waits once more, and no more often: there
-are clients that tell of no receipt.
+A note is text for the model beside the answer to its call, and never an allow. Only a desk sends
+notes. A note that did not arrive waits once more and not again, since some clients send no receipt.
 """
 
 from collections import deque
@@ -20,11 +19,11 @@ MOST_WAITING = 200
 MOST_OF_AN_AGENT = 8
 LONGEST = 4000  # characters; an agent takes 10 000 with one answer, of all its hooks
 PAST_KEPT = 50  # notes that were given, for the desk to show
-_UNCONFIRMED = 256  # answers with notes whose receipt is waited for
+_UNCONFIRMED = 256  # answers with notes and without a receipt yet
 
 
 class Notes:
-    """The notes that wait, and the last that were given."""
+    """The notes that wait, and the last notes that were given."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, Note] = {}
@@ -40,13 +39,17 @@ class Notes:
         return f"<Notes waiting={len(self._waiting)}>"
 
     def add(self, key: SessionKey, agent: str, text: str, by: Actor, now: float) -> Note:
-        """Take a note for an agent's next call; raise DecisionError where it cannot be."""
+        """Add a note for an agent's next call; raise DecisionError where that is not possible."""
         text = text.strip()
         if not text:
             raise DecisionError("a note needs words: the model reads them")
         if len(text) > LONGEST:
             raise DecisionError(f"a note has at most {LONGEST} characters")
-        mine = [one for one in self.of(key) if one.agent == agent and one.id in self._waiting]
+        mine = [
+            waiting
+            for waiting in self.of(key)
+            if waiting.agent == agent and waiting.id in self._waiting
+        ]
         if len(mine) >= MOST_OF_AN_AGENT or len(self._waiting) >= MOST_WAITING:
             raise DecisionError("too many notes wait already: take one back first")
         platform, session, machine = key
@@ -56,14 +59,16 @@ class Notes:
         return note
 
     def kept(self) -> tuple[KeptNote, ...]:
-        """Return the notes of which it is not known that they arrived, the first first."""
+        """Return the notes without a receipt yet, the oldest first."""
         if not (self._waiting or self._given):
             return ()
-        given = (KeptNote(n, one) for one, (_, notes) in self._given.items() for n in notes)
+        given = (
+            KeptNote(n, request_id) for request_id, (_, notes) in self._given.items() for n in notes
+        )
         return (*given, *map(KeptNote, self._waiting.values()))
 
     def restore(self, kept: KeptNote) -> None:
-        """Take up a note that a server before this one had."""
+        """Restore a note of an earlier server."""
         note = kept.note
         self._numbers = count(max(note.id + 1, next(self._numbers)))
         if not kept.request_id:
@@ -74,23 +79,23 @@ class Notes:
         self._given[kept.request_id] = event, (*others, note)
 
     def asked_again(self, request_id: str) -> None:
-        """Let notes wait whose answer was given, and whose hook asks again: it has printed none."""
+        """Let the notes of an answer wait again: its hook asks again, so the answer was lost."""
         _, notes = self._given.pop(request_id, (None, ()))
-        self._waiting = {one.id: one for one in notes} | self._waiting
+        self._waiting = {note.id: note for note in notes} | self._waiting
 
     def take_back(self, number: int) -> Note:
-        """Take back a note that waits; raise DecisionError where it does not."""
+        """Take back a note that waits; raise DecisionError for any other."""
         if (note := self._waiting.pop(number, None)) is None:
             raise DecisionError(f"no note {number} waits: it was given, or taken back")
         return note
 
     def give(self, event: Event, request_id: str) -> tuple[Note, ...]:
-        """Return the notes for the event's agent, which go with the answer to this request."""
+        """Return the notes that go to the event's agent with the answer to this request."""
         key = event.session_key
-        mine = [one for one in self.of(key) if one.id in self._waiting]
-        mine = [one for one in mine if one.agent == event.agent_id]
-        for one in mine:
-            del self._waiting[one.id]
+        mine = [note for note in self.of(key) if note.id in self._waiting]
+        mine = [note for note in mine if note.agent == event.agent_id]
+        for note in mine:
+            del self._waiting[note.id]
         if mine:
             self._given[request_id] = event.slim(), tuple(mine)
         return tuple(mine)
@@ -98,35 +103,35 @@ class Notes:
     def receipt(
         self, request_id: str, now: float, *, whole: bool
     ) -> Iterator[tuple[Note, str, Event]]:
-        """Take in whether an answer arrived: yield what became of each note that went with it.
+        """Record whether an answer arrived; yield each of its notes with its outcome in words.
 
-        That is said in words; the event is that of the answer, without its payload.
+        The event is that of the answer, without its payload.
         """
         if request_id not in self._given:
             return
         event, given = self._given.pop(request_id)
         call = " ".join(filter(None, (event.name, event.tool.name if event.tool else "")))
         if whole:
-            for one in given:
-                self._past.append(replace(one, call=call, delivered_at=now))
+            for note in given:
+                self._past.append(replace(note, call=call, delivered_at=now))
                 yield self._past[-1], f"was delivered with {call}", event
             return
-        again = {one.id: replace(one, call=call) for one in given if not one.call}
-        lost = [one for one in given if one.call]
+        again = {note.id: replace(note, call=call) for note in given if not note.call}
+        lost = [note for note in given if note.call]
         self._waiting = again | self._waiting
         self._past.extend(lost)
-        for one in again.values():
-            yield one, f"did not arrive with {call}: it waits for the next call", event
-        for one in lost:
-            yield one, f"did not arrive with {call}, and is given up", event
+        for note in again.values():
+            yield note, f"did not arrive with {call}: it waits for the next call", event
+        for note in lost:
+            yield note, f"did not arrive with {call}, and is given up", event
 
     def end(self, event: Event, *, session: bool) -> tuple[Note, ...]:
-        """Forget what nobody will hear, since the event's session or agent ends; return it."""
+        """Remove and return the notes that came too late for the event's session or agent."""
         key = event.session_key
-        gone = [one for one in self._waiting.values() if one.key == key]
-        gone = [one for one in gone if session or one.agent == event.agent_id]
-        for one in gone:
-            del self._waiting[one.id]
+        gone = [note for note in self._waiting.values() if note.key == key]
+        gone = [note for note in gone if session or note.agent == event.agent_id]
+        for note in gone:
+            del self._waiting[note.id]
         return tuple(gone)
 
     def of(self, key: SessionKey) -> tuple[Note, ...]:
@@ -134,4 +139,4 @@ class Notes:
         if not self._waiting and not self._past:
             return ()
         notes = (*self._past, *self._waiting.values())
-        return tuple(one for one in notes if one.key == key)
+        return tuple(note for note in notes if note.key == key)

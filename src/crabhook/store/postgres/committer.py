@@ -189,7 +189,7 @@ class Committer:
                         await self._commit(group)
                 if group:
                     self._together = len(group)
-                    self.pace.hear(monotonic() - begun, len(group))
+                    self.pace.count(monotonic() - begun, len(group))
             except DeposedError as error:
                 self.lost = error
             except Exception as fault:  # noqa: BLE001 - whatever it was: it is not known what is on record
