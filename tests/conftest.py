@@ -7,8 +7,10 @@ CONTRIBUTING.md says it for people.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,15 +53,31 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Slowest(Path(file)))
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let each of several workers read a share of the tests first; collecting, it reads the rest.
+
+    A file that changed, or any in a new clone, is compiled by whoever reads it first and kept.
+    Workers that walked in step would each compile all. A file that cannot be read is told of later.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        files = sorted((ROOT / "tests").rglob("test_*.py"))
+        for file in files[int(worker["workerid"][2:]) :: worker["workercount"]]:
+            with suppress(Exception, pytest.skip.Exception):
+                importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if mark := MARKED.get(item.path.relative_to(ROOT / "tests").parts[0]):
+        if mark := MARKED.get(item.nodeid.split("/")[1]):
             item.add_marker(mark)
-        if item.get_closest_marker("e2e") and not item.get_closest_marker("everyday"):
+        marks = {mark.name for mark in item.iter_markers()}
+        if "e2e" in marks and "everyday" not in marks:
             item.add_marker("thorough")
-        if item.get_closest_marker("thorough"):
-            config.stash[_left]["e2e" if item.get_closest_marker("e2e") else "long"] += 1
+            marks.add("thorough")
+        if "thorough" in marks:
+            config.stash[_left]["e2e" if "e2e" in marks else "long"] += 1
 
 
 @pytest.hookimpl(wrapper=True)
