@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 AFTERWARDS = 8.0  # seconds in which a fault that is over is still felt
 MOST_UNANSWERED, MANY = 0.5, 50  # of how many hooks on, what share may find nobody
+GAPS_A_FAULT = 2  # at one server: it leads, and stands by again; one more for the first leader
 OPENED = "waiting"
 NEITHER = tuple(KINDS[kind][0] for kind in ("options", "input", "fault"))
 """What a hook says that could not even ask."""
@@ -41,6 +42,7 @@ def broken_laws(seen: Histories) -> list[str]:
         *_allowed_by_somebody(seen),
         *_once(seen),
         *_watched(seen),
+        *_few_gaps(seen),
         *_tailed(seen),
         *_at_the_leader(seen),
     ]
@@ -179,6 +181,19 @@ def _watched(seen: Histories) -> Iterator[str]:
         heard = _Log(places)
         for one in log:
             yield from (f"the watcher of {server}: {fault}" for fault in heard.faults(one))
+
+
+def lost_places(heard: Sequence[Heard]) -> Counter[str]:
+    """Return how often the watcher of each server was told of a gap."""
+    return Counter(one.server for one in heard if one.news == "gap")
+
+
+def _few_gaps(seen: Histories) -> Iterator[str]:
+    """A watcher is told of a gap where a server's part changes, and faults alone change that."""
+    most = 1 + GAPS_A_FAULT * len(seen.troubles)
+    for server, many in sorted(lost_places(seen.heard).items()):
+        if many > most:
+            yield f"the watcher of {server} was told of {many} gaps, more than {most}"
 
 
 def _server_of(one: Heard) -> str:

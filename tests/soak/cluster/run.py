@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tests.soak.cluster.clients import RECONNECT, WAIT, Desks, Hooks, Reader
 from tests.soak.cluster.history import Histories, SharedLedger, committed_at
-from tests.soak.cluster.judge import broken_laws
+from tests.soak.cluster.judge import broken_laws, lost_places
 from tests.soak.cluster.nemesis import Nemesis
 from tests.soak.cluster.schedule import CALM_BEFORE
 from tests.soak.jobs import Source
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tests.soak.cluster.history import Straggler
-    from tests.soak.cluster.schedule import Act
     from tests.soak.cluster.site import Site
     from tests.soak.jobs import Job
+    from tests.soak.schedule import Act
 
 RATE, MOST = 6.0, 60  # hooks a second, and under way at once
 REAL = 0.05  # the share of hooks that are the installed program
@@ -166,6 +166,7 @@ class ClusterSoak:
         yield "decisions at desks", _counted(Counter(one.outcome for one in seen.given.values()))
         yield "records", f"{len(seen.ledger.records)}: {seen.ledger!r}"
         yield "news heard", _counted(Counter(one.server for one in seen.heard))
+        yield "gaps told", _counted(lost_places(seen.heard))
         yield "audit", self.audit
         for server in self._servers:
             lines = server.log.read_text(encoding="utf-8").splitlines()

@@ -324,6 +324,16 @@ def test_a_gap_that_only_begins_a_leaders_watch_lets_nothing_be_missed(past: Pas
     assert past.finds("missing")
 
 
+def test_more_gaps_than_faults_can_bring_are_found(past: Past) -> None:
+    past.answers(job(0))
+    past.heard[:0] = [Heard("a", 1, "gap")] * 4
+    past.troubles.append(Trouble("kill the leader", 5.0, 9.0))
+    assert past.finds("the watcher of a was told of 4 gaps, more than 3")
+    past.troubles.append(Trouble("kill the leader", 15.0, 19.0))
+    past.folder = past.folder.with_name("again")
+    assert past.judged() == []
+
+
 @pytest.mark.parametrize("part", ["leader", "standby"])
 def test_news_that_are_not_on_record_are_found(past: Past, part: str) -> None:
     past.answers(job(0))
