@@ -3,10 +3,9 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -163,12 +162,11 @@ class OperatorPort:
             if not resumed:
                 if request.store_id:
                     yield pb.WatchEvent(gap=pb.Gap())
-                for event in await self._all(seat, limit, row):
+                async for event in self._all(seat, limit, row):
                     at = event.seq
                     yield event
-            async with aclosing(self._following(seat, context, at, limit, row)) as changes:
-                async for event in changes:
-                    yield event
+            async for event in self._following(seat, context, at, limit, row):
+                yield event
 
     @contextmanager
     def _watched(self, seat: Seat, context: Context) -> Iterator[bool]:
@@ -203,14 +201,15 @@ class OperatorPort:
             leader=self._served.leader.desks,
         )
 
-    async def _all(self, seat: Seat, limit: int, row: NewsRow) -> Iterable[pb.WatchEvent]:
+    async def _all(self, seat: Seat, limit: int, row: NewsRow) -> AsyncIterator[pb.WatchEvent]:
         if (found := await row.snapshot()) is None:
-            return ()
+            return
         seq, snapshot = found
         for card in (*snapshot.waiting, *snapshot.ended):
             await row.inputs.prepare(card)
-        events = events_of(Sight(seat, row).snapshot(snapshot), limit, row.inputs)
-        return chain(events, [pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())])
+        for event in events_of(Sight(seat, row).snapshot(snapshot), limit, row.inputs):
+            yield event
+        yield pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())
 
     async def _following(
         self, seat: Seat, context: Context, at: int, limit: int, row: NewsRow
@@ -225,7 +224,7 @@ class OperatorPort:
             batch = row.after(at)
             if batch is None:
                 yield pb.WatchEvent(gap=pb.Gap())
-                for event in await self._all(seat, limit, row):
+                async for event in self._all(seat, limit, row):
                     at = event.seq
                     yield event
             news: News | None = None
