@@ -127,6 +127,8 @@ async def _law(data: bytes) -> None:
     assert [card.outcome for card in other.ended()] == [card.outcome for card in server.ended()]
     port.close()
     assert "watches=0" in repr(port)
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}, "a call left work behind"
 
 
 def _state(server: PlayedDesk) -> object:

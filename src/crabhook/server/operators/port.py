@@ -3,9 +3,10 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing, contextmanager, suppress
 from functools import partial
+from itertools import chain
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -162,11 +163,12 @@ class OperatorPort:
             if not resumed:
                 if request.store_id:
                     yield pb.WatchEvent(gap=pb.Gap())
-                async for event in self._all(seat, limit, row):
+                for event in await self._all(seat, limit, row):
                     at = event.seq
                     yield event
-            async for event in self._following(seat, context, at, limit, row):
-                yield event
+            async with aclosing(self._following(seat, context, at, limit, row)) as changes:
+                async for event in changes:
+                    yield event
 
     @contextmanager
     def _watched(self, seat: Seat, context: Context) -> Iterator[bool]:
@@ -201,19 +203,18 @@ class OperatorPort:
             leader=self._served.leader.desks,
         )
 
-    async def _all(self, seat: Seat, limit: int, row: NewsRow) -> AsyncIterator[pb.WatchEvent]:
+    async def _all(self, seat: Seat, limit: int, row: NewsRow) -> Iterable[pb.WatchEvent]:
         if (found := await row.snapshot()) is None:
-            return
+            return ()
         seq, snapshot = found
         for card in (*snapshot.waiting, *snapshot.ended):
             await row.inputs.prepare(card)
-        for event in events_of(Sight(seat, row).snapshot(snapshot), limit, row.inputs):
-            yield event
-        yield pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())
+        events = events_of(Sight(seat, row).snapshot(snapshot), limit, row.inputs)
+        return chain(events, [pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())])
 
     async def _following(
         self, seat: Seat, context: Context, at: int, limit: int, row: NewsRow
-    ) -> AsyncIterator[pb.WatchEvent]:
+    ) -> AsyncGenerator[pb.WatchEvent, None]:
         """Tell what changes after a place in the row that the hello was of, until that ends."""
         told_at = monotonic()
         sight, caller = Sight(seat, row), Caller.of(context)
@@ -224,7 +225,7 @@ class OperatorPort:
             batch = row.after(at)
             if batch is None:
                 yield pb.WatchEvent(gap=pb.Gap())
-                async for event in self._all(seat, limit, row):
+                for event in await self._all(seat, limit, row):
                     at = event.seq
                     yield event
             news: News | None = None
