@@ -1,7 +1,6 @@
 """Floor 3: memory that outlives the process: the record of what happened, and what still waits.
 
-`recorder.Recorder` writes for the server, and goes on when a storage fails.
-Below it a `writer.Writer` takes out secrets and chains the records, and an
-`interface.Journal` keeps them; an `interface.History` is read.  `opening`
-chooses both by a URL: SQLite, or PostgreSQL, which several servers reach.
+`recorder.Recorder` writes for the server, and goes on when a storage fails. Below, a
+`writer.Writer` removes secrets and chains the records, an `interface.Journal` keeps them, and an
+`interface.History` reads. `opening` chooses by URL: SQLite, or PostgreSQL for several servers.
 """

@@ -1,7 +1,6 @@
-"""Who decided and how a wait ended, as the record has them: JSON beside the words.
+"""Who decided and how a wait ended, in the record: JSON beside the words.
 
-They are read back, also from records before 73c5562, which had sentences alone (`by`, `rule`,
-`why`).
+Records before 73c5562 have sentences alone (`by`, `rule`, `why`), which are read too.
 """
 
 import re
@@ -75,7 +74,7 @@ def actor_in(body: Mapping[str, object]) -> Actor:
 
 
 def end_in(body: Mapping[str, object]) -> EndReason | None:
-    """Return how the wait ended that a record's body tells of; None where it cannot be known."""
+    """Return how the wait in a record's body ended; None if unknown."""
     told = body.get("end")
     if isinstance(told, Mapping):
         with suppress(KeyError, ValueError):
@@ -140,7 +139,7 @@ def _older_end(why: str) -> EndReason | None:
 
 
 def decided_text(decided: Decided, machine: str = "") -> bytes:
-    """Return a decision as JSON, every field of it, who made it, and of which machine's call."""
+    """Return a decision as JSON: all its fields, its maker, and the call's machine."""
     told = {one.name: getattr(decided.decision, one.name) for one in fields(Decision)}
     who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
     whose = {"machine": machine} if machine else {}

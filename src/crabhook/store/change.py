@@ -1,7 +1,7 @@
-"""Changes: what is written together or not at all, and what a server that was killed needs again.
+"""Changes: written together or not at all, and what a server needs after a kill.
 
-A change has both what is recorded for good and what the server takes up after a kill, so
-that the two never tell different stories.  A `Backlog` holds what could not be written.
+A change has records and the state to restore, so that both always agree. A `Backlog` holds what
+could not be written.
 """
 
 from collections import deque
@@ -14,11 +14,11 @@ from crabhook.store.record import Document, Entry, Kind
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A request that waits, whole, so that it can be put back on its card.
+    """A whole waiting request, to be put back on its card.
 
-    `payload` is the hook's standard input verbatim, secrets and all: decided is what was asked.
-    Times are wall seconds; `gives_up_at` is when the hook does, 0 if it has not said; `note`
-    goes to the model with whatever is answered; `machine` is the one whose own token was shown.
+    `payload` is the hook's standard input verbatim, with secrets: exactly this is decided. Times
+    are wall seconds; `gives_up_at` is the hook's, 0 if unknown; `note` goes to the model with any
+    answer; `machine` showed its own token.
     """
 
     request_id: str
@@ -47,7 +47,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class DecidedCall:
-    """What an operator decided about a call, whole, until it is known that the client has it.
+    """An operator's whole decision about a call, until the client surely has it.
 
     `payload` is as in `Waiting`; `decision` is JSON.
     """
@@ -60,9 +60,9 @@ class DecidedCall:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply that was decided, for a client that may not have got it.  `decided`: wall seconds.
+    """A reply for a client that may not have got it.  `decided`: wall seconds.
 
-    `call`: None where nobody waits for a receipt.  `delivered`: None while nobody knows.
+    `call`: None without a receipt to wait for. `delivered`: None while unknown.
     """
 
     request_id: str
@@ -76,7 +76,7 @@ class Answer:
 
     @property
     def owed(self) -> bool:
-        """Whether the record does not say yet what became of it."""
+        """Whether the record still lacks its delivery."""
         return self.call is not None and self.delivered is None
 
 
@@ -103,9 +103,9 @@ class Recovered:
 class Change:
     """One indivisible step.
 
-    `waiting` begin to wait, or wait on, changed; `ended` are ids that no longer do; `delivered`
-    are ids with whether their client has its reply; `halts` are all sessions that are halted;
-    `documents` are as they are from now on.
+    `waiting` begin to wait, or changed; `ended` are ids that no longer wait; `delivered` are ids
+    with whether their client has its reply; `halts` are all halted sessions; `documents` are the
+    new versions.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -118,7 +118,7 @@ class Change:
 
 
 def happened(*entries: Entry) -> Change:
-    """Something to record, and nothing else."""
+    """A record entry and nothing else."""
     return Change(entries)
 
 
@@ -174,7 +174,7 @@ class Limits:
 
 
 class Merged:
-    """What changes come to, as things stand after the last of them; of entries, the last card."""
+    """The sum of changes, as of the last; of entries, the last card."""
 
     def __init__(self, changes: Iterable[Change] = ()) -> None:
         self.waiting = dict[str, Waiting]()
@@ -212,9 +212,9 @@ class Merged:
 
 
 class Backlog:
-    """Changes that wait for the store, made into one, as things stand by now.
+    """Changes that wait for the store, summed up.
 
-    Of entries the oldest are dropped first, and counted.
+    The oldest entries are dropped first, and counted.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -263,7 +263,7 @@ class Backlog:
             self.dropped += 1
 
     def _forget_answers(self, before: float) -> None:
-        """Forget answers that nobody would come back for; a long trouble must not fill memory."""
+        """Forget old answers without a client; a long trouble must not fill memory."""
         answers = self._merged.answers
         while answers:
             request_id, oldest = next(iter(answers.items()))

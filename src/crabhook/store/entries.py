@@ -21,13 +21,13 @@ from crabhook.store.record import Entry, Kind, iso
 
 
 def _call(followed: Followed) -> dict[str, Value]:
-    """Return how a record refers to a decided call: by its card, its legs and the verdict."""
+    """Return a record's reference to a decided call: card, legs and verdict."""
     legs: list[Value] = list(followed.requests)
     return {"card": followed.card, "requests": legs, "verdict": followed.verdict.value}
 
 
 def observed(request: Leg, at: float, *, call: Followed | None = None) -> Entry:
-    """An event that nobody had to answer; `call` is the decided one that it tells the result of."""
+    """An event without an answer; `call` is the decided call whose result it tells."""
     body = _told(request.event) | ({"call": _call(call)} if call else {})
     card = call.card if call else None
     return _about(Kind.EVENT, request.event, at, request.id, card, body=body)
@@ -59,10 +59,9 @@ def asked(
     legs: Sequence[str],
     ends: tuple[float, float],
 ) -> Entry:
-    """A request that is about to wait on a card; `legs` are the ids of all that card has.
+    """A request that begins to wait on a card; `legs` are all ids of that card.
 
-    `ends`: when it stops waiting unless it is given more time, and when its
-    hook would; both are wall seconds.
+    `ends`: when its wait ends unless extended, and when its hook gives up; wall seconds.
     """
     origin = request.origin
     body: dict[str, Value] = {
@@ -77,7 +76,7 @@ def asked(
 
 
 def _sender(origin: Origin) -> dict[str, Value]:
-    """Return who asked: the machine too, where its own token was shown."""
+    """Return who asked, with the machine if it showed its own token."""
     who: dict[str, Value] = {"host": origin.host, "pid": origin.pid, "user": origin.user}
     return who | {"machine": origin.machine} if origin.machine else who
 
@@ -98,9 +97,9 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     waited: float = 0.0,
     card: int | None = None,
 ) -> Entry:
-    """A verdict on a call, whoever gave it; `legs` are the ids of the requests it answers.
+    """A verdict on a call by anybody; `legs` are the answered requests' ids.
 
-    `waited` is how many seconds the first of these had waited.
+    `waited`: seconds since the first of these came.
     """
     decision, by = made.decision, made.by
     at_desk, who = isinstance(by, Operator), wording.who(by)
@@ -132,7 +131,7 @@ def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
 ) -> Entry:
     """A request that was left undecided: `kind` is WITHDRAWN, EXPIRED or LEFT.
 
-    `end` is how its card ended; where it left another way, `why` says how.
+    `end` is its card's end; `why` explains another end.
     """
     body: dict[str, Value] = {"why": why}
     if end is not None:
@@ -143,7 +142,7 @@ def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
 def delivered(
     event: Event, at: float, *, request_id: str, card: int | None, missing: str = ""
 ) -> Entry:
-    """A client has its reply; or it has not, as far as is known: `missing` says why not."""
+    """A client has its reply; or `missing` says why probably not."""
     body: dict[str, Value] = {"whole": False, "why": missing} if missing else {"whole": True}
     return _about(Kind.DELIVERED, event, at, request_id, card, body=body)
 
@@ -154,7 +153,7 @@ def taken_up(event: Event, at: float, *, request_id: str, card: int, why: str) -
 
 
 def operator(what: str, at: float, by: Actor | None = None, **detail: Value) -> Entry:
-    """Something an operator, or whoever runs the server (None), did, such as begin."""
+    """An act of an operator's, or of the server's owner (None), such as begin."""
     actor = {} if by is None else {"actor": actor_told(by)}
     return Entry(Kind.OPERATOR, at, body={"what": what, **actor, **detail})
 
@@ -166,9 +165,9 @@ def orders_end(order: Standing, at: float, by: Actor) -> Entry:
 
 
 def note(told: NoteToldOf, at: float) -> Entry:
-    """What became of an operator's note to an agent, with the call that it went with, if any.
+    """The fate of an operator's note to an agent, with its call, if any.
 
-    Who did that is the actor; the note's own giver stands in the note.
+    The actor is who caused that; the note names its own giver.
     """
     given, by = told.note, told.by
     kept: dict[str, Value] = {"id": given.id, "text": given.text, "agent": given.agent}

@@ -1,6 +1,6 @@
-"""What a storage has to offer: a `Journal`, by which it is written, and a `History`, which is read.
+"""What a storage offers: a `Journal` to write, and a `History` to read.
 
-It keeps what it is given: redaction and the chain (`writer`, `verify`) are above it.
+Redaction and the chain (`writer`, `verify`) are above it.
 """
 
 from asyncio import Future
@@ -25,7 +25,7 @@ class NoRecordError(StoreError):
 
 
 class FullError(StoreError):
-    """The disk, or the share of it we may use, is full."""
+    """The disk, or our share of it, is full."""
 
 
 class LockedError(StoreError):
@@ -37,11 +37,11 @@ class ReadOnlyError(StoreError):
 
 
 class CorruptError(StoreError):
-    """The database's file is damaged; what is in it cannot be relied on."""
+    """The database's file is damaged; nothing in it is reliable."""
 
 
 class Role(StrEnum):
-    """What part a server has among those that share its record."""
+    """A server's part among those that share its record."""
 
     ALONE = "alone"  # nobody else can write its record
     LEADER = "leader"
@@ -50,9 +50,9 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The server that writes a shared record: its name in words, and in which `epoch` it leads.
+    """The writer of a shared record: its name in words, and its `epoch`.
 
-    `hooks` and `desks` are where clients reach it, HOST:PORT; empty where that is not known.
+    `hooks` and `desks` are its addresses, HOST:PORT; empty if unknown.
     """
 
     name: str = ""
@@ -63,11 +63,11 @@ class Leader:
 
 @dataclass(slots=True)
 class Pace:
-    """How a record is written, or followed, here; what grows and falls is told as a mean of late.
+    """How a record is written, or followed, here; varying values are recent means.
 
-    `commit`: seconds of one commit, of so many batches together (`batch`).  `lag`: seconds since
-    one that follows the record last knew all of it.  `skew`: seconds by which this machine's clock
-    is ahead of the database's.  `epoch` is the leader's.
+    `commit`: seconds of one commit of `batch` batches. `lag`: seconds since a follower last knew
+    all of it. `skew`: seconds by which this machine's clock is ahead of the database's. `epoch` is
+    the leader's.
     """
 
     commit: float = 0.0
@@ -109,9 +109,9 @@ class UnreachableError(StoreError):
 
 
 class DeposedError(StoreError):
-    """This process no longer writes the record: another does, or nobody can know what is in it.
+    """This process no longer writes the record: another does, or its content is unknown.
 
-    What it has not given yet it must not give.  It may lead again, with what is there then.
+    It must not give out what it has not given yet. It may lead again later, from the record.
     """
 
 
@@ -125,11 +125,11 @@ class TicketError(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is committed together or not at all.
+    """A commit of all or nothing.
 
-    `before` is the head that the first of the `records` follows: a storage that others may write
-    to commits only if that is still its head.  The entries of `changes` are what the records were
-    made of; a storage keeps the rest of each change.  `cut` says which records are to go.
+    `before` is the head that the `records` follow: a storage with several writers commits only
+    after that head. The entries of `changes` became the records; a storage keeps the rest of each
+    change. `cut` names the records to remove.
     """
 
     before: Head
@@ -140,11 +140,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A document as somebody wants it who reaches the database, but does not write the record.
+    """A document proposed by a client of the database that does not write the record.
 
-    `follows` is the version that they saw; `name`, `desk` say who and where: the ids of an
-    operator and a device, which count where they are signed, else the OS user and the host.
-    `signature` is the team's authority's, of `signed`.
+    `follows`: the version they saw. `name`, `desk`: ids of operator and device if signed, else the
+    OS user and host. `signature` is the team authority's, of `signed`.
     """
 
     id: str
@@ -157,17 +156,16 @@ class Proposal:
 
     @property
     def signed(self) -> bytes:
-        """What a signature is of: nobody can put it on another text, or on an older version."""
+        """The signed bytes, bound to the text and to the version before."""
         text = sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
         who = [self.document, str(self.follows), text, self.name, self.desk]
         return "\0".join(["crabhook-proposal-v1", *who]).encode("utf-8", "surrogatepass")
 
 
 class Journal(Protocol):
-    """The record and what has to survive a kill, for the one process that writes them.
+    """The record and what must survive a kill, for the one process that writes them.
 
-    Every method raises a StoreError; then nothing of what it was asked has
-    been done, and it may be asked again.
+    After a StoreError nothing of the call was done, and it may be repeated.
     """
 
     shared: bool
@@ -185,7 +183,7 @@ class Journal(Protocol):
 
     @property
     def trouble(self) -> str:
-        """Why what is committed has to wait, in a line; empty while it does not."""
+        """Why commits must wait, in a line; empty while they need not."""
 
     def heed(self) -> None:
         """Raise a DeposedError once this process no longer writes the record."""
@@ -197,18 +195,18 @@ class Journal(Protocol):
         """Return the number, hash and time of the record that the next one follows."""
 
     def hash_of(self, seq: int) -> bytes | None:
-        """Read the hash of one record; None where it is not there."""
+        """Return the hash of one record; None if it is missing."""
 
     def commit(self, batch: Batch) -> Future[None] | None:
-        """Write a batch; once it is written, a kill of the process loses none of it.
+        """Write a batch; once written, a kill loses none of it.
 
-        A storage that writes at once returns None.  Another returns a future, and ends the futures
-        in the batches' order; when one fails, those behind it fail: they follow its records.
-        Raises TicketError when an id comes with another secret.
+        A storage that writes at once returns None, another a future. Futures end in order, and
+        after a failed one all later ones fail: they follow its records. Raises TicketError for an
+        id with another secret.
         """
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id is known by another secret."""
+        """Whether a request's id has another secret."""
 
     def recover(self, now: float) -> Recovered:
         """Return what was waiting, just answered, or owed; `now` is wall seconds.
@@ -223,25 +221,22 @@ class Journal(Protocol):
         """Return the documents that are proposed and have no answer yet, the oldest first."""
 
     def answer(self, proposal: str, said: str) -> None:
-        """Answer a proposal, by its id, in words: empty where it is now the document."""
+        """Answer a proposal by its id: empty means that it is now the document."""
 
     def forget_answers(self, before: float) -> int:
         """Forget answers decided before this wall time that are not owed; return how many."""
 
     def kept_head(self) -> Head | None:
-        """Return the head that was kept apart from the record; None where none was.
-
-        Raises CorruptError where it cannot be read.
-        """
+        """Return the head kept apart from the record, if any; CorruptError if unreadable."""
 
     def anchor(self, head: Head) -> None:
-        """Make all that is recorded safe from a power cut, then keep `head` apart from it.
+        """Make the whole record safe from a power cut, then keep `head` apart from it.
 
-        May run in a thread of its own, while the journal is written.
+        May run in its own thread beside writes.
         """
 
     def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
-        """Return what is to go, at most so many records and never the last; None if nothing is."""
+        """Return at most so many records to remove, never the last; None for none."""
 
     def give_back(self) -> None:
         """Give some of the room that is free to the disk again, when it is much."""
@@ -252,11 +247,11 @@ class Journal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a reader wants of the record: all of these hold; what is empty does not count.
+    """A reader's filter; empty fields match all.
 
-    `since` and `until`, past the last, are times as the record writes them; `tool` may have `*`
-    in it; `session` may be a session's beginning; `last` is how many at most, the latest ones;
-    `after` and `before` are numbers of records, which are left out.
+    `since` and `until` (excluded) are times as in the record; `tool` may have `*`; `session` may be
+    the start of an id; `last`: at most so many, the latest; `after` and `before` are excluded
+    numbers of records.
     """
 
     since: str = ""
@@ -277,7 +272,7 @@ ALL = Query()
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One agent of one session, as the record knows it; the main one has no id."""
+    """One agent of one session in the record; the main one has no id."""
 
     platform: str
     session: str
@@ -298,7 +293,7 @@ class History(AbstractContextManager["History"], Protocol):
         """Return the records that `query` asks for, in order."""
 
     def kept_head(self) -> Head | None:
-        """Return the head kept apart, as it was before this view; so it never leads the record."""
+        """Return the head kept apart, read before this view, so that it never leads the record."""
 
     def checkpoints(self) -> Iterator[str]:
         """Return the bodies of the checkpoints, in order."""

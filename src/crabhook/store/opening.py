@@ -1,6 +1,6 @@
-"""Records opened by where they are: a folder, or a URL.
+"""Opens a record by its place: a folder, or a URL.
 
-Such as `sqlite:///home/ann/.local/state/crabhook`, or `postgresql://crabhook@db.example/crabhook`.
+As `sqlite:///home/ann/.local/state/crabhook`, or `postgresql://crabhook@db.example/crabhook`.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ def open_writer(
 ) -> Writer:
     """Open the record at `place` for its one writer.  Raises a StoreError.
 
-    `beside` is where this machine keeps what it has seen of a record that lies elsewhere.
+    `beside`: where this machine notes what it has seen of a remote record.
     """
     if is_shared(place):
         return lead(str(place), Leader(), 0.0, retention, beside)
@@ -39,7 +39,7 @@ def lead(
     retention: Retention | None = None,
     beside: Path | None = None,
 ) -> Writer:
-    """Open the shared record at `url` as its leader: `me` says where clients reach this server.
+    """Open the shared record at `url` as its leader: `me` are this server's addresses.
 
     Raises a StoreError, TakenError where another still leads after `patience` seconds.
     """
@@ -58,7 +58,7 @@ def open_history(place: Place, beside: Path | None = None) -> History:
 
 
 def propose(place: Place, proposal: Proposal) -> str:
-    """Propose a document of a shared record to the server that writes it; return why not, if so.
+    """Propose a shared record's document to its writer; return why it was refused, or nothing.
 
     Raises StoreError.
     """

@@ -1,6 +1,6 @@
-"""What the record is made of: entries to be kept, records, which have their place, and their chain.
+"""The record's parts: entries, records with their numbers, and their chain.
 
-A record is never changed.  Its order is its `seq`, not its time: a clock can be set back.
+A record never changes. Its order is its `seq`, not its time: a clock can be set back.
 """
 
 import json
@@ -20,9 +20,9 @@ from crabhook.model.jsontext import Value, writer_of
 class Kind(StrEnum):
     """What a record tells of."""
 
-    EVENT = "event"  # something an agent said that nobody had to answer
+    EVENT = "event"  # an agent's message without an answer
     ASKED = "asked"  # a request was taken in, on a card
-    DECIDED = "decided"  # a verdict was given, by a rule, the operator, or nobody
+    DECIDED = "decided"  # a verdict by a rule, the operator, or nobody
     WITHDRAWN = "withdrawn"  # a request ended without an answer
     EXPIRED = "expired"  # a request's time passed
     LEFT = "left"  # one hook of a call went, or its time passed; another of the call's waits on
@@ -35,16 +35,16 @@ class Kind(StrEnum):
     OPERATOR = "operator"  # something the operator did that was no decision
     CHECKPOINT = "checkpoint"  # older records were removed; where the kept part begins
     SUMMARY = "summary"  # what a session was about, at its end
-    SERVER = "server"  # something was done to the server itself, such as its socket replaced
+    SERVER = "server"  # an event of the server's own, such as a replaced socket
     DOCUMENT = "document"  # a text that belongs to the store was changed: the rules, the team
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be recorded, secrets and all: the store takes them out.
+    """What to record, with secrets: the store removes them.
 
-    `at` is wall time, seconds since 1970; `card` is the card's number, None where there is none;
-    `verdict` is a decision's; `body` is whatever else belongs to the kind.
+    `at` is wall time, seconds since 1970; `card` is a number or None; `verdict` is a decision's;
+    `body` has the kind's own data.
     """
 
     kind: Kind
@@ -64,10 +64,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One kept line: what the database holds of it, field by field and in its columns' order.
+    """One record: the database's fields, in the order of its columns.
 
-    `at` is UTC, as ISO 8601 with microseconds; `body` is JSON text; `hash`
-    covers all the others and the hash of the record before (`chain.link`).
+    `at` is UTC, as ISO 8601 with microseconds; `body` is JSON text; `hash` covers all the others
+    and the hash of the record before (`chain.link`).
     """
 
     seq: int
@@ -91,7 +91,7 @@ class Record:
         return _content(self)
 
     def told(self) -> dict[str, Any]:
-        """Return what the body says; empty where somebody made of it what is no JSON object."""
+        """Return the body's data; empty if somebody replaced it by no JSON object."""
         with suppress(ValueError, TypeError):  # TypeError: a column may hold anything
             body = json.loads(self.body)
             return body if isinstance(body, dict) else {}
@@ -108,9 +108,9 @@ _content = attrgetter(*COLUMNS[:-1])
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The chain's end: the last record's number and hash.  Nothing was recorded yet at seq 0.
+    """The chain's end: the last record's number and hash; seq 0 means an empty record.
 
-    `at` is that record's time; empty where it is not known.
+    `at` is that record's time; empty if unknown.
     """
 
     seq: int
@@ -119,7 +119,7 @@ class Head:
 
 
 def as_hash(kept: object) -> bytes:
-    """Return what stands in a record's column for the hash; bytes, whatever somebody made of it."""
+    """Return the content of a record's hash column as bytes, whatever somebody made of it."""
     return kept if isinstance(kept, bytes) else repr(kept).encode()
 
 
@@ -133,10 +133,10 @@ _text = writer_of(json.JSONEncoder(separators=(",", ":"), default=repr))
 
 
 def link(before: bytes, content: Sequence[object]) -> bytes:
-    """Return the hash of a record: of the hash `before` and every column but the hash, in order.
+    """Return the hash of a record: of the hash `before` and every other column, in order.
 
-    As a JSON list the columns are unambiguous.  What JSON has no word for (a blob somebody put
-    there) is hashed by its repr, so that no content makes verifying fail.
+    A JSON list is unambiguous. A value outside JSON (a blob somebody put there) is hashed by its
+    repr, so that verifying never fails.
     """
     return sha256(before + _text(content).encode("ascii")).digest()
 
@@ -154,9 +154,9 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where the kept part is to begin: `hash` is that of the last record removed.
+    """Where the kept part begins: `hash` is the last removed record's.
 
-    `since` and `until` are of the first and the last one removed, `latest` of all of them.
+    `since` and `until` are of the first and last removed one, `latest` of all.
     """
 
     begins: int
@@ -194,10 +194,10 @@ ORDERS = "orders"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that belongs to a shared record, such as the rules, in one of its versions, from 1.
+    """One version, from 1, of a shared record's text, such as the rules.
 
-    `by` says in words who wrote this version, `at` when, as the record writes it.  The text may
-    hold what is nobody else's business: the record has its hash alone.
+    `by`: its writer in words; `at`: the time as in the record. The text may be private: the record
+    has its hash alone.
     """
 
     name: str
@@ -212,14 +212,14 @@ class Document:
         return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def entry(self, before: "Document | None", now: float, actor: Mapping[str, Value]) -> Entry:
-        """Return what is recorded of this version, which followed `before`, None for the first."""
+        """Return the record entry of this version after `before` (None for the first)."""
         what = f"the document {self.name} was changed by {self.by}"
         if before is None:
             what = f"the document {self.name} was begun by {self.by}"
         return self._told(f"{what}: version {self.version}", before, now, {"actor": {**actor}})
 
     def again(self, now: float) -> Entry:
-        """Return what is recorded before retention takes the record of this version."""
+        """Return a new entry before retention removes this version's record."""
         what = f"the document {self.name} stays as it is: version {self.version}"
         return self._told(what, self, now, {})
 

@@ -1,7 +1,7 @@
 """The recorder: writes to the store, and goes on when the store cannot.
 
-Meanwhile changes are kept in memory, and `trouble` says so for the screen.  Once they can be
-written they are, after a record that says from when to when the record was missing.
+Meanwhile changes stay in memory, and `trouble` tells the screen. Later they are written, after a
+record of the gap's times.
 """
 
 import logging
@@ -48,8 +48,8 @@ class OnTrouble(StrEnum):
 class Recorder:
     """A store that may fail.
 
-    `open_store` opens it, now or when it can be; `wall` is the wall clock.
-    All methods but `anchor` are for one thread.
+    `open_store` opens it, now or when possible; `wall` is the wall clock. All methods but `anchor`
+    are for one thread.
     """
 
     def __init__(
@@ -78,9 +78,9 @@ class Recorder:
 
     @property
     def store_id(self) -> bytes | None:
-        """What names this record, and is the same for as long as it is kept; None before it opens.
+        """An id of this record as long as it is kept; None before it opens.
 
-        It is made of the key that lies beside the record, and says nothing of it.
+        It derives from the key beside the record, and does not reveal it.
         """
         if self._store is None:
             return None
@@ -119,7 +119,7 @@ class Recorder:
 
     @property
     def _waits(self) -> str:
-        """Why what is written waits for the storage, where it does."""
+        """Why writing waits for the storage, if it does."""
         return self._store.journal.trouble if self._store else ""
 
     @property
@@ -127,11 +127,11 @@ class Recorder:
         return self._store is not None and self._store.journal.shared
 
     def write(self, *changes: Change) -> bool | Future[bool]:
-        """Write changes in one transaction; return False where they wait in memory instead.
+        """Write changes in one transaction; return False if they wait in memory.
 
-        A storage that takes a while tells the same by a future; nothing that the changes say may
-        be released before.  Raises TicketError when an id comes with another secret, and
-        DeposedError, or has it in the future, when what is decided must not be given any more.
+        A slow storage returns a future; until it ends, nothing may be released. Raises TicketError
+        for an id with another secret, and DeposedError, or sets it in the future, when decisions
+        must not be given any more.
         """
         if self._given_up:
             raise DeposedError("the record is closed, and another server may write it")
@@ -154,7 +154,7 @@ class Recorder:
     def _written(
         self, later: Future[bool], changes: Sequence[Change], pending: Future[None]
     ) -> None:
-        """Hear how a commit ended that took a while, and tell it on."""
+        """Take in the end of a slow commit, and pass it on."""
         if later.cancelled() or pending.cancelled():
             later.cancel()
             return
@@ -166,21 +166,21 @@ class Recorder:
                 raise error
         except (TicketError, DeposedError) as told:
             later.set_exception(told)
-            later.exception()  # no complaint of asyncio's where nobody asks
+            later.exception()  # asyncio must not complain if nobody asks
         else:
             self._backlog.add(changes, self._wall())
             later.set_result(False)
 
     @contextmanager
     def _faults_seen(self) -> Iterator[None]:
-        """Note a fault of what is done inside, but for those that are its caller's."""
+        """Note a fault inside, unless it is the caller's."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - no fault may take a decision with it
             self._see(error)
 
     def _see(self, error: Exception) -> None:
-        """Note a fault, or raise it where it is its caller's."""
+        """Note a fault, or raise the caller's own."""
         if isinstance(error, TicketError | DeposedError):
             raise error
         if self._shared:
@@ -188,7 +188,7 @@ class Recorder:
         self._failed(error)
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id is known by another secret; no, while that cannot be known."""
+        """Whether a request's id has another secret; no, while that is unknown."""
         if self._store is None or self.error is not None:
             return False
         try:
@@ -205,7 +205,7 @@ class Recorder:
         return Recovered()
 
     def time_passed(self, now: float) -> None:
-        """Hear what time it is, monotonic seconds, about once a second; do what is due.
+        """Do what is due at this time, monotonic seconds, about once a second.
 
         Raises DeposedError once another server writes the record.
         """
@@ -260,7 +260,7 @@ class Recorder:
             self._prune_at = now + (0 if removed == PRUNED else PRUNE_EVERY)
 
     def _keep_shared_house(self, now: float) -> None:
-        """Do what is due; that it could not be done takes nothing that is decided with it."""
+        """Do what is due; a failure affects no decision."""
         if self._store is None or self._store.journal.trouble:
             return
         try:
@@ -268,7 +268,7 @@ class Recorder:
         except DeposedError:
             raise
         except StoreError as error:
-            if not isinstance(error, UnreachableError):  # what is committed next says that
+            if not isinstance(error, UnreachableError):  # the next commit reports that
                 _LOG.warning("the record's house was not kept: %s", error)
             self._prune_at = now + PRUNE_EVERY  # and not every second: the loop waits for it
 
@@ -279,9 +279,9 @@ class Recorder:
             self._catch_up(self._store)
 
     def _begin(self) -> None:
-        """Open the store before anybody is served; late, nothing that waits could be put back.
+        """Open the store before the first request; later, nothing could be put back.
 
-        So a server that is about to go, or to find its socket taken, is waited for.
+        So an ending server, or one without its socket, is waited for.
         """
         end = monotonic() + HELD_AT_MOST
         self._try_to_open()
@@ -333,7 +333,7 @@ class Recorder:
 
 
 def _nobody_asked(store: Writer, now: float) -> Change:
-    """Return the end of all that waited in a store that opens too late to put it back."""
+    """Return the ends of what waited in a store that opened too late to restore it."""
     waiting = [one.request_id for one in store.journal.recover(now).waiting]
     return left(
         waiting,

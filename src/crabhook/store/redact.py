@@ -1,7 +1,7 @@
-"""Secrets taken out of what is to be recorded, each with a mark in its place.
+"""Replaces secrets with marks, before recording.
 
 A mark has the kind, the length and the fingerprint: `[redacted github-token len=40 #3fa9c1d2]`.
-Redacting twice changes nothing more, nothing raises, and what comes out is bounded.
+Redacting twice changes nothing more, nothing raises, and the result is bounded.
 """
 
 import hmac
@@ -16,7 +16,7 @@ from crabhook.secrets.find import find, is_plain
 
 MAX_TEXT = 32_768  # characters kept of one text
 MAX_VALUE = 131_072  # characters and values kept of one body, all in all
-SHORT = 200  # characters; what is redacted of texts up to this long is remembered for a while
+SHORT = 200  # characters; results for texts up to this length are cached
 REMEMBERED = 8192  # such texts, and as many names
 _LOOK_PAST = 4096  # characters looked at past the last one kept: a secret may straddle it
 _ROOM = 1000  # characters left for marks when a text is cut
@@ -64,11 +64,11 @@ class Redactor:
         return name, names_a_secret(_MARK.sub("", name) if "[" in name else name)
 
     def mark(self, kind: str, secret: str) -> str:
-        """Return what stands in a secret's place."""
+        """Return the mark for a secret."""
         return f"[redacted {kind} len={len(secret)} #{fingerprint(self._key, secret)}]"
 
     def cut(self, rest: str) -> str:
-        """Return what stands for text that was too long to keep."""
+        """Return the mark for a text that was too long."""
         return f"[cut len={len(rest)} #{fingerprint(self._key, rest)}]"
 
     def _bounded(self, text: str, *, by_entropy: bool) -> str:
@@ -126,7 +126,7 @@ class _Walk:
         self._left = MAX_VALUE
 
     def value(self, value: Value | Mapping[str, Value], depth: int, *, named: bool) -> Value:
-        """Return `value` redacted; `named`: it stands under a name that holds a secret."""
+        """Return `value` redacted; `named`: its name says that it is a secret."""
         self._left -= 1
         if depth > MAX_DEPTH or self._left < 0:
             return "[left out]"

@@ -42,7 +42,7 @@ def waiting_in(row: Sequence[Any]) -> Waiting:
 
 def answer_row(one: Answer) -> tuple[Any, ...]:
     """Return an answer as its table has it."""
-    stderr = one.stderr.encode("utf-8", "surrogatepass")  # as it was: a blob takes anything
+    stderr = one.stderr.encode("utf-8", "surrogatepass")  # unchanged: a blob can hold anything
     call = None if one.delivered else one.call
     told = (call.card, call.platform, call.payload, call.decision) if call else (None,) * 4
     given = (one.request_id, one.secret, one.stdout, stderr, one.exit_code, one.decided)
@@ -75,7 +75,7 @@ def _storable(text: str) -> str:
 def clauses(query: Query, tool: tuple[str, str]) -> tuple[str, list[object]]:
     """Return the query's clauses, and the values for their marks.
 
-    `tool` is the clause by which this database finds a tool, and the value for its mark.
+    `tool` is this database's clause for a tool, with its value.
     """
     wanted = [(clause, values) for clause, asked, values in _conditions(query, tool) if asked]
     where = f"WHERE {' AND '.join(clause for clause, _ in wanted)} " if wanted else ""
@@ -106,10 +106,7 @@ def _conditions(query: Query, tool: tuple[str, str]) -> list[tuple[str, bool, li
 def cut_among(
     oldest: Sequence[Sequence[Any]], retention: Retention, now: float, *, large: bool
 ) -> Cut | None:
-    """Return what is to go of the oldest records' numbers, times and hashes, never the last.
-
-    `large`: the record is larger than retention allows.
-    """
+    """Return which of the oldest records to remove, never the last; `large`: over the limit."""
     before = iso(max(0.0, now - retention.days * DAY))
     # From the oldest on, so a younger one (by a clock that was wrong) keeps those after it.
     aged = next((place for place, (_, at, _) in enumerate(oldest) if at >= before), len(oldest))

@@ -1,8 +1,7 @@
-"""What `crabhook audit` asks of a record: is it what was written, and what does it say of the work.
+"""What `crabhook audit` verifies: that the record is as written, and complete.
 
-Every link of the record is computed again, from its beginning. An end that was cut off is found as
-far as a head is known that is older than the deed. The database may be ahead of the head kept
-apart, which is kept after the records.
+Every link is computed again from the beginning. A cut-off end shows against a head that was kept
+before. The database may be ahead of the kept head, which is kept after the records.
 """
 
 import re
@@ -19,7 +18,7 @@ from crabhook.store.interface import ALL, History, Query, StoreError
 from crabhook.store.record import GENESIS, Cut, Head, Kind, Record, cut_of, cuts_in, link
 
 _OF_DOCUMENTS = Query(kinds=(Kind.DOCUMENT.value,))
-MOST = 100  # findings of each sort that are told one by one
+MOST = 100  # findings of each sort that are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +31,9 @@ class Finding:
 
 @dataclass(slots=True)
 class Verified:
-    """What verifying found; `faults` mean that the record is not what was written.
+    """The result; `faults` mean that the record is not as written.
 
-    `lost`: a gap says that entries were lost while the record was missing.
+    `lost`: a gap says that entries were lost.
     """
 
     records: int = 0
@@ -51,7 +50,7 @@ class Verified:
         return not self.faults
 
     def fault(self, seq: int, what: str, *, noted: bool = False) -> None:
-        """Add a fault; or, `noted`, what is none and yet worth knowing."""
+        """Add a fault; or, if `noted`, a harmless fact worth knowing."""
         findings = self.notes if noted else self.faults
         if len(findings) < MOST:
             findings.append(Finding(seq, what))
@@ -64,8 +63,8 @@ def verify(
 ) -> Verified:
     """Return what is wrong with the record.
 
-    `heads` are those kept apart, as they were before `history` was opened.  `thorough` has the
-    storage check itself, too.  `last` verifies only so many of the latest records; 0 is all.
+    `heads` were kept apart before `history` was opened. `thorough` also makes the storage check
+    itself. `last` verifies only so many of the latest records; 0 is all.
     """
     found = Verified()
     try:
@@ -88,7 +87,7 @@ def verify(
 def _walk(
     history: History, found: Verified, wanted: set[int], earlier: Record | None, last_ones: int
 ) -> dict[int, bytes]:
-    """Follow the chain; return the hashes of what is wanted, and of what came before the first."""
+    """Follow the chain; return the wanted hashes, and that before the first record."""
     records = history.find(Query(last=last_ones) if earlier else ALL)
     first = next(records, None)
     if first is None:
@@ -130,7 +129,7 @@ def _before(
 
 
 def _cut_before(history: History, begins: int) -> Cut | None:
-    """Return the cut that a checkpoint tells of, after which the record begins."""
+    """Return the checkpoint's cut, after which the record begins."""
     return next((one for one in cuts_in(history.checkpoints()) if one.begins == begins), None)
 
 
@@ -173,7 +172,7 @@ def _compare(
 
 
 def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
-    """Say of a head whose record is no longer there whether retention can have removed it."""
+    """Say whether retention can have removed a head's record."""
     if cut is None:
         found.fault(head.seq, "the record that this head is of is gone, and no checkpoint says why")
     elif head.at > cut.latest:
@@ -189,7 +188,7 @@ def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
 
 
 def _documents(history: History, found: Verified) -> None:
-    """Hold the documents against what the last record of each says."""
+    """Compare the documents with the last record of each."""
     for seq, said in amiss(history).values():
         found.fault(seq or found.head.seq, said)
     last = dict[str, object]()
@@ -203,9 +202,9 @@ def _documents(history: History, found: Verified) -> None:
 
 
 def amiss(history: History) -> dict[str, tuple[int, str]]:
-    """Return of each document that is not the one on record at which record, and what is wrong.
+    """Return each document that differs from the record, with the record's number and the fault.
 
-    Where no record tells of it, the number is 0.
+    Without a record the number is 0.
     """
     documents, last = history.documents(), dict[str, tuple[int, dict[str, Any]]]()
     for record in history.find(_OF_DOCUMENTS):
@@ -225,7 +224,7 @@ def amiss(history: History) -> dict[str, tuple[int, str]]:
 
 
 def _answers(history: History, found: Verified) -> None:
-    """Hold what hooks were answered against what was decided."""
+    """Compare the hooks' answers with the decisions."""
     for request_id in history.unrecorded():
         what = f"the answer to request {request_id} was given by no decision on record"
         lost = "; entries were lost while the record was missing" if found.lost else ""

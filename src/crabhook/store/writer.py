@@ -1,7 +1,6 @@
-"""The record's one writer: it takes out secrets and chains records, and a journal keeps them.
+"""The record's one writer: it removes secrets and chains records for a journal.
 
-The head of the chain is kept here as well: apart from the database and, if wanted, sent to another
-machine.
+It also keeps the chain's head apart from the database and, if wanted, sends it elsewhere.
 """
 
 import json
@@ -43,11 +42,11 @@ MISSING = "the head that was kept apart is gone"
 
 
 class Writer:
-    """A record that only grows, and beside it, in `journal`, what has to survive a kill.
+    """A record that only grows, and in `journal` what must survive a kill.
 
-    `head` is the last record's number, hash and time, and `kept` those of the last that is known
-    to be written.  Every method raises a StoreError, and may be called again.  Writing is for one
-    thread; `anchor` may run in another meanwhile.
+    `head` is the last record's number, hash and time; `kept` is the last one surely written. A
+    method that raises a StoreError may be repeated. Writing is for one thread; `anchor` may run in
+    another.
     """
 
     def __init__(self, journal: Journal, retention: Retention | None = None) -> None:
@@ -60,7 +59,7 @@ class Writer:
         try:
             self.head = self.kept = journal.head()
             self._notice_a_cut(time())
-            with suppress(FullError):  # what is there can still be recovered
+            with suppress(FullError):  # the content can still be recovered
                 self.anchor()
         except BaseException:
             journal.close()
@@ -76,8 +75,8 @@ class Writer:
     def write(self, changes: Sequence[Change], cut: Cut | None = None) -> Future[None] | None:
         """Write all of them in one transaction, in order; `cut` says what it removes.
 
-        Once this has returned None, or what it returned was awaited, a kill loses none of it.
-        Raises TicketError when an id comes with another secret.
+        Once this returns None, or its future ends, a kill loses none of it. Raises TicketError for
+        an id with another secret.
         """
         if self._in_doubt:
             self.head = self.journal.head()
@@ -95,9 +94,9 @@ class Writer:
         return pending
 
     def anchor(self) -> Head:
-        """Make all that is recorded safe from a power cut, then keep the head apart from it.
+        """Make the whole record safe from a power cut, then keep the head apart from it.
 
-        In this order, so that the head kept apart never leads the record.
+        In this order the kept head never leads the record.
         """
         with self._anchoring:
             head = self.kept
@@ -128,7 +127,7 @@ class Writer:
             self.journal.close()
 
     def _hear(self, head: Head, pending: Future[None]) -> None:
-        """Hear how a commit ended that took a while; what was chained to a failed one fails too."""
+        """Take in the end of a slow commit; a failure fails all that follow in the chain."""
         if pending.cancelled() or pending.exception() is not None:
             self._in_doubt = True
         else:
@@ -171,16 +170,16 @@ _names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("card")],
 
 
 def _content(entry: Entry, redactor: "Redactor") -> tuple[Any, ...]:
-    """Return what stands in a record's columns between its number and its hash."""
+    """Return a record's columns between its number and its hash."""
     *names, verdict = [text and _name(text, redactor) for text in _names(entry)]  # most are empty
     body = compact(redactor.value(entry.body))
     return (iso(entry.at), entry.kind.value, *names, entry.card, verdict, body)
 
 
 def _name(text: str, redactor: "Redactor") -> str:
-    """Return a column's text without secrets, cut, and as UTF-8 can hold it.
+    """Return a column's text without secrets, cut, and valid as UTF-8.
 
-    Names are ids as often as not, so chance-looking words stay.
+    Names are often ids, so random-looking words stay.
     """
     clean = redactor.name(text[:MAX_NAME])
     return clean if clean.isascii() else clean.encode("utf-8", "backslashreplace").decode()
@@ -207,9 +206,9 @@ def read_head(text: str) -> Head:
 
 
 class Courier:
-    """Sends the head elsewhere when enough was recorded or enough time has passed.
+    """Sends the head elsewhere after enough records or enough time.
 
-    That `send` fails is shown in `trouble`, and tried again: it must not hold up the record.
+    A failing `send` shows in `trouble` and is repeated: it must not delay the record.
     """
 
     def __init__(
@@ -235,9 +234,9 @@ class Courier:
 
 
 def through(command: Sequence[str]) -> Callable[[str], None]:
-    """Return a way to send a line: run `command` with it on standard input.
+    """Return a function that sends a line to `command`'s standard input, without a shell.
 
-    The command is the user's own setting; it is run without a shell.
+    The command is the user's own setting.
     """
 
     def send(line: str) -> None:

@@ -1,7 +1,6 @@
 """The writer's connection: elected by a lock, fenced by the record's head, committing in groups.
 
-Whatever comes while a commit is under way is the next one, together.  Where the database does
-not answer, what is to be committed waits until it does.
+Batches that come during a commit form the next one. While the database does not answer, they wait.
 """
 
 import asyncio
@@ -51,11 +50,11 @@ LOOK_EVERY = 1.0  # seconds after which an idle writer looks whether it still is
 FROZEN_AFTER = 5  # seconds without a word of the writer after which the database takes its lock
 GATHERED_WITHIN = 0.0015  # seconds; a commit costs a few times what one more batch in it costs
 BELL_EVERY = 0.05  # seconds; a bell is a seventh of a commit, and who follows looks each second
-SLOW_AFTER = 3.0  # seconds without an answer after which that is said, and requests turned away
+SLOW_AFTER = 3.0  # seconds without an answer before it is reported and requests are turned away
 RETRY_AFTER, RETRY_AT_MOST = 0.05, 1.0  # seconds
 
-# A writer whose process is stopped keeps its connection, and with that the lock, since the kernel
-# answers for it.  One that runs is heard of each LOOK_EVERY.
+# The kernel keeps a stopped writer's connection alive, and with it the lock. A running writer gives
+# a sign each LOOK_EVERY.
 _NOT_FROZEN = (
     f"SET idle_session_timeout = '{FROZEN_AFTER}s';"
     f"SET idle_in_transaction_session_timeout = '{FROZEN_AFTER}s'"
@@ -70,7 +69,7 @@ _PATIENCE = "SELECT set_config('lock_timeout', $1, false)"
 
 @dataclass(slots=True)
 class Queued:
-    """A batch to be committed, and what hears of it, in the loop that waits for it, if one does.
+    """A batch to commit, and its listener, in the waiting loop, if there is one.
 
     Answers decided before the wall time `forget` are forgotten with it.
     """
@@ -82,10 +81,10 @@ class Queued:
 
 
 class Committer:
-    """Commits what is queued, in order, by the one connection that may; made in the line's thread.
+    """Commits queued batches in order, by the only connection that may; made in the line's thread.
 
-    `pace` is how fast, `trouble` says why what is queued has to wait.  `lost`: this process no
-    longer writes the record, and what was queued is not written.
+    `pace` is how fast, `trouble` says why the queue waits. `lost`: this process no longer writes
+    the record, and the queue was not written.
     """
 
     def __init__(self, line: Line) -> None:
@@ -100,13 +99,12 @@ class Committer:
         self.trouble = ""
         self.lost: DeposedError | None = None
         self.pace = Pace()
-        self._rung, self._mute = 0.0, False  # when those that follow were told; not of all
+        self._rung, self._mute = 0.0, False  # when followers were told; not all of them
 
     async def begin(self, patience: float = 0.0) -> "Connection":
-        """Become the writer, of an up-to-date schema.
+        """Become the writer, of an up-to-date schema; return the connection.
 
-        Raises TakenError where another still is after `patience` seconds.  Returns the
-        connection; the record is led from `lead` on.
+        Raises TakenError where another still is after `patience` seconds. `lead` begins leading.
         """
         connection = await connect(self._line.url)
         try:
@@ -121,7 +119,7 @@ class Committer:
         return connection
 
     async def lead(self, me: Leader) -> None:
-        """Begin a new epoch, so that no earlier writer can commit any more; `me` is told to all."""
+        """Begin a new epoch, so that earlier writers cannot commit; `me` is published."""
         name = me.name or f"{gethostname()}, process {os.getpid()}"
         led = await self.connected().fetchval(_LEAD, name, me.hooks, me.desks)
         self.epoch = self.pace.epoch = int(led)
@@ -138,7 +136,7 @@ class Committer:
     def put(self, queued: Queued) -> None:
         """Have a batch committed."""
         self._queue.append(queued)
-        if self._asleep:  # it looks at the queue once more after it has said so
+        if self._asleep:  # the thread looks at the queue once more afterwards
             self._line.loop.call_soon_threadsafe(self._wake.set)
 
     def ask(self, work: Coroutine[Any, Any, T], within: float = ANSWER_WITHIN) -> T:
@@ -168,7 +166,7 @@ class Committer:
                 with speaking_of(self._line.url):
                     return await work
         finally:
-            work.close()  # where it was given up before it began, nobody else says so
+            work.close()  # cancelled before its start, it would stay silent
 
     async def _close(self) -> None:
         self._wake.set()
@@ -200,7 +198,7 @@ class Committer:
             _end(group, self.lost)
 
     async def _gather(self) -> None:
-        """Let more come into the next commit where several came into the last; none waits alone."""
+        """Wait for more batches if the last commit had several; a lone one does not wait."""
         if self._together > 1 and len(self._queue) <= self._together + 1:
             await asyncio.sleep(GATHERED_WITHIN)
 
@@ -219,7 +217,7 @@ class Committer:
             self._asleep = False
 
     async def _commit(self, group: list[Queued]) -> None:
-        """Commit a group; of none, see whether this is still the writer.  Raises DeposedError."""
+        """Commit a group; without one, check that this still is the writer.  Raises DeposedError."""
         forget = max((one.forget for one in group if one.forget), default=None)
         step = Step.of([one.batch for one in group], forget) if group else None
         after, in_doubt = RETRY_AFTER, step is None
@@ -252,7 +250,7 @@ class Committer:
 
     @contextmanager
     def _slow_said(self) -> Iterator[None]:
-        """Say so where what is done inside takes long: an answer may still come."""
+        """Report when the inner step takes long: an answer may still come."""
         said = f"the record in {shown(self._line.url)}: it does not answer"
         late = self._line.loop.call_later(SLOW_AFTER, self._tell, said)
         try:
@@ -266,11 +264,11 @@ class Committer:
         self.trouble = trouble
 
     async def _again(self) -> "Connection":
-        """Return a connection that holds the lock, if nobody wrote since the last was lost."""
+        """Return a connection with the lock, if nobody wrote since the last one was lost."""
         connection = await connect(self._line.url)
         try:
             await self._stand(connection)
-            await _elect(connection, self._line.url)  # the last may hold it still, at the other end
+            await _elect(connection, self._line.url)  # the other end may still hold the last one
             await self._stand(connection)
             await connection.execute(_NOT_FROZEN)
         except BaseException:
@@ -287,7 +285,7 @@ class Committer:
         return Head(row["seq"], bytes(row["hash"]), row["at"])
 
     async def _is_written(self, connection: "Connection", step: Step | None) -> bool:
-        """Whether nothing is left to write of the step, after a try whose end is not known."""
+        """Whether nothing of the step remains, after a try with an unknown end."""
         head = await self._stand(connection)
         if step is None or (step.records and head == step.after):
             return True
@@ -302,7 +300,7 @@ class Committer:
 async def _elect(connection: "Connection", url: str, patience: float = 0.0) -> None:
     """Take the writer's lock, for as long as the connection lives.  Raises TakenError.
 
-    Who waits for it has it some milliseconds after whoever had it has ended, however that was.
+    A waiting server gets it milliseconds after the holder ends in any way.
     """
     import asyncpg  # noqa: PLC0415 - who gets here has imported it by `connect`
 
@@ -327,7 +325,7 @@ def named(leader: Leader, url: str) -> str:
 
 
 def _end(group: list[Queued], error: DeposedError | None) -> None:
-    """Tell those who wait, in one step for all that wait in one loop."""
+    """Report to those who wait, in one step for each loop."""
     for loop in {id(one.loop): one.loop for one in group}.values():
         endings = [one.ending for one in group if one.loop is loop]
         if loop is None:
@@ -345,4 +343,4 @@ def _told(endings: list[Ending], error: DeposedError | None) -> None:
             ending.set_result(None)
         else:
             ending.set_exception(error)
-            ending.exception()  # no complaint of asyncio's where nobody asks
+            ending.exception()  # asyncio must not complain if nobody asks

@@ -1,6 +1,7 @@
-"""The record in PostgreSQL for who does not write it: a view of one moment, and proposals.
+"""The record in PostgreSQL for other processes than its writer: a view, and proposals.
 
-Only the writer writes documents, in the chain.  A proposal is a row beside it, and has its answer.
+Only the writer writes documents, in the chain. A proposal is a row beside it, and gets an answer
+there.
 """
 
 import asyncio
@@ -40,8 +41,8 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants
 class PgHistory(AbstractContextManager["PgHistory"]):
     """A view of the record at `url`; see `interface.History`.
 
-    `beside` is this machine's folder with the head kept apart.  Raises a StoreError where there
-    is no record, or none that can be read.
+    `beside` is this machine's folder with the kept head. Raises a StoreError without a readable
+    record.
     """
 
     def __init__(self, url: str, beside: Path | None = None) -> None:
@@ -90,7 +91,7 @@ class PgHistory(AbstractContextManager["PgHistory"]):
             yield Record(*map(unmarked, row))
 
     def kept_head(self) -> Head | None:
-        """Return the head kept here, as it was before this view; GENESIS where none was."""
+        """Return the head kept here, read before this view; GENESIS if there was none."""
         if isinstance(self._kept, CorruptError):
             raise self._kept
         return self._kept
@@ -177,9 +178,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7)
 
 
 def propose(url: str, proposal: Proposal, within: float = ANSWERED_WITHIN) -> str:
-    """Propose a document; return what the writer says to it: why not, or nothing.
+    """Propose a document; return why the writer refused it, or nothing.
 
-    Raises StoreError, and then it may have become the document or not.
+    Raises StoreError, and then the outcome is unknown.
     """
     line = Line(url)
     try:
@@ -216,7 +217,7 @@ async def _heard(connection: "Connection", proposal: Proposal) -> str:
 
 
 async def _unanswered(connection: "Connection", url: str, proposal: Proposal) -> str:
-    """Return nothing where it is the document all the same: the writer ended before it said so."""
+    """Return nothing if it became the document before its writer could answer."""
     now = (await documents_in(connection)).get(proposal.document)
     if now is not None and (now.version, now.text) == (proposal.follows + 1, proposal.text):
         return ""

@@ -28,7 +28,7 @@ from crabhook.store.sqlite.files import HeadFile, private
 if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
 
-HOUSE_WITHIN = 1.0  # seconds that a server that runs waits for what is not urgent
+HOUSE_WITHIN = 1.0  # seconds that a running server waits for minor tasks
 _ALL = "SELECT id, key, begins, seq, hash, at FROM head"
 _WAITING = "SELECT request_id, secret FROM waiting"
 _GIVEN = "SELECT request_id, secret, decided, delivered = 0 AND card IS NOT NULL FROM answer"
@@ -52,20 +52,20 @@ class _Given:
 
 
 class _Owners:
-    """Whose each request is that waits or was answered, so that nobody waits to be told."""
+    """The secret of each waiting or answered request, in memory, so that nobody waits."""
 
     def __init__(self) -> None:
         self.waiting: dict[str, str] = {}
         self.given: dict[str, _Given] = {}
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id is known by another secret."""
+        """Whether a request's id has another secret."""
         known, given = self.waiting.get(request_id), self.given.get(request_id)
         secrets = (known, given.secret if given else None)
         return any(one is not None and not same_secret(one, secret) for one in secrets)
 
     def claim(self, changes: Sequence[Change]) -> None:
-        """Hear what is to be committed.  Raises TicketError, and then nothing of it is known."""
+        """Take in a coming commit.  Raises TicketError, and then keeps nothing of it."""
         new: dict[str, str] = {}
         for change in changes:
             tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
@@ -99,9 +99,9 @@ class _Owners:
 class PgJournal:
     """The record at `url`, for its one writer; see `interface.Journal`.
 
-    `beside` is this machine's folder for the head kept apart; without it none is kept.  `me` says
-    where clients reach this server.  Raises a StoreError where the record cannot be opened for
-    writing: TakenError while another writes it, after `patience` seconds.
+    `beside` is this machine's folder for the kept head, if any. `me` are this server's addresses.
+    Raises a StoreError where the record cannot be opened for writing: TakenError while another
+    writes it, after `patience` seconds.
     """
 
     shared = True
@@ -140,7 +140,7 @@ class PgJournal:
             raise
 
     async def _read(self, connection: "Connection") -> None:
-        """Learn what is there.  Raises CorruptError where it is older than what was seen here."""
+        """Read the state.  Raises CorruptError if it is older than what was seen here."""
         name, self.key, self._begins, seq, digest, at = await connection.fetchrow(_ALL)
         self._tail = Head(seq, digest, at)
         for row in await connection.fetch(_WAITING):
@@ -165,7 +165,7 @@ class PgJournal:
 
     @property
     def trouble(self) -> str:
-        """Why what is committed has to wait, in a line; empty while it does not."""
+        """Why commits must wait, in a line; empty while they need not."""
         return self._committer.trouble
 
     def heed(self) -> None:
@@ -188,7 +188,7 @@ class PgJournal:
         return self._tail
 
     def hash_of(self, seq: int) -> bytes | None:
-        """Read the hash of one record; None where it is not there."""
+        """Return the hash of one record; None if it is missing."""
         return self._committer.ask(self._hash_of(seq))
 
     async def _hash_of(self, seq: int) -> bytes | None:
@@ -229,7 +229,7 @@ class PgJournal:
             raise error from None
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id is known by another secret."""
+        """Whether a request's id has another secret."""
         return self._owners.is_anothers(request_id, secret)
 
     def recover(self, now: float) -> Recovered:
@@ -267,7 +267,7 @@ class PgJournal:
         return await proposals_in(self._committer.connected())
 
     def answer(self, proposal: str, said: str) -> None:
-        """Answer a proposal, by its id, in words: empty where it is now the document."""
+        """Answer a proposal by its id: empty means that it is now the document."""
         self._committer.ask(self._answer(proposal, said))
 
     async def _answer(self, proposal: str, said: str) -> None:
@@ -291,7 +291,7 @@ class PgJournal:
             self._kept = head
 
     def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
-        """Return what is to go, at most so many records and never the last; None if nothing is."""
+        """Return at most so many records to remove, never the last; None for none."""
         return self._committer.ask(self._next_cut(retention, now, at_most), HOUSE_WITHIN)
 
     async def _next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
@@ -304,7 +304,7 @@ class PgJournal:
         """Leave to PostgreSQL what it does with its room."""
 
     def close(self) -> None:
-        """Write what is still to be written, and let go; to close twice does nothing."""
+        """Write the rest, and let go; closing twice does nothing."""
         if not self._closed:
             self._closed = True
             self._committer.close()

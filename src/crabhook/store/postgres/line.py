@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL in a thread and a loop of its own, and its faults in a person's words.
+"""A connection to PostgreSQL in its own thread and loop, with faults in a person's words.
 
 The server's loop and the commands that read the record have other loops, or none.
 """
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OLDEST = 14  # the version of PostgreSQL below which there are no more mends of it
+OLDEST = 14  # older versions of PostgreSQL get no more fixes
 CONNECT_WITHIN = 5.0  # seconds
-ANSWER_WITHIN = 10.0  # seconds one statement may take, but for those that read a whole record
+ANSWER_WITHIN = 10.0  # seconds for a statement, except one that reads a whole record
 
 _SETTINGS = {
     "application_name": "crabhook",
@@ -63,7 +63,7 @@ _BY_STATE: Mapping[str, tuple[type[StoreError], str]] = {
 
 
 def checked(url: str) -> str:
-    """Return the address of a record, if nobody can read a password in it.  Raises StoreError."""
+    """Return a record's address if it shows no password.  Raises StoreError."""
     try:
         parts = urlsplit(url)
         secret = parts.password is not None or "password" in parse_qs(parts.query)
@@ -78,7 +78,7 @@ def checked(url: str) -> str:
 
 
 def shown(url: str) -> str:
-    """Return the address as it is told."""
+    """Return the address for people."""
     return url.partition("?")[0]
 
 
@@ -168,7 +168,7 @@ async def _look_at(connection: "Connection", url: str) -> None:
 
 
 class Line:
-    """A thread with a loop, in which a connection is used by whoever waits for it elsewhere."""
+    """A thread with a loop for a connection, whose users wait elsewhere."""
 
     def __init__(self, url: str) -> None:
         self.url = checked(url)

@@ -1,7 +1,7 @@
-"""The tables of the PostgreSQL database, and what a group of batches writes into them.
+"""The tables of the PostgreSQL database, and how a group of batches is written.
 
-The tables come to be in `steps`.  A step is never changed once released: an older database
-takes those that it has not had yet, in one transaction, and a newer one is refused.
+`steps` create the tables. A released step never changes: an older database takes its missing steps
+in one transaction, and a newer one is refused.
 """
 
 import os
@@ -44,10 +44,7 @@ CREATE TABLE crabhook.step (number integer PRIMARY KEY, at timestamptz DEFAULT n
 
 
 async def version_of(connection: "Connection", steps: Sequence[str] = STEPS) -> int:
-    """Return the version of a schema that is ours and not too new; 0 where there is none.
-
-    Raises ForeignError.
-    """
+    """Return the schema's version, 0 without one; ForeignError if not ours or too new."""
     tables, ours = await _row(connection, _VERSION)
     if tables and not ours:
         raise ForeignError("the schema crabhook is there, but holds no record of crabhook's")
@@ -61,7 +58,7 @@ async def version_of(connection: "Connection", steps: Sequence[str] = STEPS) -> 
 
 
 async def migrate(connection: "Connection", steps: Sequence[str] = STEPS) -> None:
-    """Bring the schema to the newest version; for whoever holds the writer's lock."""
+    """Bring the schema to the newest version; for the holder of the writer's lock."""
     version = await version_of(connection, steps)
     if version == len(steps):
         return
@@ -117,7 +114,7 @@ async def proposals_in(connection: "Connection") -> Sequence[Proposal]:
 
 
 async def answer_to(connection: "Connection", proposal: str, said: str) -> None:
-    """Answer a proposal, by its id, in words: empty where it is now the document."""
+    """Answer a proposal by its id: empty means that it is now the document."""
     await connection.execute(
         "UPDATE proposal SET answer = $2 WHERE id = $1", proposal, marked(said)
     )
@@ -159,7 +156,7 @@ UPDATE head SET bytes = bytes - (SELECT coalesce(sum(size), 0) FROM gone)
 
 
 def _insert(table: str, columns: Sequence[str], types: Sequence[str]) -> str:
-    """Return what inserts rows that come as a list for each column."""
+    """Return the SQL that inserts rows given as a list for each column."""
     named = ", ".join(f'"{column}"' for column in columns)
     lists = ", ".join(f"{{}}::{kind}[]" for kind in types)
     each = ", ".join(f'r."{column}"' for column in columns)
@@ -176,7 +173,7 @@ def _by_column(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
 
 
 def _size(record: Record) -> int:
-    """Return about how many bytes a record takes."""
+    """Return the approximate bytes of a record."""
     return _ROW_OVER + sum(len(value) for value in record.row() if isinstance(value, str))
 
 
@@ -206,11 +203,9 @@ class Step:
         return cls(before, after, records, merged, cut, forget)
 
     async def write(self, connection: "Connection", epoch: int, *, bell: bool = True) -> bool:
-        """Write it all, or nothing: False where the head is not the one it follows.
+        """Write all or nothing: False if the head is not the expected one.
 
-        `bell`: those that follow the record are told that there is more.
-
-        The fence comes first, and what follows it is written from its row.
+        `bell` notifies followers. The fence comes first, and the rest is written from its row.
         """
         text = self._statement(epoch, bell=bell)
         halts, cut, documents = self.merged.halts, self.cut, self.merged.documents
@@ -238,7 +233,7 @@ class Step:
         return True
 
     def _statement(self, epoch: int, *, bell: bool) -> str:
-        """Return the one statement, with the values for its marks; the driver keeps it prepared."""
+        """Return the one statement and its values; the driver keeps it prepared."""
         self._sql, self._values = [], []
         sizes = [_size(record) for record in self.records]
         merged, after, before = self.merged, self.after, self.before

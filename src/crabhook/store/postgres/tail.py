@@ -1,7 +1,7 @@
-"""A shared record as another server writes it, followed by one that stands by.
+"""A shared record as a standby follows it, while another server writes.
 
-A commit rings a bell (NOTIFY), and the head is read each second whether it rang or not: a bell that
-a pooler or a lost connection took costs a second, and no more.
+A commit rings a bell (NOTIFY), and the head is read each second anyway: a bell lost in a pooler or
+connection costs only a second.
 """
 
 import asyncio
@@ -42,11 +42,11 @@ WHERE card = ANY($1) AND kind = ANY($2) ORDER BY seq
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What changed since the look before: who leads, and up to which record that was read.
+    """The changes since the last look: the leader, and the last record read.
 
-    `told` are the records between of what came to cards, left them, and ended them, in order.
-    `new` and `gone` are what waits by now, and no longer (ids, with their cards).  `anew`: what was
-    between is not known, and `told` has the ends alone of the cards of what is gone.
+    `told` are the records about cards since then, in order. `new` and `gone` are what waits now,
+    and no longer (ids, with their cards). `anew`: the records between are unknown, and `told` has
+    only the ends of cards in `gone`.
     """
 
     leader: Leader
@@ -60,7 +60,7 @@ class Seen:
 class Tail:
     """The record at `url`, read again and again by one thread at a time.
 
-    `deaf` says in words why the bell is not heard, where that is so.
+    `deaf` says in words why the bell does not ring here.
     """
 
     def __init__(self, url: str) -> None:
@@ -75,9 +75,9 @@ class Tail:
         return f"<Tail of {shown(self._line.url)} at {self._seq}>"
 
     def look(self, within: float) -> Seen | None:
-        """Wait for the bell so many seconds at most; return what has changed, None for nothing.
+        """Wait for the bell, at most `within` seconds; return the changes, None for none.
 
-        The first look does not wait, and returns all that waits.  Raises StoreError.
+        The first look does not wait, and returns all that waits. Raises StoreError.
         """
         return self._line.wait(self._look(within))
 
@@ -89,7 +89,7 @@ class Tail:
 
     async def _end(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None:  # it may be in use: who looks is told that it is lost
+        if connection is not None:  # it may be in use: the looking thread learns of the loss
             connection.terminate()
 
     async def _look(self, within: float) -> Seen | None:
@@ -119,7 +119,7 @@ class Tail:
         return connection
 
     async def _listen(self, connection: "Connection") -> str:
-        """Hear the bell from now on; return in words why that is not so."""
+        """Listen to the bell from now on; return in words why not."""
         self._rung, probe = asyncio.Event(), token_hex(8)
         heard, rung = asyncio.Event(), self._rung
 

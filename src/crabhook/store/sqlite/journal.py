@@ -1,8 +1,7 @@
 """The record as one SQLite file beside its head, its key and its lock, in a folder of its own.
 
-Write-ahead logging with synchronous=NORMAL: once `commit` has returned, a kill loses nothing.
-A power cut may take what came after the last `anchor`: from the end, never from the middle.
-A reader sees the record as it was when it was opened, however long it reads.
+Write-ahead logging with synchronous=NORMAL: after `commit` a kill loses nothing. A power cut may
+take the records after the last `anchor`. A reader sees one moment of the record.
 """
 
 import sqlite3
@@ -73,7 +72,7 @@ class SqliteJournal:
     def __init__(self, folder: Path) -> None:
         self.path = folder / DATABASE
         self._head_file = HeadFile(folder / HEAD)
-        self._kept: Head | None = None  # the head kept apart, as far as it is known
+        self._kept: Head | None = None  # the kept head, as far as known
         private(folder)
         with ExitStack() as opened:
             lock = WriterLock(folder / LOCK)
@@ -106,13 +105,13 @@ class SqliteJournal:
         return Head(row[0], as_hash(row[1]), str(row[2])) if row else GENESIS
 
     def hash_of(self, seq: int) -> bytes | None:
-        """Read the hash of one record; None where it is not there."""
+        """Return the hash of one record; None if it is missing."""
         with speaking_of(self.path):
             row = self._connection.execute(_HASH_OF, (seq,)).fetchone()
         return as_hash(row[0]) if row else None
 
     def commit(self, batch: Batch) -> None:
-        """Write a batch; once this has returned, a kill of the process loses none of it."""
+        """Write a batch; after this a kill loses none of it."""
         with transaction(self._connection, self.path):
             self._connection.executemany(_INSERT, [record.row() for record in batch.records])
             for change in batch.changes:
@@ -123,7 +122,7 @@ class SqliteJournal:
                 self._connection.execute("DELETE FROM record WHERE seq < ?", begins)
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id is known by another secret."""
+        """Whether a request's id has another secret."""
         with speaking_of(self.path):
             return self._owners.is_anothers(request_id, secret)
 
@@ -142,7 +141,7 @@ class SqliteJournal:
         return ()
 
     def answer(self, proposal: str, said: str) -> None:
-        """Answer nobody, likewise."""
+        """Answer nobody: nothing can be proposed here."""
 
     def forget_answers(self, before: float) -> int:
         """Forget answers decided before this wall time that are not owed; return how many."""
@@ -165,7 +164,7 @@ class SqliteJournal:
                 other.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
-        """Return what is to go, at most so many records and never the last; None if nothing is."""
+        """Return at most so many records to remove, never the last; None for none."""
         with speaking_of(self.path):
             oldest = self._connection.execute(_OLDEST, (at_most + 1,)).fetchall()
             large = self._used() > retention.size
@@ -184,7 +183,7 @@ class SqliteJournal:
         self._opened.close()
 
     def _used(self) -> int:
-        """Return how many bytes of the database hold something."""
+        """Return how many bytes of the database are in use."""
         pages = self._pragma("page_count") - self._pragma("freelist_count")
         return pages * self._pragma("page_size")
 
@@ -197,10 +196,7 @@ READ_MS = 2000  # how long to wait for a lock; only an opening server holds one,
 
 
 class SqliteHistory(AbstractContextManager["SqliteHistory"]):
-    """A view of the record in `folder`; see `interface.History`.
-
-    Raises a StoreError where there is no record, or none that can be read.
-    """
+    """A view of the record in `folder`; raises a StoreError without a readable one."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / DATABASE
@@ -236,7 +232,7 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
             yield record if isinstance(row[-1], bytes) else replace(record, hash=as_hash(row[-1]))
 
     def kept_head(self) -> Head | None:
-        """Return the head kept apart, as it was before this view; so it never leads the record."""
+        """Return the head kept apart, read before this view, so that it never leads the record."""
         if isinstance(self._kept, CorruptError):
             raise self._kept
         return self._kept
@@ -270,7 +266,7 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
     def _rows(self, text: str, values: list[object] | None = None) -> Iterator[tuple[Any, ...]]:
         with speaking_of(self._path, READING):
             cursor = self._connection.execute(text, values or ())
-            yield from iter(cursor.fetchone, None)  # a cursor of its own would be closed too late
+            yield from iter(cursor.fetchone, None)  # a separate cursor would be closed too late
 
 
 def _opened(path: Path) -> sqlite3.Connection:

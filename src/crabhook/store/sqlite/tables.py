@@ -1,8 +1,8 @@
-"""The tables of the SQLite database, and the rows of those that are not the record.
+"""The tables of the SQLite database, and rows outside the record.
 
-The tables come to be in `steps`.  A step is never changed once released: an older database
-takes those that it has not had yet, in one transaction, and a newer one is refused.  What
-waits and what was just answered is no part of the chain: it is wiped after minutes.
+`steps` create the tables. A released step never changes: an older database takes its missing steps
+in one transaction, and a newer one is refused. Waiting and answered requests are not in the chain:
+they are wiped after minutes.
 """
 
 import sqlite3
@@ -30,10 +30,7 @@ STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for s
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
-    """Bring the database to the newest version.
-
-    Raises ForeignError for one that is newer than this program, or not ours.
-    """
+    """Bring the database to the newest version; ForeignError if it is too new or not ours."""
     version = check(connection, steps)
     if version == len(steps):
         return
@@ -97,10 +94,10 @@ _LAST_CARD = "UPDATE counter SET value = :card WHERE name = 'card' AND value < :
 
 
 class Owners:
-    """Tells by which secret a request's id is known.
+    """Tells the secret of a request's id.
 
-    Most ids are new, so a Bloom filter of one hash spares the database the look: a slot that is
-    clear says that no such id is there.
+    Most ids are new, so a Bloom filter of one hash spares the lookup: a clear slot means no such
+    id.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -109,7 +106,7 @@ class Owners:
         self._room = 0  # ids until it is filled anew; at first that is once the server listens
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id is known by another secret."""
+        """Whether a request's id has another secret."""
         if self._room <= 0:
             self._fill()
         if not self._slots[hash(request_id) % _SLOTS]:
@@ -118,7 +115,7 @@ class Owners:
         return any(not same_secret(known, secret) for (known,) in owners)
 
     def claim(self, request_id: str, secret: str) -> None:
-        """Know of an id that is about to be written.  Raises TicketError where it is another's."""
+        """Take in an id before it is written.  Raises TicketError for another secret."""
         if self.is_anothers(request_id, secret):
             raise TicketError(f"the request id {request_id} belongs to another secret")
         self._add(request_id)
@@ -165,7 +162,7 @@ def apply(connection: sqlite3.Connection, change: Change, owners: Owners) -> Non
 def recovered(connection: sqlite3.Connection, since: float) -> Recovered:
     """Return all that waits, and what was answered from `since` on, in a steady order.
 
-    What is owed is never too old: whoever looked at it last may have had another clock.
+    Owed answers are never too old: the last process may have had another clock.
     """
     waiting = connection.execute(
         "SELECT * FROM waiting ORDER BY card, asked, request_id"
