@@ -5,31 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from crabhook.bounded import Bounded
+from crabhook.desk import updates
 from crabhook.desk.commands import Ask, Command, Outcome
-from crabhook.desk.updates import (
-    AttachedDesk,
-    Claimed,
-    ContextReady,
-    Desk,
-    DesksChanged,
-    DesksRead,
-    EntryRead,
-    HistoryRead,
-    HouseChanged,
-    LinkChanged,
-    News,
-    ObjectionsReady,
-    Offering,
-    OffersReady,
-    OrdersChanged,
-    Past,
-    SessionsChanged,
-    SessionsSeen,
-    Settled,
-    Snapshot,
-    TroublesChanged,
-    Update,
-)
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry, Risk, State
 from crabhook.model.decision import Decision
@@ -53,7 +30,7 @@ class Replica:
     `clock` is the screen's own, monotonic seconds; a snapshot gives its distance to the desk's.
     """
 
-    def __init__(self, desk: Desk, clock: Callable[[], float]) -> None:
+    def __init__(self, desk: updates.Desk, clock: Callable[[], float]) -> None:
         self._desk, self._clock = desk, clock
         self._ahead = 0.0  # how far the desk's clock is ahead of ours
         self._number: int | None = None  # of the last update, None before the first snapshot
@@ -63,22 +40,22 @@ class Replica:
         self._feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
         self._orders: tuple[Standing, ...] = ()
         self._sessions = self._desks = 0
-        self._attached: tuple[AttachedDesk, ...] = ()
+        self._attached: tuple[updates.AttachedDesk, ...] = ()
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._troubles: tuple[str, ...] = ()
         self._lost = ""
         self._looking: Bounded[int, tuple[Actor, ...]] = Bounded(READ_KEPT)
         self._holdable: tuple[str, ...] = ()
-        self._offers: Bounded[tuple[int, int], Offering] = Bounded(READ_KEPT)
-        self._around: Bounded[int, ContextReady] = Bounded(READ_KEPT)
+        self._offers: Bounded[tuple[int, int], updates.Offering] = Bounded(READ_KEPT)
+        self._around: Bounded[int, updates.ContextReady] = Bounded(READ_KEPT)
         self._me: Actor | None = None
-        self._house = HouseChanged()
-        self._objections: Bounded[int, ObjectionsReady] = Bounded(READ_KEPT)
-        self._pages: Bounded[int, HistoryRead] = Bounded(PAGES_KEPT)
-        self._entries: Bounded[int, Past | None] = Bounded(PAGES_KEPT)
+        self._house = updates.HouseChanged()
+        self._objections: Bounded[int, updates.ObjectionsReady] = Bounded(READ_KEPT)
+        self._pages: Bounded[int, updates.HistoryRead] = Bounded(PAGES_KEPT)
+        self._entries: Bounded[int, updates.Past | None] = Bounded(PAGES_KEPT)
         self._awaited: Bounded[str, Then] = Bounded(AWAITED)
         self._doing: Bounded[str, None] = Bounded(AWAITED)  # commands without an outcome yet
-        self._listener: Callable[[News], None] = lambda _: None
+        self._listener: Callable[[updates.News], None] = lambda _: None
         self._stop: Callable[[], None] = lambda: None
 
     def __repr__(self) -> str:
@@ -86,7 +63,9 @@ class Replica:
 
     # Listening.
 
-    def follow(self, listener: Callable[[News], None] = lambda _: None) -> Callable[[], None]:
+    def follow(
+        self, listener: Callable[[updates.News], None] = lambda _: None
+    ) -> Callable[[], None]:
         """Begin to hear from the desk; tell `listener` of all that is applied; return `leave`."""
         self._listener = listener
         self._subscribe()
@@ -101,64 +80,64 @@ class Replica:
         self._number = None
         self._stop = self._desk.subscribe(self._hear)
 
-    def _hear(self, update: Update) -> None:
+    def _hear(self, update: updates.Update) -> None:
         (number, news), before = update, self._number
-        if isinstance(news, Settled):
+        if isinstance(news, updates.Settled):
             self._doing.pop(news.command, None)
-        if isinstance(news, Snapshot) or (before is not None and number == before + 1):
+        if isinstance(news, updates.Snapshot) or (before is not None and number == before + 1):
             self._number = number
             self._apply(news)
             self._listener(news)
         elif before is not None and number > before + 1:
             self._subscribe()
-        if isinstance(news, Settled) and (then := self._awaited.pop(news.command, None)):
+        if isinstance(news, updates.Settled) and (then := self._awaited.pop(news.command, None)):
             then(news.outcome)
 
-    def _apply(self, news: News) -> None:
+    def _apply(self, news: updates.News) -> None:
         match news:
             case Card():
                 self._put(news)
             case FeedEntry():
                 self._add(news)
-            case Snapshot():
+            case updates.Snapshot():
                 self._begin(news)
-            case OrdersChanged(orders):
+            case updates.OrdersChanged(orders):
                 self._orders = orders
-            case SessionsChanged(count):
+            case updates.SessionsChanged(count):
                 self._sessions = count
-            case SessionsSeen(changed, ended):
+            case updates.SessionsSeen(changed, ended):
                 self._see(changed, ended)
-            case TroublesChanged(troubles):
+            case updates.TroublesChanged(troubles):
                 self._troubles = troubles
-            case Claimed(card, by):
+            case updates.Claimed(card, by):
                 self._claim(card, by)
-            case LinkChanged(lost, now):
+            case updates.LinkChanged(lost, now):
                 self._ahead = self._ahead if lost else now - self._clock()
                 self._lost = lost
             case _:
                 self._keep(news)
 
-    def _keep(self, news: News) -> None:
+    def _keep(self, news: updates.News) -> None:
         """Keep what was read, the attached desks, and the state of the server."""
         match news:
-            case HouseChanged():
+            case updates.HouseChanged():
                 self._house = news
-            case OffersReady(card, offering, entry):
+            case updates.OffersReady(card, offering, entry):
                 self._offers[card, entry] = offering
-            case ContextReady(card):
+            case updates.ContextReady(card):
                 self._around[card] = news
-            case ObjectionsReady(card):
+            case updates.ObjectionsReady(card):
                 self._objections[card] = news
-            case HistoryRead(before):
+            case updates.HistoryRead(before):
                 self._pages[before] = news
-            case EntryRead(number, entry):
+            case updates.EntryRead(number, entry):
                 self._entries[number] = entry
-            case DesksRead(desks):
+            case updates.DesksRead(desks):
                 self._attached = desks
-            case DesksChanged(count):
+            case updates.DesksChanged(count):
                 self._desks = count
 
-    def _begin(self, all_of_it: Snapshot) -> None:
+    def _begin(self, all_of_it: updates.Snapshot) -> None:
         self._ahead, self._lost = all_of_it.now - self._clock(), ""
         self._waiting = {card.number: card for card in all_of_it.waiting}
         self._queue = None  # not what came: a hostile server may tell one number twice
@@ -167,7 +146,7 @@ class Replica:
         self._orders, self._sessions = all_of_it.orders, all_of_it.sessions
         self._troubles, self._holdable = all_of_it.troubles, all_of_it.holdable
         self._me, self._desks = all_of_it.me, all_of_it.desks
-        self._house = all_of_it.house or HouseChanged()
+        self._house = all_of_it.house or updates.HouseChanged()
         self._live.clear()
         self._looking.clear()
         for claimed in all_of_it.claims:
@@ -219,9 +198,9 @@ class Replica:
         """How many cards wait."""
         return len(self._waiting)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> updates.Snapshot:
         """Return all that is known, for a new screen."""
-        return Snapshot(
+        return updates.Snapshot(
             self.now(),
             tuple(self.waiting()),
             tuple(self.ended()),
@@ -271,7 +250,7 @@ class Replica:
         """Return how many desks have a person who may decide."""
         return self._desks
 
-    def attached(self) -> Sequence[AttachedDesk]:
+    def attached(self) -> Sequence[updates.AttachedDesk]:
         """Return the desks that are attached, the first to come first, after `AskDesks`."""
         return self._attached
 
@@ -283,7 +262,7 @@ class Replica:
         """Return what is wrong now with the rules, the record or the socket."""
         return self._troubles
 
-    def house(self) -> HouseChanged:
+    def house(self) -> updates.HouseChanged:
         """Return the state of the rules and the record, and today's counts."""
         return self._house
 
@@ -291,9 +270,9 @@ class Replica:
         """Return who looks at a card at other desks."""
         return self._looking.get(number, ())
 
-    def claims(self) -> tuple[Claimed, ...]:
+    def claims(self) -> tuple[updates.Claimed, ...]:
         """Return who looks at which card at other desks."""
-        return tuple(Claimed(card, by) for card, by in self._looking.items())
+        return tuple(updates.Claimed(card, by) for card, by in self._looking.items())
 
     def doing(self) -> bool:
         """Return whether anything that was submitted to be done has no outcome yet."""
@@ -307,19 +286,19 @@ class Replica:
         """Return the names of the events that can be held on request."""
         return self._holdable
 
-    def offers(self, number: int, entry: int = 0) -> Offering:
+    def offers(self, number: int, entry: int = 0) -> updates.Offering:
         """Return the rules that were offered for a card, or an entry, after `AskOffers`."""
-        return self._offers.get((number, entry), Offering(why="nothing was asked"))
+        return self._offers.get((number, entry), updates.Offering(why="nothing was asked"))
 
-    def page(self, before: int) -> HistoryRead:
+    def page(self, before: int) -> updates.HistoryRead:
         """Return the page of what ended before an entry, after `AskHistory`."""
-        return self._pages.get(before, HistoryRead(before, why="nothing was asked"))
+        return self._pages.get(before, updates.HistoryRead(before, why="nothing was asked"))
 
-    def entry(self, number: int) -> Past | None:
+    def entry(self, number: int) -> updates.Past | None:
         """Return an entry of the history, after `AskEntry`; None if it is no longer kept."""
         return self._entries.get(number)
 
-    def around(self, number: int) -> ContextReady | None:
+    def around(self, number: int) -> updates.ContextReady | None:
         """Return a card's context; None before `AskContext` was answered."""
         return self._around.get(number)
 
@@ -341,7 +320,7 @@ class Replica:
         found = self._of_change(number, decision)
         return None if found is None else found.risk
 
-    def _of_change(self, number: int, decision: Decision) -> ObjectionsReady | None:
+    def _of_change(self, number: int, decision: Decision) -> updates.ObjectionsReady | None:
         found = self._objections.get(number)
         same = found is not None and found.decision.updated_input == decision.updated_input
         return found if same else None

@@ -14,22 +14,9 @@ import tree_sitter_bash
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
+from crabhook.lint import script
 from crabhook.lint.discover import shebang
 from crabhook.lint.loose_json import HOLE, read_answer, read_object
-from crabhook.lint.script import (
-    Answer,
-    CannotParseError,
-    Exit,
-    Language,
-    Named,
-    Place,
-    Script,
-    Wait,
-    Written,
-    named_for_refusing,
-    refuses,
-    waited,
-)
 from crabhook.tables import names
 
 MAX_WORK = 40_000  # the parser's own reports of progress; 1 MiB of sound shell makes 20 000
@@ -105,29 +92,29 @@ class ShellTree:
         self._lines = content.split(b"\n")
         self._nodes = 0
         self.commands: list[Command] = []
-        self.variables: list[Named] = []
+        self.variables: list[script.Named] = []
         self.words: set[str] = set()
-        self.unread: list[Place] = []
+        self.unread: list[script.Place] = []
         root = _parse(content)
         self._take(root, root, _Around(), 0)
 
-    def place(self, node: Node, offset: int = 0) -> Place:
+    def place(self, node: Node, offset: int = 0) -> script.Place:
         """Return where a node begins, or the place `offset` characters on in its text."""
         before = source(node)[:offset]
         row = node.start_point.row + before.count("\n")
         if "\n" in before:
-            return Place(row + 1, offset - before.rfind("\n"))
+            return script.Place(row + 1, offset - before.rfind("\n"))
         line = self._lines[row] if row < len(self._lines) else b""
         column = len(line[: node.start_point.column].decode("utf-8", "replace"))
-        return Place(row + 1, column + 1 + offset)
+        return script.Place(row + 1, column + 1 + offset)
 
     def _take(self, node: Node, parent: Node, around: _Around, depth: int) -> Command | None:
         """Read a node and all in it; return the command that it surely runs."""
         self._nodes += 1
         if depth > MAX_DEPTH:
-            raise CannotParseError(f"it is nested deeper than {MAX_DEPTH} levels")
+            raise script.CannotParseError(f"it is nested deeper than {MAX_DEPTH} levels")
         if self._nodes > MAX_NODES:
-            raise CannotParseError("it has more parts than any shell script should")
+            raise script.CannotParseError("it has more parts than any shell script should")
         if node.is_error and depth:
             self.unread.append(self.place(node))
             return None
@@ -136,7 +123,7 @@ class ShellTree:
             command = Command(node, parent, plain(said[0]), said[1:], around)
             self.commands.append(command)
         elif node.type == "variable_name" and parent.type in _EXPANSIONS:
-            self.variables.append(Named(self.place(node), source(node)))
+            self.variables.append(script.Named(self.place(node), source(node)))
         if not children and node.type != "comment":
             self.words.update(_WORD.findall(source(node)))
         return self._take_in(node, children, _inside(node, children, around), depth) or command
@@ -234,11 +221,13 @@ def _parse(content: bytes) -> Node:
             lambda offset, _: content[offset : offset + CHUNK], progress_callback=too_much
         )
     except ValueError as error:
-        raise CannotParseError("it takes more work to read than any shell script should") from error
+        raise script.CannotParseError(
+            "it takes more work to read than any shell script should"
+        ) from error
     return tree.root_node
 
 
-def read_shell(text: str) -> Script:
+def read_shell(text: str) -> script.Script:
     """Return what a shell script's text says it does.  Raises CannotParseError."""
     tree = ShellTree(text)
     printed = dict(islice(prints(tree), MAX_COMMANDS))
@@ -252,16 +241,16 @@ def read_shell(text: str) -> Script:
         one: next((chatter[earlier] for earlier in one.earlier() if earlier in chatter), None)
         for one in answers
     }
-    return Script(
-        language=Language.SHELL,
+    return script.Script(
+        language=script.Language.SHELL,
         shebang=shebang(text),
         answers=tuple(replace(answer, behind=behind[one]) for one, answer in answers.items()),
         chatter=tuple(chatter.values()),
         exits=tuple(_exits(tree, printed, answers)),
         waits=tuple(
-            Wait(tree.place(one.node), found[0], one.name)
+            script.Wait(tree.place(one.node), found[0], one.name)
             for one in tree.commands
-            if (found := waited(one.name, one.texts()))
+            if (found := script.waited(one.name, one.texts()))
         ),
         variables=tuple(tree.variables),
         words=frozenset(tree.words),
@@ -305,7 +294,9 @@ def _said(name: str, texts: list[str]) -> str:
     return said if "{" in said else " ".join([said, *texts[1:]])
 
 
-def _answers(tree: ShellTree, printed: Mapping[Command, str]) -> Iterator[tuple[Command, Answer]]:
+def _answers(
+    tree: ShellTree, printed: Mapping[Command, str]
+) -> Iterator[tuple[Command, script.Answer]]:
     """Yield the printed answers, and the objects that `jq` programs make."""
     for one, said in printed.items():
         text = said.strip()
@@ -318,12 +309,12 @@ def _answers(tree: ShellTree, printed: Mapping[Command, str]) -> Iterator[tuple[
             # The blank replaces the opening quote, so that offsets are right.
             read = (read_object(f" {plain(word)}", partial(tree.place, word)) for word in quoted)
             for shape in islice(filter(None, read), 1):
-                yield one, Answer(tree.place(one.node), Written.JSON, (shape,))
+                yield one, script.Answer(tree.place(one.node), script.Written.JSON, (shape,))
 
 
 def _exits(
-    tree: ShellTree, printed: Mapping[Command, str], answers: Mapping[Command, Answer]
-) -> Iterator[Exit]:
+    tree: ShellTree, printed: Mapping[Command, str], answers: Mapping[Command, script.Answer]
+) -> Iterator[script.Exit]:
     answering = {one.around.function for one in answers} - {""}
     for one in [one for one in tree.commands if one.name == "exit"][:MAX_COMMANDS]:
         code = one.texts()[0] if one.arguments else ""
@@ -333,6 +324,6 @@ def _exits(
         if function and any(HOLE in text for text in told):  # it may print its arguments
             calls = (call for call in tree.commands[:MAX_COMMANDS] if call.name == function)
             told += [" ".join(call.texts()) for call in calls]
-        refusing = any(map(refuses, told)) or named_for_refusing(function)
+        refusing = any(map(script.refuses, told)) or script.named_for_refusing(function)
         answered = any(e in answers or e.name in answering for e in one.earlier())
-        yield Exit(tree.place(one.node), number, refusing, answered)
+        yield script.Exit(tree.place(one.node), number, refusing, answered)

@@ -10,16 +10,7 @@ from datetime import datetime, timedelta
 from posixpath import dirname
 
 from crabhook.model.event import Event
-from crabhook.policy.calls.parts import (
-    CommandPart,
-    FetchPart,
-    FilePart,
-    Kind,
-    NamePart,
-    Part,
-    ToolPart,
-    Use,
-)
+from crabhook.policy.calls import parts
 from crabhook.policy.calls.read import ANYTHING, read_call
 from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.context import Context
@@ -144,25 +135,25 @@ def _drafts(call: Call, event: Event, context: Context) -> Iterator[_Draft]:
     yield texts, RuleScope(), f"{words}, everywhere"
 
 
-def _widths(part: Part, event: Event, context: Context) -> Sequence[tuple[str, str]]:
+def _widths(part: parts.Part, event: Event, context: Context) -> Sequence[tuple[str, str]]:
     """Return matchers for one part, narrow to wide, in words."""
     match part:
-        case CommandPart():
+        case parts.CommandPart():
             return _command_widths(part)
-        case FilePart():
+        case parts.FilePart():
             return _file_widths(part, event, context)
-        case FetchPart():
+        case parts.FetchPart():
             return [(f"WebFetch(domain:{part.host})", f"fetching from {part.host}")]
-        case NamePart():
+        case parts.NamePart():
             tool = "Agent" if "Agent" in part.tools else "Skill"
             exact = (f"{tool}({part.text})", f"{tool} {part.text}")
             wide = (f"{tool}({part.name} *)", f"{tool} {part.name} with any arguments")
             return [exact] if part.text == part.name else [exact, wide]
-        case ToolPart():
+        case parts.ToolPart():
             return _tool_widths(part)
 
 
-def _command_widths(part: CommandPart) -> list[tuple[str, str]]:
+def _command_widths(part: parts.CommandPart) -> list[tuple[str, str]]:
     plain = [one for one in part.readings if not one.assigned]
     if not plain:
         return []
@@ -189,8 +180,8 @@ def _says_enough(head: Sequence[str]) -> bool:
     return len(head) == (1 if head[0] not in _TAKES_SUBCOMMAND else 3 if runs else 2)
 
 
-def _file_widths(part: FilePart, event: Event, context: Context) -> list[tuple[str, str]]:
-    tool, verb = ("Edit", "writing") if part.use is Use.WRITE else ("Read", "reading")
+def _file_widths(part: parts.FilePart, event: Event, context: Context) -> list[tuple[str, str]]:
+    tool, verb = ("Edit", "writing") if part.use is parts.Use.WRITE else ("Read", "reading")
     if not part.places or any(letter in part.places[0].named for letter in "*?[\\"):
         return []
     name, cwd = part.places[0].named, event.cwd or context.project
@@ -203,7 +194,7 @@ def _file_widths(part: FilePart, event: Event, context: Context) -> list[tuple[s
     return found
 
 
-def _tool_widths(part: ToolPart) -> list[tuple[str, str]]:
+def _tool_widths(part: parts.ToolPart) -> list[tuple[str, str]]:
     name = next((tool for tool in part.tools if tool.startswith("mcp__")), part.text)
     found = [(name, f"any call of {name}")]
     server, parted, _ = name.removeprefix("mcp__").partition("__")
@@ -219,7 +210,7 @@ def why_none(event: Event, context: Context) -> str:
         return f"{event.name} is about no call of a tool, and rules speak of calls"
     if is_never_remembered(call):
         return "no rule is made of such a command: it is looked at each time"
-    if call.kind is Kind.ASKING:
+    if call.kind is parts.Kind.ASKING:
         return "no rule answers it: only a person does"
     if call.troubles:
         return f"no rule can allow it: {call.troubles[0]}"

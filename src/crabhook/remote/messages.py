@@ -10,46 +10,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from crabhook.bounded import Bounded
-from crabhook.desk.commands import (
-    AllowWithRule,
-    Ask,
-    AskContext,
-    AskDesks,
-    AskEntry,
-    AskHistory,
-    AskObjections,
-    AskOffers,
-    Claim,
-    Command,
-    Decide,
-    EndOrders,
-    Extend,
-    GiveOrder,
-    KeepRule,
-    Outcome,
-    Refused,
-    Snooze,
-    Steer,
-    StopSession,
-    TakeBackNote,
-)
-from crabhook.desk.updates import (
-    Claimed,
-    ContextReady,
-    DesksChanged,
-    DesksRead,
-    EntryRead,
-    HistoryRead,
-    HouseChanged,
-    News,
-    ObjectionsReady,
-    OffersReady,
-    OrdersChanged,
-    SessionsChanged,
-    SessionsSeen,
-    Snapshot,
-    TroublesChanged,
-)
+from crabhook.desk import commands, updates
 from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.card import State as Waits
 from crabhook.model.jsontext import in_pieces
@@ -62,31 +23,31 @@ if TYPE_CHECKING:
     from crabhook.model.event import Event
 
 CALLS: Mapping[str, Any] = {
-    "Decide": Decide,
-    "Remember": AllowWithRule,
-    "Claim": Claim,
-    "Adjust": Extend | Snooze,
-    "GiveOrder": GiveOrder,
-    "EndOrders": EndOrders,
-    "Steer": Steer,
-    "TakeBackNote": TakeBackNote,
-    "StopSession": StopSession,
-    "KeepRule": KeepRule,
-    "Offers": AskOffers,
-    "Context": AskContext,
-    "Objections": AskObjections,
-    "History": AskHistory,
-    "Entry": AskEntry,
-    "Desks": AskDesks,
+    "Decide": commands.Decide,
+    "Remember": commands.AllowWithRule,
+    "Claim": commands.Claim,
+    "Adjust": commands.Extend | commands.Snooze,
+    "GiveOrder": commands.GiveOrder,
+    "EndOrders": commands.EndOrders,
+    "Steer": commands.Steer,
+    "TakeBackNote": commands.TakeBackNote,
+    "StopSession": commands.StopSession,
+    "KeepRule": commands.KeepRule,
+    "Offers": commands.AskOffers,
+    "Context": commands.AskContext,
+    "Objections": commands.AskObjections,
+    "History": commands.AskHistory,
+    "Entry": commands.AskEntry,
+    "Desks": commands.AskDesks,
 }
 """The calls of the service that carry a command, each with the command, or a union of them."""
-READ: Mapping[type[Ask], type[News]] = {
-    AskOffers: OffersReady,
-    AskContext: ContextReady,
-    AskObjections: ObjectionsReady,
-    AskHistory: HistoryRead,
-    AskEntry: EntryRead,
-    AskDesks: DesksRead,
+READ: Mapping[type[commands.Ask], type[updates.News]] = {
+    commands.AskOffers: updates.OffersReady,
+    commands.AskContext: updates.ContextReady,
+    commands.AskObjections: updates.ObjectionsReady,
+    commands.AskHistory: updates.HistoryRead,
+    commands.AskEntry: updates.EntryRead,
+    commands.AskDesks: updates.DesksRead,
 }
 """What is read for each command that asks."""
 _CALL_OF = {kind: rpc for rpc, told in CALLS.items() for kind in getattr(told, "__args__", (told,))}
@@ -94,13 +55,13 @@ _CALL_OF = {kind: rpc for rpc, told in CALLS.items() for kind in getattr(told, "
 NEWS: Mapping[type, str] = {
     Card: "card",
     FeedEntry: "feed",
-    OrdersChanged: "orders",
-    SessionsChanged: "sessions",
-    SessionsSeen: "sessions_seen",
-    TroublesChanged: "troubles",
-    DesksChanged: "desks",
-    Claimed: "claimed",
-    HouseChanged: "house",
+    updates.OrdersChanged: "orders",
+    updates.SessionsChanged: "sessions",
+    updates.SessionsSeen: "sessions_seen",
+    updates.TroublesChanged: "troubles",
+    updates.DesksChanged: "desks",
+    updates.Claimed: "claimed",
+    updates.HouseChanged: "house",
 }
 """The news that are told to every desk, each with its part of a WatchEvent."""
 _NEWS = {part: kind for kind, part in NEWS.items()}
@@ -118,7 +79,7 @@ PAYLOAD_LIMIT = 64 << 10  # bytes of an input that is sent with its card
 # Commands, and what became of them.
 
 
-def request_of(command: Command) -> tuple[str, Any]:
+def request_of(command: commands.Command) -> tuple[str, Any]:
     """Return the name of the call that carries a command, and its request; raises WireError."""
     rpc = _CALL_OF.get(type(command))
     if rpc is None:
@@ -126,41 +87,45 @@ def request_of(command: Command) -> tuple[str, Any]:
     return rpc, to_message(command, getattr(pb, f"{rpc}Request"), CALLS[rpc])
 
 
-def command_in(rpc: str, request: Message) -> Command:
+def command_in(rpc: str, request: Message) -> commands.Command:
     """Return the command that a call carries; raises WireError."""
-    command: Command = to_value(request, CALLS[rpc])
+    command: commands.Command = to_value(request, CALLS[rpc])
     return command
 
 
-def response_of(rpc: str, outcome: Outcome, seq: int, read: News | None = None) -> Any:  # noqa: ANN401 - a response
+def response_of(
+    rpc: str, outcome: commands.Outcome, seq: int, read: updates.News | None = None
+) -> Any:  # noqa: ANN401 - a response
     """Return what a call is answered: the outcome, the last news before it, and what was read."""
     message = getattr(pb, f"{rpc}Response")(
-        outcome=to_message(outcome, pb.Outcome, Outcome), seq=seq
+        outcome=to_message(outcome, pb.Outcome, commands.Outcome), seq=seq
     )
     if read is not None:
         message.read.CopyFrom(to_message(read, getattr(pb, type(read).__name__)))
     return message
 
 
-def outcome_in(response: Any) -> Outcome:  # noqa: ANN401 - a response
+def outcome_in(response: Any) -> commands.Outcome:  # noqa: ANN401 - a response
     """Return what became of a command; raises WireError."""
-    outcome: Outcome = to_value(response.outcome, Outcome)
+    outcome: commands.Outcome = to_value(response.outcome, commands.Outcome)
     return outcome
 
 
-def read_in(response: Any, asked: Ask) -> News | None:  # noqa: ANN401 - a response
+def read_in(response: Any, asked: commands.Ask) -> updates.News | None:  # noqa: ANN401 - a response
     """Return what was read for a command that asked, if anything was; raises WireError."""
-    news: News | None = None
+    news: updates.News | None = None
     if response.HasField("read"):
         news = to_value(response.read, READ[type(asked)])
     return news
 
 
-def outcome_unknown(command: Command) -> Outcome:
+def outcome_unknown(command: commands.Command) -> commands.Outcome:
     """Return what became of a command whose answer was lost."""
     number = getattr(command, "card", 0)
     where = f"look at #{number}" if number else "look at what the desk shows"
-    return Refused(f"the connection was lost, and whether it was done is not known: {where}")
+    return commands.Refused(
+        f"the connection was lost, and whether it was done is not known: {where}"
+    )
 
 
 # News.
@@ -175,9 +140,9 @@ class State:
     sessions: int
     troubles: tuple[str, ...]
     holdable: tuple[str, ...]
-    claims: tuple[Claimed, ...]
+    claims: tuple[updates.Claimed, ...]
     desks: int
-    house: HouseChanged | None
+    house: updates.HouseChanged | None
 
 
 class Cursor(NamedTuple):
@@ -275,7 +240,7 @@ def card_message(card: Card, inputs: Inputs, limit: int | None = None) -> pb.Car
 
 
 def event_of(
-    news: News, seq: int = 0, limit: int = PAYLOAD_LIMIT, inputs: Inputs | None = None
+    news: updates.News, seq: int = 0, limit: int = PAYLOAD_LIMIT, inputs: Inputs | None = None
 ) -> pb.WatchEvent:
     """Return the event that tells a piece of news, long inputs left out; raises WireError."""
     event, part = pb.WatchEvent(seq=seq), NEWS.get(type(news))
@@ -288,16 +253,16 @@ def event_of(
     return event
 
 
-def news_in(event: pb.WatchEvent) -> News | None:
+def news_in(event: pb.WatchEvent) -> updates.News | None:
     """Return the news in an event; None if no screen needs it.  Raises WireError."""
     part = event.WhichOneof("news") or ""
     kind = _NEWS.get(part)
-    news: News | None = None if kind is None else to_value(getattr(event, part), kind)
+    news: updates.News | None = None if kind is None else to_value(getattr(event, part), kind)
     return news
 
 
 def events_of(
-    snapshot: Snapshot, limit: int = PAYLOAD_LIMIT, inputs: Inputs | None = None
+    snapshot: updates.Snapshot, limit: int = PAYLOAD_LIMIT, inputs: Inputs | None = None
 ) -> Iterator[pb.WatchEvent]:
     """Yield the events that tell all there is, each made when it is wanted, but for the last."""
     state = State(*(getattr(snapshot, one.name) for one in fields(State)))
@@ -307,10 +272,10 @@ def events_of(
     for entry in snapshot.feed:
         yield event_of(entry)
     for one in snapshot.live:
-        yield event_of(SessionsSeen((one,)))
+        yield event_of(updates.SessionsSeen((one,)))
 
 
-def snapshot_of(state: pb.State, told: Iterable[News]) -> Snapshot:
+def snapshot_of(state: pb.State, told: Iterable[updates.News]) -> updates.Snapshot:
     """Return all there is, of the news that `events_of` made; raises WireError."""
     cards, feed, live = list[Card](), list[FeedEntry](), list[SessionView]()
     for news in told:
@@ -319,10 +284,10 @@ def snapshot_of(state: pb.State, told: Iterable[News]) -> Snapshot:
                 cards.append(news)
             case FeedEntry():
                 feed.append(news)
-            case SessionsSeen(changed):
+            case updates.SessionsSeen(changed):
                 live += changed
     beside: State = to_value(state, State)
-    return Snapshot(
+    return updates.Snapshot(
         waiting=tuple(card for card in cards if card.state is Waits.WAITING),
         ended=tuple(card for card in cards if card.state is not Waits.WAITING),
         feed=tuple(feed),

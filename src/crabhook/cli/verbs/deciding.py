@@ -7,16 +7,7 @@ from itertools import takewhile
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached, Teller, name_of, seen
-from crabhook.desk.commands import (
-    AskObjections,
-    Decide,
-    Done,
-    NotAllowed,
-    Outcome,
-    Refused,
-    Stale,
-    TooLate,
-)
+from crabhook.desk import commands
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision
 from crabhook.model.jsontext import Value
@@ -32,12 +23,12 @@ OPENING = frozenset({"approve", "answer", "edit", "pass", "ask"})
 To pass or to hand back lets a call run where the agent's mode asks nobody.
 """
 
-CODES: Mapping[type[Outcome], int] = {
-    Done: DONE,
-    TooLate: TOO_LATE,
-    Stale: CHANGED,
-    Refused: FAILED,
-    NotAllowed: NOT_ALLOWED,
+CODES: Mapping[type[commands.Outcome], int] = {
+    commands.Done: DONE,
+    commands.TooLate: TOO_LATE,
+    commands.Stale: CHANGED,
+    commands.Refused: FAILED,
+    commands.NotAllowed: NOT_ALLOWED,
 }
 RESULTS = {DONE: "done", TOO_LATE: "too-late", CHANGED: "changed", NOT_ALLOWED: "not-allowed"}
 """The codes as `--json` names them; any other is "refused"."""
@@ -159,15 +150,15 @@ async def decide(wish: Wish, number: int, here: Attached) -> Told:
     assert card is not None  # noqa: S101 - else it was unfit
     decision = decision_for(wish, card)
     if wish.verb == "edit":
-        await here.submit(AskObjections(card.number, decision))
+        await here.submit(commands.AskObjections(card.number, decision))
         if objections := here.replica.objections(card.number, decision):
             words = f"#{number} cannot be changed so from here: {'; '.join(objections)}"
             return Told(number, f"{words}; decide it at a desk", FAILED)
-    outcome = await here.submit(Decide(card.number, card.revision, decision))
+    outcome = await here.submit(commands.Decide(card.number, card.revision, decision))
     card, code = here.replica.card(number) or card, CODES[type(outcome)]
-    if isinstance(outcome, Done):
+    if isinstance(outcome, commands.Done):
         return _told(card, f"#{number} {decision.verdict.done}", code, here)
     words = f"#{number}: {outcome.why}"
-    if isinstance(outcome, TooLate) and card.state is not State.WAITING:
+    if isinstance(outcome, commands.TooLate) and card.state is not State.WAITING:
         words = f"#{number} has ended: {_ending(card, here)}; this answer changed nothing"
     return _told(card, words, code, here)

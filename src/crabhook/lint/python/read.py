@@ -4,20 +4,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from crabhook.lint import script
 from crabhook.lint.discover import shebang
 from crabhook.lint.python.exits import exits, lapses
 from crabhook.lint.python.tree import Tree
 from crabhook.lint.python.written import Output, written
-from crabhook.lint.script import (
-    Answer,
-    CannotParseError,
-    Language,
-    Named,
-    Reading,
-    Script,
-    Source,
-    Wait,
-)
 from crabhook.tables import names
 
 MAX_FIELDS = 1000
@@ -37,53 +28,53 @@ _SECONDS = tuple(
 _METHODS = frozenset({"communicate", "wait", "join"})
 
 
-def readings(tree: Tree) -> Iterator[tuple[ast.Call, Reading]]:
+def readings(tree: Tree) -> Iterator[tuple[ast.Call, script.Reading]]:
     """Yield the calls that read the input, and how."""
     for node in tree.nodes:
         if isinstance(node, ast.Call) and (source := _source(tree, node)):
-            yield node, Reading(tree.place(node), source, _guarded(tree, node, ()))
+            yield node, script.Reading(tree.place(node), source, _guarded(tree, node, ()))
 
 
-def asked(tree: Tree, inputs: Sequence[ast.Call]) -> tuple[list[Named], list[Named]]:
+def asked(tree: Tree, inputs: Sequence[ast.Call]) -> tuple[list[script.Named], list[script.Named]]:
     """Return the names that the script asks its input for, and its environment variables."""
-    fields, variables, followed = list[Named](), list[Named](), 0
+    fields, variables, followed = list[script.Named](), list[script.Named](), 0
     for node in tree.nodes:
         owner, key = _asked(tree, node)
         if owner is None or not key:
             continue
         if tree.dotted(owner) in {"os.environ", "os.getenv"}:
-            variables.append(Named(tree.place(node), key))
+            variables.append(script.Named(tree.place(node), key))
         elif followed < MAX_FIELDS:
             followed += 1
             if any(one in inputs for one in tree.follow(owner)):
-                fields.append(Named(tree.place(node), key))
+                fields.append(script.Named(tree.place(node), key))
     return fields, variables
 
 
-def _source(tree: Tree, call: ast.Call) -> Source | None:
+def _source(tree: Tree, call: ast.Call) -> script.Source | None:
     name = tree.called(call)
     if name in {"input", "builtins.input"}:
-        return Source.LINES
+        return script.Source.LINES
     if name in {"json.load", "json.loads"} and call.args:
         found = {_origin(tree, one) for one in tree.follow(call.args[0])}
-        return next((source for source in Source if source in found), None)
+        return next((source for source in script.Source if source in found), None)
     return None
 
 
-def _origin(tree: Tree, node: ast.expr) -> Source | None:
+def _origin(tree: Tree, node: ast.expr) -> script.Source | None:
     """Return the origin of a text, or of a file that is read."""
     while True:
         if tree.dotted(node) in _STDIN:
-            return Source.JSON
+            return script.Source.JSON
         if tree.called(node) == "input":
-            return Source.LINES
+            return script.Source.LINES
         if tree.called(node) in {"open", "io.open", "pathlib.Path"}:
-            return Source.FILE
+            return script.Source.FILE
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _PASSING:
                 node = value
             case ast.Subscript(value=value) if tree.dotted(value) == "sys.argv":
-                return Source.ARGUMENTS
+                return script.Source.ARGUMENTS
             case _:
                 return None
 
@@ -112,14 +103,14 @@ def _asked(tree: Tree, node: ast.AST) -> tuple[ast.expr | None, str]:
     return None, ""
 
 
-def waits(tree: Tree) -> Iterator[Wait]:
+def waits(tree: Tree) -> Iterator[script.Wait]:
     """Yield the waits whose length is written in the script."""
     for node in tree.nodes:
         if isinstance(node, ast.Call) and (given := _given(tree, node)) is not None:
             length, what = given
             if (seconds := _number(tree.constant(length))) is not None:
                 rounds = _rounds(tree, node) if what == "sleep" else 1
-                yield Wait(tree.place(node), seconds * rounds, what)
+                yield script.Wait(tree.place(node), seconds * rounds, what)
 
 
 def _given(tree: Tree, call: ast.Call) -> tuple[ast.expr, str] | None:
@@ -154,22 +145,22 @@ def _number(value: object) -> float | None:
     return float(value) if 0 <= value < 1e9 else None
 
 
-def read_python(text: str) -> Script:
+def read_python(text: str) -> script.Script:
     """Return what a Python script's text says it does.  Raises CannotParseError."""
     try:
         return _read(Tree(text), text)
     except RecursionError as error:
-        raise CannotParseError("it is nested deeper than can be read") from error
+        raise script.CannotParseError("it is nested deeper than can be read") from error
 
 
-def _read(tree: Tree, text: str) -> Script:
+def _read(tree: Tree, text: str) -> script.Script:
     output = written(tree)
     inputs = dict(readings(tree))
-    agents = [call for call, reading in inputs.items() if reading.source is Source.JSON]
+    agents = [call for call, reading in inputs.items() if reading.source is script.Source.JSON]
     fields, variables = asked(tree, agents)
     left = tuple(exits(tree, output))
-    return Script(
-        language=Language.PYTHON,
+    return script.Script(
+        language=script.Language.PYTHON,
         shebang=shebang(text),
         answers=tuple(_answers(tree, output)),
         chatter=tuple(output.chatter.values()),
@@ -184,7 +175,7 @@ def _read(tree: Tree, text: str) -> Script:
     )
 
 
-def _answers(tree: Tree, output: Output) -> Iterator[Answer]:
+def _answers(tree: Tree, output: Output) -> Iterator[script.Answer]:
     """Yield the answers, with plain text that surely comes before them."""
     for call, answers in output.answers.items():
         before = (getattr(statement, "value", None) for statement in tree.before(call))

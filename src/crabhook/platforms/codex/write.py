@@ -12,6 +12,7 @@ from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical, literal, object_at, text_at
 from crabhook.model.question import read_questions
+from crabhook.platforms import dialect
 from crabhook.platforms.codex.events import (
     COMMANDS,
     EVENTS,
@@ -19,19 +20,6 @@ from crabhook.platforms.codex.events import (
     UNASKED_MODES,
     Way,
     asks,
-)
-from crabhook.platforms.dialect import (
-    ALLOWS,
-    ANY,
-    LIMITS,
-    Body,
-    Limits,
-    Words,
-    check_parts,
-    check_reason,
-    check_verdict,
-    offering,
-    runs,
 )
 from crabhook.platforms.rows import Also
 
@@ -96,12 +84,12 @@ def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
     row = EVENTS[event.name]
     has_tool = event.tool is not None
-    return offering(
+    return dialect.offering(
         row,
         (Beside.NOTE, Also.CONTEXT in row.also or event.name == "PermissionRequest"),
         (Beside.INPUT, event.name == "PreToolUse" and has_tool),
         (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not asks(event)),
-        runs=runs(event, row, _EDITS, QUESTION_TOOL),
+        runs=dialect.runs(event, row, _EDITS, QUESTION_TOOL),
     )
 
 
@@ -136,20 +124,20 @@ def limits(event: Event) -> tuple[str, ...]:
     return (_APPROVES_NOTHING if unasked else _APPROVES_WHAT_FOLLOWS,)
 
 
-_LIMITS: Limits = LIMITS | {
-    "halt": (ALLOWS | {Verdict.PASS}, "stops no session"),
+_LIMITS: dialect.Limits = dialect.LIMITS | {
+    "halt": (dialect.ALLOWS | {Verdict.PASS}, "stops no session"),
     "suppress_output": ((), "suppresses nothing: Codex takes the whole answer for void"),
-    "interrupt": (ANY, "interrupts nothing"),
-    "output": (ANY, "replaces no output"),
+    "interrupt": (dialect.ANY, "interrupts nothing"),
+    "output": (dialect.ANY, "replaces no output"),
 }
 
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     who, offered = f"Codex's {event.name}", choices(event)
-    check_verdict(who, decision.verdict, offered, EVENTS[event.name].verdicts)
-    check_reason(decision, ", and Codex goes ahead without one")
-    check_parts(who, decision, offered, _LIMITS)
+    dialect.check_verdict(who, decision.verdict, offered, EVENTS[event.name].verdicts)
+    dialect.check_reason(decision, ", and Codex goes ahead without one")
+    dialect.check_parts(who, decision, offered, _LIMITS)
     if decision.updated_input is not None and asks(event):
         _check_answers(decision.updated_input)
     elif decision.updated_input is not None:
@@ -179,7 +167,7 @@ _UNSAID = "The operator gave no reason."
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
-    row, words = EVENTS[event.name], Words()
+    row, words = EVENTS[event.name], dialect.Words()
     _verdict(words, event, decision)
     answered = decision.updated_input is not None and event.name == "PreToolUse" and asks(event)
     if decision.note and Also.CONTEXT in row.also and not answered:
@@ -208,7 +196,7 @@ def _asks_for(event: Event, decision: Decision) -> bool:
     )
 
 
-def _verdict(words: Words, event: Event, decision: Decision) -> None:
+def _verdict(words: dialect.Words, event: Event, decision: Decision) -> None:
     match _way(event, decision):
         case Way.SILENCE:
             words.pass_on(decision)
@@ -216,7 +204,7 @@ def _verdict(words: Words, event: Event, decision: Decision) -> None:
             _permission(words, event, decision)
         case Way.DECISION:
             denied = decision.verdict is Verdict.DENY
-            body: Body = {"behavior": decision.verdict.value}
+            body: dialect.Body = {"behavior": decision.verdict.value}
             words.specific["decision"] = body | (
                 {"message": _said(decision.reason)} if denied else {}
             )
@@ -224,7 +212,7 @@ def _verdict(words: Words, event: Event, decision: Decision) -> None:
             words.top |= {"decision": "block", "reason": _said(decision.reason)}
 
 
-def _permission(words: Words, event: Event, decision: Decision) -> None:
+def _permission(words: dialect.Words, event: Event, decision: Decision) -> None:
     if decision.verdict is Verdict.DENY or decision.updated_input is None:
         _deny(words, decision.reason)
     elif asks(event):
@@ -235,7 +223,7 @@ def _permission(words: Words, event: Event, decision: Decision) -> None:
         words.specific["updatedInput"] = dict(decision.updated_input)
 
 
-def _deny(words: Words, reason: str) -> None:
+def _deny(words: dialect.Words, reason: str) -> None:
     words.specific["permissionDecision"] = "deny"
     words.specific["permissionDecisionReason"] = _said(reason)
 

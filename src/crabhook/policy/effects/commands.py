@@ -8,17 +8,8 @@ from posixpath import basename
 
 from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders, searched
+from crabhook.policy.effects import objects
 from crabhook.policy.effects.line import SHOWERS, Known, find_roots
-from crabhook.policy.effects.objects import (
-    BROUGHT,
-    DOUBT,
-    Scene,
-    Search,
-    Subject,
-    branches,
-    host,
-    hosts,
-)
 from crabhook.policy.effects.table import (
     AS,
     ONLY_NAMES,
@@ -52,22 +43,22 @@ class Reader:
     what the line brings from the net, or decodes, for others.
     """
 
-    def __init__(self, known: Known, scene: Scene) -> None:
+    def __init__(self, known: Known, scene: objects.Scene) -> None:
         self._known, self._scene = known, scene
-        self.told: list[tuple[str, Subject]] = []
+        self.told: list[tuple[str, objects.Subject]] = []
         self.unknown: dict[str, None] = {}
         self.given, self.decoded = False, False
         self.ran: set[str] = set()
         self.fetched: dict[str, None] = {}
         self.saved: set[str] = set()
-        self.searches: dict[Search, None] = {}
+        self.searches: dict[objects.Search, None] = {}
         self.away: dict[Argv, str] = {}  # what runs elsewhere, with where that is
         self.own_words: dict[tuple[Word, ...], int] = {}  # of commands that bring such
         self._at, self._command = "", Command(())
 
-    def tell(self, name: str, subject: Subject | str = "") -> None:
+    def tell(self, name: str, subject: objects.Subject | str = "") -> None:
         """Add an effect and its object."""
-        one = Subject(subject) if isinstance(subject, str) else subject
+        one = objects.Subject(subject) if isinstance(subject, str) else subject
         one = replace(one, at=self._at) if self._at else one
         is_disk = one.device and name in ("writes", "empties", "deletes", "moves")
         self.told.append(("disk" if is_disk else name, one))
@@ -87,7 +78,7 @@ class Reader:
 
     def _read(self, argv: Argv, *, sure: bool, hidden: bool, depth: int = 0) -> None:
         first = argv[0]
-        if first.startswith(DOUBT):
+        if first.startswith(objects.DOUBT):
             self.given = True
             self.tell("untold", first[1:])
         elif not (hidden and " " in first):  # that is a script, which is read as one beside this
@@ -102,7 +93,7 @@ class Reader:
             self._read_behind(argv, depth)
 
     def _read_known(self, name: str, argv: Argv, depth: int) -> None:
-        doubtful = any(DOUBT in word for word in argv[1:])
+        doubtful = any(objects.DOUBT in word for word in argv[1:])
         self.given |= name in _EVALUATE and doubtful
         if interpreter := table().interpreters.get(name):
             self._interpret(interpreter, argv, depth)
@@ -121,7 +112,7 @@ class Reader:
 
     def _read_script(self, text: str, depth: int) -> None:
         """Read a script text given to a shell elsewhere."""
-        script = read_script(text.replace(DOUBT, ""), {})
+        script = read_script(text.replace(objects.DOUBT, ""), {})
         for trouble in script.troubles[:1]:
             self.tell("untold", trouble)
         for command in script.commands:
@@ -129,14 +120,14 @@ class Reader:
                 self.read(command, sure=True, depth=depth)
         for one in script.redirects:
             if one.flow is not Flow.READ and one.target.text not in STREAMS:
-                self.tell("writes", Subject(one.target.text))
+                self.tell("writes", objects.Subject(one.target.text))
 
     @contextmanager
     def _elsewhere(self, where: str) -> Iterator[None]:
         """Read what runs in another place, where words name no local file."""
         before = self._at, self._scene
         self._at = f"{where} {self._at}".strip()
-        self._scene = Scene(self._scene.context, Folders((), sure=False))
+        self._scene = objects.Scene(self._scene.context, Folders((), sure=False))
         try:
             yield
         finally:
@@ -148,7 +139,7 @@ class Reader:
             self._read(rest, sure=False, hidden=True, depth=depth)
         if name == "eval" or name in SHELLS:
             for word in argv[1:]:
-                text = word[1:].strip('"') if word.startswith(DOUBT) else ""
+                text = word[1:].strip('"') if word.startswith(objects.DOUBT) else ""
                 for command in read_script(text, {}).commands:
                     for inside in self._known.argvs(command) if command.words else ():
                         if inside:
@@ -161,7 +152,7 @@ class Reader:
         call = CallWords(words, facts.valued.get(name, frozenset()))
         fitting = [(form, skip) for form in forms if (skip := form.fits(call)) >= 0]
         asks_nothing = max((form.weight for form, _ in fitting if not form.effects), default=0)
-        doubtful = [one for one in call.operands[:1] if one.startswith(DOUBT)]
+        doubtful = [one for one in call.operands[:1] if one.startswith(objects.DOUBT)]
         if doubtful and any(form.verbs for form in forms):
             self.tell("untold", f"{name} {doubtful[0][1:]}")
         told = {effect for form, _ in fitting for effect, _ in form.effects}
@@ -194,8 +185,8 @@ class Reader:
             return
         if words and not self._at and len(self._command.words) == len(call.words) + 1:
             self.own_words[self._command.words] = own + 1
-        name = named[0].removeprefix(DOUBT) if named and designation else ""
-        name = host(name).text if place == "on-host" else name
+        name = named[0].removeprefix(objects.DOUBT) if named and designation else ""
+        name = objects.host(name).text if place == "on-host" else name
         with self._elsewhere(table().places[place].format(name or "another machine")):
             if place == "on-host" and any(set(one) & _SHELL_WORDS for one in words):
                 texts.append(" ".join(words))
@@ -223,7 +214,7 @@ class Reader:
                 certain = sure and not (brought and (self._known.tracked or not self._known.found))
                 taken = globs or (self._known.found_globs if brought else ())
                 for place in self._scene.places(one):
-                    self.searches[Search(place.named, taken, certain)] = None
+                    self.searches[objects.Search(place.named, taken, certain)] = None
 
     def _on(self, effect: str, designation: str, call: CallWords, skip: int, name: str) -> None:
         """Add an effect for each of its objects."""
@@ -234,19 +225,19 @@ class Reader:
             self._on_values(effect, designation, call)
         elif designation == "host":
             copies = name in _COPIERS
-            found = list(hosts(call.words if copies else operands, bare=not copies))
-            for subject in found or ([] if copies else [Subject("")]):
+            found = list(objects.hosts(call.words if copies else operands, bare=not copies))
+            for subject in found or ([] if copies else [objects.Subject("")]):
                 self.tell(effect, subject)
             self.saved |= {basename(one.partition("?")[0]) for one in operands}
         elif designation == "to":
             named = [one for one in operands if one[:1] not in "+@"]  # as `dig` has them
-            self.tell(effect, host(named[0]) if named else "")
+            self.tell(effect, objects.host(named[0]) if named else "")
         elif designation != "alone":
             names = {
                 "": "",
-                "remote": branches(operands),
-                "names": ", ".join(one.removeprefix(DOUBT) for one in operands[:3]),
-                "form": " ".join([name, *call.operands[: max(skip, 1)]]).replace(DOUBT, ""),
+                "remote": objects.branches(operands),
+                "names": ", ".join(one.removeprefix(objects.DOUBT) for one in operands[:3]),
+                "form": " ".join([name, *call.operands[: max(skip, 1)]]).replace(objects.DOUBT, ""),
             }
             self.tell(effect, names[designation])
         elif not call.words:
@@ -260,7 +251,7 @@ class Reader:
             begun = (one for one in call.words if one.startswith(designation))
             values = [one.removeprefix(designation) for one in begun]
         if effect in ("network", "sends"):
-            for subject in hosts(values, bare=True):
+            for subject in objects.hosts(values, bare=True):
                 self.tell(effect, subject)
             return
         values = values or (["."] if designation.endswith("|.") else [])
@@ -280,12 +271,12 @@ class Reader:
             for subject in self._scene.files(chosen):
                 self.tell(effect, replace(subject, text=f"what is found in {subject.text}"))
             return
-        if BROUGHT in operands and designation != "first":
-            chosen = [*dict.fromkeys((*chosen, BROUGHT))]
+        if objects.BROUGHT in operands and designation != "first":
+            chosen = [*dict.fromkeys((*chosen, objects.BROUGHT))]
         if name in _COPIERS:
             chosen = [one for one in chosen if not _REMOTE_COPY.fullmatch(one)]
         if not table().kinds[effect].file:
-            self.tell(effect, ", ".join(one.removeprefix(DOUBT) for one in chosen[:3]))
+            self.tell(effect, ", ".join(one.removeprefix(objects.DOUBT) for one in chosen[:3]))
             return
         for subject in self._scene.files(one for one in chosen if one != "-"):
             self.tell(effect, subject)
@@ -309,7 +300,7 @@ class Reader:
         first = next((word for word in words if word[:1] != "-"), "")
         call = CallWords(words, one.valued)
         if codes:
-            self.given |= any(DOUBT in word for word in words[codes[0] :])
+            self.given |= any(objects.DOUBT in word for word in words[codes[0] :])
             self.tell("runs-code", one.title)
         elif module >= 0 and words[module + 1 :]:
             runs = words[module + 1 :]
@@ -323,7 +314,7 @@ class Reader:
         elif one.shell and any(
             re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*|--command.*", word) for word in words
         ):
-            self.given |= any(DOUBT in word for word in words)
+            self.given |= any(objects.DOUBT in word for word in words)
         elif one.shell and reads_script(argv):
             self.given = True
         else:
@@ -340,9 +331,9 @@ class Reader:
                 self.tell("runs-code", one.title)
             elif verb:
                 self.tell("runs-project")
-        elif file.startswith(DOUBT):
+        elif file.startswith(objects.DOUBT):
             self.given = True
-            if not file.startswith(f"{DOUBT}<("):
+            if not file.startswith(f"{objects.DOUBT}<("):
                 self.tell("untold", file[1:])
         elif re.match(r"https?://|npm:|jsr:", file):
             self.tell("runs-downloaded", file)

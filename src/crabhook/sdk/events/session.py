@@ -5,23 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from crabhook.sdk.event import Answer, Event, Flag, Number, Object, Text, Verdict
-from crabhook.sdk.events.calls import (
-    Askable,
-    Blockable,
-    Deniable,
-    Fillable,
-    Haltable,
-    Preventable,
-    TakesContext,
-    TalksToUser,
-    words,
-)
+from crabhook.sdk.events import calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class SessionStart(TakesContext, TalksToUser):
+class SessionStart(calls.TakesContext, calls.TalksToUser):
     """A session begins: `source` says from what (startup, resume, clear ...)."""
 
     source = Text("source")
@@ -40,7 +30,7 @@ class Setup(Event):
     trigger = Text("trigger")
 
 
-class PreCompact(Blockable):
+class PreCompact(calls.Blockable):
     """The conversation is about to be compacted (Gemini: PreCompress).
 
     `block` leaves it as it is, on Claude Code alone.
@@ -57,7 +47,7 @@ class PostCompact(Event):
     compact_summary = Text("compact_summary")
 
 
-class PreModelSwitch(Deniable, Askable, TalksToUser):
+class PreModelSwitch(calls.Deniable, calls.Askable, calls.TalksToUser):
     """The session is about to go on with another model (Claude Code)."""
 
     verdicts = frozenset({Verdict.ALLOW})
@@ -71,7 +61,7 @@ class PreModelSwitch(Deniable, Askable, TalksToUser):
         return Answer(Verdict.ALLOW)
 
 
-class PostModelSwitch(TakesContext, TalksToUser):
+class PostModelSwitch(calls.TakesContext, calls.TalksToUser):
     """The session goes on with another model (Claude Code), which reads the context."""
 
     from_model = Text("from_model")
@@ -79,14 +69,14 @@ class PostModelSwitch(TakesContext, TalksToUser):
     source = Text("source")
 
 
-class ConfigChange(Preventable):
+class ConfigChange(calls.Preventable):
     """A settings file has changed (Claude Code).  `block` keeps it out of this session."""
 
     source = Text("source")
     file_path = Text("file_path")
 
 
-class Elicitation(Fillable):
+class Elicitation(calls.Fillable):
     """An MCP server asks the user something (Claude Code)."""
 
     mcp_server_name = Text("mcp_server_name")
@@ -97,7 +87,7 @@ class Elicitation(Fillable):
     requested_schema = Object("requested_schema")
 
 
-class ElicitationResult(Fillable):
+class ElicitationResult(calls.Fillable):
     """The user has answered an MCP server (Claude Code); an answer here replaces theirs."""
 
     mcp_server_name = Text("mcp_server_name")
@@ -147,7 +137,7 @@ class WorktreeRemove(Event):
     worktree_path = Text("worktree_path")
 
 
-class _Prompt(Preventable, TakesContext, TalksToUser, Haltable):
+class _Prompt(calls.Preventable, calls.TakesContext, calls.TalksToUser, calls.Haltable):
     """Something is about to be put to the model."""
 
     prompt = Text("prompt")
@@ -168,7 +158,7 @@ class UserPromptExpansion(_Prompt):
     command_args = Text("command_args")
 
 
-class _Ending(TalksToUser):
+class _Ending(calls.TalksToUser):
     """An agent is about to stop; `stop_hook_active` says that a hook has sent it on before."""
 
     verdicts = frozenset({Verdict.KEEP_GOING})
@@ -182,10 +172,10 @@ class _Ending(TalksToUser):
         """
         if self.stop_hook_active and not again:
             return None
-        return Answer(Verdict.KEEP_GOING, words(reason))
+        return Answer(Verdict.KEEP_GOING, calls.words(reason))
 
 
-class Stop(_Ending, Haltable):
+class Stop(_Ending, calls.Haltable):
     """The agent is about to end its turn (Gemini: AfterAgent)."""
 
 
@@ -195,7 +185,7 @@ class SubagentStop(_Ending):
     agent_transcript_path = Text("agent_transcript_path")
 
 
-class SubagentStart(TakesContext, TalksToUser):
+class SubagentStart(calls.TakesContext, calls.TalksToUser):
     """A subagent begins (Claude Code, Codex); the context goes to it."""
 
 
@@ -227,7 +217,7 @@ class Notification(Event):
     notification_type = Text("notification_type")
 
 
-class TeammateIdle(TalksToUser, Haltable):
+class TeammateIdle(calls.TalksToUser, calls.Haltable):
     """A teammate has nothing to do (Claude Code)."""
 
     verdicts = frozenset({Verdict.KEEP_GOING})
@@ -236,10 +226,10 @@ class TeammateIdle(TalksToUser, Haltable):
 
     def keep_going(self, reason: str) -> Answer:
         """Send it on; it reads the reason.  Nothing tells how often that was done before."""
-        return Answer(Verdict.KEEP_GOING, words(reason))
+        return Answer(Verdict.KEEP_GOING, calls.words(reason))
 
 
-class _Task(Blockable):
+class _Task(calls.Blockable):
     """A task of a team's."""
 
     task_id = Text("task_id")
@@ -263,7 +253,7 @@ class _Request(Event):
     llm_request = Object("llm_request")
 
 
-class BeforeModel(_Request, Preventable, TalksToUser, Haltable):
+class BeforeModel(_Request, calls.Preventable, calls.TalksToUser, calls.Haltable):
     """A request is about to go to the model.  `block` ends the turn."""
 
     def patch(self, llm_request: Mapping[str, Any]) -> Answer:
@@ -271,7 +261,7 @@ class BeforeModel(_Request, Preventable, TalksToUser, Haltable):
         return Answer(specific={"llm_request": dict(llm_request)})
 
 
-class AfterModel(_Request, Blockable, TalksToUser, Haltable):
+class AfterModel(_Request, calls.Blockable, calls.TalksToUser, calls.Haltable):
     """A piece of the model's answer has come.  `block` drops it."""
 
     llm_response = Object("llm_response")

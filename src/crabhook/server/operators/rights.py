@@ -6,42 +6,7 @@ from hashlib import sha256
 from math import inf
 from typing import Any, Protocol, TypeVar
 
-from crabhook.desk.commands import (
-    BARE_DENIAL,
-    AllowWithRule,
-    AskContext,
-    AskDesks,
-    AskEntry,
-    AskHistory,
-    AskObjections,
-    AskOffers,
-    Claim,
-    Command,
-    Decide,
-    EndOrders,
-    Extend,
-    GiveOrder,
-    KeepRule,
-    Snooze,
-    Steer,
-    StopSession,
-    TakeBackNote,
-)
-from crabhook.desk.updates import (
-    AttachedDesk,
-    Claimed,
-    ContextReady,
-    DesksRead,
-    EntryRead,
-    HistoryRead,
-    HouseChanged,
-    News,
-    OrdersChanged,
-    SessionsChanged,
-    SessionsSeen,
-    Snapshot,
-    TroublesChanged,
-)
+from crabhook.desk import commands, updates
 from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision, Verdict
@@ -51,24 +16,24 @@ from crabhook.model.session import SessionKey, SessionView
 from crabhook.team.membership import Facts, Role, Seat, Verb
 from crabhook.vocabulary import vocabulary
 
-VERBS: Mapping[type[Command], Verb] = {
-    Decide: Verb.ALLOW,
-    AllowWithRule: Verb.REMEMBER,
-    KeepRule: Verb.REMEMBER,
-    GiveOrder: Verb.ORDER,
-    EndOrders: Verb.ORDER,
-    Claim: Verb.CLAIM,
-    Extend: Verb.ADJUST,
-    Snooze: Verb.ADJUST,
-    Steer: Verb.NOTE,
-    TakeBackNote: Verb.NOTE,
-    StopSession: Verb.STOP,
-    AskOffers: Verb.OFFERS,
-    AskContext: Verb.READ,
-    AskObjections: Verb.OFFERS,
-    AskHistory: Verb.READ,
-    AskEntry: Verb.READ,
-    AskDesks: Verb.READ,
+VERBS: Mapping[type[commands.Command], Verb] = {
+    commands.Decide: Verb.ALLOW,
+    commands.AllowWithRule: Verb.REMEMBER,
+    commands.KeepRule: Verb.REMEMBER,
+    commands.GiveOrder: Verb.ORDER,
+    commands.EndOrders: Verb.ORDER,
+    commands.Claim: Verb.CLAIM,
+    commands.Extend: Verb.ADJUST,
+    commands.Snooze: Verb.ADJUST,
+    commands.Steer: Verb.NOTE,
+    commands.TakeBackNote: Verb.NOTE,
+    commands.StopSession: Verb.STOP,
+    commands.AskOffers: Verb.OFFERS,
+    commands.AskContext: Verb.READ,
+    commands.AskObjections: Verb.OFFERS,
+    commands.AskHistory: Verb.READ,
+    commands.AskEntry: Verb.READ,
+    commands.AskDesks: Verb.READ,
 }
 """What each command is, unless what it says makes it less."""
 
@@ -78,22 +43,24 @@ _MODES = ("default", "acceptEdits", "plan")  # in which an agent still asks for 
 _LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
 
 
-def verb_of(command: Command, orders: Sequence[Standing]) -> Verb:
+def verb_of(command: commands.Command, orders: Sequence[Standing]) -> Verb:
     """Return what a command is; `orders` are those that stand."""
     match command:
-        case Decide(decision=decision) if decision.verdict in _DENIALS:
+        case commands.Decide(decision=decision) if decision.verdict in _DENIALS:
             verb = Verb.DENY if _is_bare(decision) else Verb.NOTE
-        case Decide(decision=decision) if not all(map(_for_now, decision.permissions)):
+        case commands.Decide(decision=decision) if not all(map(_for_now, decision.permissions)):
             verb = Verb.REMEMBER
-        case GiveOrder(order) if any(_shortens(order, one) for one in orders):
+        case commands.GiveOrder(order) if any(_shortens(order, one) for one in orders):
             verb = Verb.ORDER
-        case GiveOrder(order) if order.kind in _HOLDS and not order.words:
+        case commands.GiveOrder(order) if order.kind in _HOLDS and not order.words:
             verb = Verb.HOLD
-        case GiveOrder(order) if order.kind is OrderKind.HALT:
+        case commands.GiveOrder(order) if order.kind is OrderKind.HALT:
             verb = Verb.NOTE if order.words else Verb.STOP
-        case StopSession(why=why) if why.strip():
+        case commands.StopSession(why=why) if why.strip():
             verb = Verb.NOTE
-        case EndOrders(ids) if all(one.kind in _LETS_PASS for one in orders if one.id in ids):
+        case commands.EndOrders(ids) if all(
+            one.kind in _LETS_PASS for one in orders if one.id in ids
+        ):
             verb = Verb.HERE
         case _:
             verb = VERBS[type(command)]
@@ -106,7 +73,7 @@ def _is_bare(decision: Decision) -> bool:
     The key that lies open is any program's of its owner's, an agent's too, whose words would be
     an instruction to another agent.
     """
-    reason = BARE_DENIAL if decision.reason == BARE_DENIAL else ""
+    reason = commands.BARE_DENIAL if decision.reason == commands.BARE_DENIAL else ""
     bare = Decision(decision.verdict, reason, interrupt=decision.interrupt)
     return all(getattr(decision, one.name) == getattr(bare, one.name) for one in fields(Decision))
 
@@ -129,7 +96,10 @@ def _shortens(order: Order, standing: Standing) -> bool:
 
 
 def about_of(
-    command: Command, verb: Verb, card: Card | None, live: Callable[[], Sequence[SessionView]]
+    command: commands.Command,
+    verb: Verb,
+    card: Card | None,
+    live: Callable[[], Sequence[SessionView]],
 ) -> Facts | None:
     """Return what a command is about; None where that is no card and no session alone.
 
@@ -192,15 +162,15 @@ class Sight:
         self._seat, self._known = seat, known
         self._all = seat.scope.everything
 
-    def of(self, news: News | None) -> News | None:
+    def of(self, news: updates.News | None) -> updates.News | None:
         """Return what of a piece of news a person may see; the same where that is all."""
-        if isinstance(news, Claimed):
+        if isinstance(news, updates.Claimed):
             return self._claimed(news)
-        if isinstance(news, DesksRead) and not self._seat.role.includes(Role.ADMIN):
-            return DesksRead(tuple(map(_name_alone, news.desks)))
+        if isinstance(news, updates.DesksRead) and not self._seat.role.includes(Role.ADMIN):
+            return updates.DesksRead(tuple(map(_name_alone, news.desks)))
         return news if self._all else self._within(news)
 
-    def snapshot(self, all_of_it: Snapshot) -> Snapshot:
+    def snapshot(self, all_of_it: updates.Snapshot) -> updates.Snapshot:
         """Return of all there is what a person may see."""
         claims = tuple(filter(None, map(self._claimed, all_of_it.claims)))
         if self._all:
@@ -219,24 +189,24 @@ class Sight:
             house=_uncounted(all_of_it.house),
         )
 
-    def _within(self, news: News | None) -> News | None:
-        seen: News | None = _uncounted(news)
+    def _within(self, news: updates.News | None) -> updates.News | None:
+        seen: updates.News | None = _uncounted(news)
         match news:
             case Card() | FeedEntry():
                 seen = news if self.sees(news) else None
-            case OrdersChanged(orders):
-                seen = OrdersChanged(self._orders(orders))
-            case SessionsChanged():
-                seen = SessionsChanged(len(self._those(self._known.live())))
-            case SessionsSeen(changed, ended):
+            case updates.OrdersChanged(orders):
+                seen = updates.OrdersChanged(self._orders(orders))
+            case updates.SessionsChanged():
+                seen = updates.SessionsChanged(len(self._those(self._known.live())))
+            case updates.SessionsSeen(changed, ended):
                 over = ((key, self._known.ended(key)) for key in ended)
                 gone = tuple(key for key, view in over if view is not None and self.sees(view))
-                seen = SessionsSeen(self._those(changed), gone)
-            case TroublesChanged(troubles):
-                seen = TroublesChanged(_in_short(troubles))
-            case HistoryRead(entries=entries):
+                seen = updates.SessionsSeen(self._those(changed), gone)
+            case updates.TroublesChanged(troubles):
+                seen = updates.TroublesChanged(_in_short(troubles))
+            case updates.HistoryRead(entries=entries):
                 seen = replace(news, entries=tuple(one for one in entries if self.sees(one.card)))
-            case EntryRead(entry=entry) if entry is not None and not self.sees(entry.card):
+            case updates.EntryRead(entry=entry) if entry is not None and not self.sees(entry.card):
                 seen = replace(news, entry=None)
         return seen
 
@@ -261,14 +231,14 @@ class Sight:
             return any(map(self.sees, views))
         return not order.project or self._seat.scope.takes_in(Facts(order.project))
 
-    def _claimed(self, claimed: Claimed) -> Claimed | None:
+    def _claimed(self, claimed: updates.Claimed) -> updates.Claimed | None:
         """Return who looks at a card, without the desk that is told."""
         card = self._known.card(claimed.card)
         if not self._all and (card is None or not self.sees(card)):
             return None
         own = (self._seat.operator, self._seat.device_name)
         others = (b for b in claimed.by if isinstance(b, Operator) and (b.id, b.desk) != own)
-        return Claimed(claimed.card, tuple(others))
+        return updates.Claimed(claimed.card, tuple(others))
 
 
 def _in_short(troubles: tuple[str, ...]) -> tuple[str, ...]:
@@ -278,15 +248,15 @@ def _in_short(troubles: tuple[str, ...]) -> tuple[str, ...]:
 def _uncounted(news: T) -> T:
     """Return a piece of news without what it counts of others' decisions."""
     match news:
-        case HouseChanged():
+        case updates.HouseChanged():
             return replace(news, today="")
-        case ContextReady():
+        case updates.ContextReady():
             return replace(news, allowed=0, denied=0)
     return news
 
 
-def _name_alone(desk: AttachedDesk) -> AttachedDesk:
-    return AttachedDesk(Operator("", desk.by.name, ""))
+def _name_alone(desk: updates.AttachedDesk) -> updates.AttachedDesk:
+    return updates.AttachedDesk(Operator("", desk.by.name, ""))
 
 
 def view_tag(seat: Seat, run: bytes) -> bytes:

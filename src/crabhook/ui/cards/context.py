@@ -6,16 +6,7 @@ from dataclasses import dataclass
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
 from crabhook.model.card import UNTOLD, Card, Level, Risk, State
-from crabhook.ui.cards.sentence import (
-    MARKS,
-    NOTHING_RISKY,
-    RESTORED,
-    by_level,
-    decided_before,
-    has_risk,
-    last_prompt,
-    such_calls,
-)
+from crabhook.ui.cards import sentence
 from crabhook.ui.cards.summary import brief, names_plan
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.text.code import plain_rows, titled
@@ -48,19 +39,19 @@ NOTHING_AROUND = CardContext()
 
 def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
     """Return what a call may do, in full: each level behind its mark, the worst first."""
-    told = [(level, " · ".join(words)) for level, words in by_level(risk, sheet.spell)]
+    told = [(level, " · ".join(words)) for level, words in sentence.by_level(risk, sheet.spell)]
     unknown = [one.removesuffix(_UNKNOWN) for one in risk.unknown if one.endswith(_UNKNOWN)]
     other = [brief(one, sheet.spell) for one in risk.unknown if not one.endswith(_UNKNOWN)]
     if unknown:
         other.append(f"not known here: {brief(', '.join(unknown), sheet.spell)}")
     if risk.level is Level.NONE:
         words = told.pop()[1] if told else ""
-        told.append((Level.NONE, " · ".join(filter(None, (NOTHING_RISKY, words)))))
+        told.append((Level.NONE, " · ".join(filter(None, (sentence.NOTHING_RISKY, words)))))
     untold = "" if other else UNTOLD.effects[0].words  # a server's level, and not of what
     level, last = told.pop() if told else (risk.level, untold)
     told.append((level, " · ".join(filter(None, (last, *other)))))
     for level, words in told:
-        style, mark = MARKS[level]
+        style, mark = sentence.MARKS[level]
         mark = f"{mark} " if mark else ""
         rows = wrapped(words, sheet.columns - len(mark), str, words=True)
         yield from hung(mark, ((True, [(style, row)]) for row in rows), style)
@@ -70,7 +61,7 @@ def below_rows(
     card: Card, around: CardContext, sheet: Sheet
 ) -> tuple[Sequence[Line], Sequence[Line]]:
     """Return the rows below the request: risk and reason whole, then history, a line each."""
-    stays = list(risk_rows(card.risk, sheet)) if has_risk(card) else []
+    stays = list(risk_rows(card.risk, sheet)) if sentence.has_risk(card) else []
     stays += reason_lines(card, sheet) if card.state is State.WAITING else []
     words = _quoted(around.whose, around.words, sheet)
     before: Line = [("dim", around.before)] if around.before else []
@@ -92,7 +83,7 @@ def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     if len(rows) > _REASON_ROWS:
         rows = [*rows[: _REASON_ROWS - 1], " ".join(rows[_REASON_ROWS - 1 :])]
     lines: list[Line] = [[(style, row)] for row in rows] if because else []
-    lines += [[("noted", RESTORED)]] if card.restored else []
+    lines += [[("noted", sentence.RESTORED)]] if card.restored else []
     lines += [[("noted", sheet.spell(limit))] for limit in card.limits]
     return [clip_line(line, sheet.columns) for line in lines]
 
@@ -134,9 +125,9 @@ class CardContexts:
         told = card.event.fields.get("last_assistant_message") is not None
         words = "" if read is None or told else read.words  # an event may tell them itself
         whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
-        today = such_calls(read.allowed, read.denied, "today") if read is not None else ""
-        before = today or decided_before(card, self._desk.ended())
-        found = CardContext(words, before, whose, last_prompt(card, self._desk))
+        today = sentence.such_calls(read.allowed, read.denied, "today") if read is not None else ""
+        before = today or sentence.decided_before(card, self._desk.ended())
+        found = CardContext(words, before, whose, sentence.last_prompt(card, self._desk))
         if read is not None:
             self._found[card.number] = found
         return found

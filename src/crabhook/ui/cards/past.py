@@ -8,15 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from crabhook.desk.updates import Past
-from crabhook.model.actor import (
-    OWNER,
-    AnsweredAtAgent,
-    Ended,
-    Headless,
-    Operator,
-    Rule,
-    StandingOrder,
-)
+from crabhook.model import actor
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Suggestion, Verdict
 from crabhook.model.event import Event
@@ -40,10 +32,10 @@ from crabhook.ui.secrets import covered
 from crabhook.ui.text.rows import countdown, lasting
 
 _GONE: Mapping[object, str] = {
-    Ended.HOOK_LEFT: "GONE",
-    Ended.NEVER_CAME_BACK: "GONE",
-    Ended.DESK_CLOSED: "LET GO",
-    Ended.AWAY: "LET GO",
+    actor.Ended.HOOK_LEFT: "GONE",
+    actor.Ended.NEVER_CAME_BACK: "GONE",
+    actor.Ended.DESK_CLOSED: "LET GO",
+    actor.Ended.AWAY: "LET GO",
 }
 LET_HAPPEN = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
 
@@ -53,7 +45,7 @@ def fate(card: Card) -> str:
     if card.state is State.EXPIRED:
         return "TIMED OUT"
     if card.state is State.WITHDRAWN:
-        answered = isinstance(card.end, AnsweredAtAgent)
+        answered = isinstance(card.end, actor.AnsweredAtAgent)
         return "ANSWERED THERE" if answered else _GONE.get(card.end, card.outcome)
     return outcome(card)
 
@@ -70,13 +62,13 @@ def look(card: Card) -> str:
 def by_whom(past: Past) -> str:
     """Return who decided, in words that are not yet safe; empty for no person."""
     match past.card.decided and past.card.decided.by:
-        case Operator(name=name):
-            return name or OWNER.name
-        case Rule(ref):
+        case actor.Operator(name=name):
+            return name or actor.OWNER.name
+        case actor.Rule(ref):
             return f'rule "{ref}"' if ref else "the rules"
-        case StandingOrder() as order:
+        case actor.StandingOrder() as order:
             return f"order: {who(order)}"
-        case Headless():
+        case actor.Headless():
             return "a desk where nobody sits"
     return ""
 

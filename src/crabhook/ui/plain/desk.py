@@ -6,17 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
+from crabhook.desk import updates
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import (
-    Claimed,
-    Desk,
-    HouseChanged,
-    LinkChanged,
-    News,
-    Settled,
-    Snapshot,
-    Update,
-)
 from crabhook.model.card import Card, FeedEntry
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line
@@ -46,7 +37,7 @@ FOR_PROGRAMS = PlainOptions()
 
 
 async def run(
-    desk: Desk,
+    desk: updates.Desk,
     lines: AsyncIterator[str],
     write: Write,
     *,
@@ -63,13 +54,13 @@ async def run(
     interpreter = Interpreter(replica, output, options.take_back_ms / 1000, person)
     greeting = _Greeting(output, options)
 
-    def hear(news: News) -> None:
+    def hear(news: updates.News) -> None:
         greeting.hear(news)
-        if isinstance(news, Snapshot):
+        if isinstance(news, updates.Snapshot):
             for card in news.waiting:
                 output.hear(card)
             interpreter.begin()
-        elif isinstance(news, Settled):
+        elif isinstance(news, updates.Settled):
             interpreter.settled()
         elif isinstance(news, Card | FeedEntry):
             output.hear(news)
@@ -94,11 +85,11 @@ async def run(
         await asyncio.gather(reading, writing, return_exceptions=True)
 
 
-def _said(news: News, person: ForAPerson | None) -> str:
+def _said(news: updates.News, person: ForAPerson | None) -> str:
     """Return the line for news that need no state; empty if there is none."""
-    if isinstance(news, Claimed):
+    if isinstance(news, updates.Claimed):
         return person.looks(news.card) if person else ""
-    if not isinstance(news, LinkChanged):
+    if not isinstance(news, updates.LinkChanged):
         return ""
     if not news.lost:
         return "· connected again"
@@ -112,17 +103,17 @@ class _Greeting:
         self._output, self._options = output, options
         self._greeted, self._state = False, ""
 
-    def hear(self, news: News) -> None:
+    def hear(self, news: updates.News) -> None:
         """Say what of a piece of news is to be said."""
-        if isinstance(news, Snapshot):
+        if isinstance(news, updates.Snapshot):
             first, self._greeted = not self._greeted, True
             if first:
                 self._greet(news)
-            self._tell(news.house or HouseChanged(), first=first)
-        elif isinstance(news, HouseChanged):
+            self._tell(news.house or updates.HouseChanged(), first=first)
+        elif isinstance(news, updates.HouseChanged):
             self._tell(news)
 
-    def _greet(self, all_of_it: Snapshot) -> None:
+    def _greet(self, all_of_it: updates.Snapshot) -> None:
         output, waiting = self._output, len(all_of_it.waiting)
         words = "? lists the words" if "?" in output.form.words else "help lists the words"
         output.say(f"· crabhook, plain desk: {waiting} waiting; {words}")
@@ -133,7 +124,7 @@ class _Greeting:
         for entry in all_of_it.feed if self._options.from_start else ():
             output.hear(entry)
 
-    def _tell(self, house: HouseChanged, *, first: bool = False) -> None:
+    def _tell(self, house: updates.HouseChanged, *, first: bool = False) -> None:
         """Tell a person the state of rules and record, where it is new."""
         if self._options.detail is not None and house.state != self._state:
             self._state = house.state
@@ -142,7 +133,7 @@ class _Greeting:
 
 
 async def farewell(
-    desk: Desk,
+    desk: updates.Desk,
     release: Callable[[], None],
     write: Write,
     summary: Callable[[int], Iterable[str]] | None = None,
@@ -150,7 +141,7 @@ async def farewell(
     """Have `release` let go what waits, print how each card ended, then the `summary`."""
     ended: list[Card] = []
 
-    def hear(update: Update) -> None:
+    def hear(update: updates.Update) -> None:
         if isinstance(update.news, Card) and update.news.outcome:
             ended.append(update.news)
 

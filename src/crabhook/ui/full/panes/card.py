@@ -22,31 +22,22 @@ from crabhook.ui.full.panes.request import everything_page, request_page
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.panes.viewed import view_content
 from crabhook.ui.full.screen import Screen
+from crabhook.ui.text import layout
 from crabhook.ui.text.code import paragraph, quoted
-from crabhook.ui.text.layout import (
-    NOTHING,
-    Content,
-    Detail,
-    Line,
-    Sheet,
-    ends,
-    line_cells,
-    page,
-)
 from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.safe import hidden
 from crabhook.ui.text.width import Speller, clip
 
 
-def head_lines(standing: CardRow, sheet: Sheet, clock: Clock) -> list[Line]:
+def head_lines(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> list[layout.Line]:
     """Return the rows above a card's content: its request and its state."""
     card, event, spell = standing.card, standing.card.event, sheet.spell
     mode = brief(event.permission_mode, spell)
     agent = agent_label(event, spell)
     facts = _joined("main agent" if agent == MAIN_AGENT else agent, mode and f"mode {mode}")
-    wants: Line = [(standing.style, str(sentence(card, spell)))]
+    wants: layout.Line = [(standing.style, str(sentence(card, spell)))]
     return [
-        ends(wants, [("dim", f" {clip(facts, sheet.columns // 2)}")], sheet.columns),
+        layout.ends(wants, [("dim", f" {clip(facts, sheet.columns // 2)}")], sheet.columns),
         _standing(standing, sheet, clock),
     ]
 
@@ -55,7 +46,7 @@ def _joined(*parts: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
+def _standing(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> layout.Line:
     """Return that an answer will be sent soon, or how the card ended and why, or nothing."""
     card, spell = standing.card, sheet.spell
     if standing.held:
@@ -71,10 +62,10 @@ def _standing(standing: CardRow, sheet: Sheet, clock: Clock) -> Line:
 _TAB_CELLS = 24
 
 
-def tab_line(form: Form, columns: int, spell: Speller) -> Line:
+def tab_line(form: Form, columns: int, spell: Speller) -> layout.Line:
     """Return one line of the questions with the state of each, the current one in view."""
     before = [_tab(form, place, spell) for place in range(max(form.current - 3, 0), form.current)]
-    while before and sum(map(line_cells, before)) > columns // 2:
+    while before and sum(map(layout.line_cells, before)) > columns // 2:
         del before[0]
     line = [span for tab in before for span in tab]
     for place in range(form.current, min(form.current + 8, len(form.questions))):
@@ -83,7 +74,7 @@ def tab_line(form: Form, columns: int, spell: Speller) -> Line:
     return [("dim", f" {hidden} before "), *line] if hidden else line
 
 
-def _tab(form: Form, place: int, spell: Speller) -> Line:
+def _tab(form: Form, place: int, spell: Speller) -> layout.Line:
     question = form.questions[place]
     name = clip(brief(question.header or question.text, spell), _TAB_CELLS)
     style, mark = ("current", "▸") if place == form.current else ("dim", " ")
@@ -96,10 +87,10 @@ LONGEST = 4096  # letters of an address that is taken apart; a longer one is onl
 _USUAL = {"http": 80, "https": 443}
 
 
-def link_page(card: Card) -> Content:
+def link_page(card: Card) -> layout.Content:
     """Return the page of a link: the address, and what to know of it."""
 
-    def rows(sheet: Sheet) -> Iterator[Line]:
+    def rows(sheet: layout.Sheet) -> Iterator[layout.Line]:
         event = card.event
         server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
         yield [("label", f"{server} asks to open this address:")]
@@ -111,7 +102,7 @@ def link_page(card: Card) -> Content:
             yield from quoted(message, sheet, words=True)
         yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
 
-    return page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)
+    return layout.page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)
 
 
 def _told(url: str) -> Iterator[tuple[str, str]]:
@@ -140,7 +131,7 @@ def _told(url: str) -> Iterator[tuple[str, str]]:
             yield "warning", f"! {said}"
 
 
-def card_content(screen: Screen, card: Card) -> Content:
+def card_content(screen: Screen, card: Card) -> layout.Content:
     """Return the way to show the selected card that fits what it asks."""
     mode = screen.focus.mode
     if mode is Mode.BOX:  # while a line is typed, its subject stays in view
@@ -160,7 +151,7 @@ def card_content(screen: Screen, card: Card) -> Content:
     return _request(screen, card)
 
 
-def _request(screen: Screen, card: Card) -> Content:
+def _request(screen: Screen, card: Card) -> layout.Content:
     """Return a card's request with the answer that is held or waits for a second yes."""
     held, doubt = screen.answers.held(card.number), screen.focus.doubt
     if screen.focus.mode is Mode.SURE and doubt is not None:
@@ -168,13 +159,13 @@ def _request(screen: Screen, card: Card) -> Content:
     return request_page(screen.given(card), held.turn if held else 0)
 
 
-def _everything(screen: Screen) -> Content | None:
+def _everything(screen: Screen) -> layout.Content | None:
     card = screen.card
     return everything_page(card, screen.work.surroundings.of(card)) if card else None
 
 
 # The pages over the selected card.
-OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
+OVER_THE_CARD: Mapping[Mode, Callable[[Screen], layout.Content | None]] = {
     Mode.HELP: help_content,
     Mode.SEARCH: help_content,
     Mode.CONFIRM: lambda screen: screen.focus.proposal.content() if screen.focus.proposal else None,
@@ -184,7 +175,7 @@ OVER_THE_CARD: Mapping[Mode, Callable[[Screen], Content | None]] = {
 }
 
 
-def content_of(screen: Screen) -> Content | None:
+def content_of(screen: Screen) -> layout.Content | None:
     """Return the content to show; nothing without a card or page."""
     if (over := OVER_THE_CARD.get(screen.focus.mode)) is not None:
         return over(screen)
@@ -193,9 +184,9 @@ def content_of(screen: Screen) -> Content | None:
     return None if screen.card is None else card_content(screen, screen.card)
 
 
-def view_of(screen: Screen) -> Detail:
+def view_of(screen: Screen) -> layout.Detail:
     """Return the window on that content."""
     over = screen.focus.mode in OVER_THE_CARD or screen.listing is not None
     view = screen.page_window if over else screen.card_window
-    view.show(content_of(screen) or NOTHING)
+    view.show(content_of(screen) or layout.NOTHING)
     return view

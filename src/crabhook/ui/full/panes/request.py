@@ -20,15 +20,7 @@ from crabhook.ui.cards.context import (
     suggestion_rows,
 )
 from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
-from crabhook.ui.text.code import (
-    field_rows,
-    mark_rows,
-    marks_of,
-    quoted,
-    shell_rows,
-    titled,
-    value_rows,
-)
+from crabhook.ui.text import code
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
@@ -122,14 +114,14 @@ def _title(text: str) -> Iterator[Line]:
 
 def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
     if isinstance(value, dict):
-        yield from framed(field_rows(value, sheet.inner))
+        yield from framed(code.field_rows(value, sheet.inner))
     else:
-        yield from framed(value_rows(value, sheet.inner))
+        yield from framed(code.value_rows(value, sheet.inner))
 
 
 def _markdown(text: str, sheet: Sheet) -> Iterator[Line]:
-    for mark in marks_of(sheet.fold(text)):
-        yield from framed(mark_rows(mark, sheet.inner))
+    for mark in code.marks_of(sheet.fold(text)):
+        yield from framed(code.mark_rows(mark, sheet.inner))
 
 
 def _warning(event: Event) -> Iterator[Line]:
@@ -158,7 +150,7 @@ def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
     """Show a field of the event in its own way; with an unexpected type, as any field."""
     match told.how, value:
         case How.PROSE | How.RESULT, str(text):
-            yield from titled(told.label, text, sheet)
+            yield from code.titled(told.label, text, sheet)
         case How.MARKDOWN, str(text):
             yield from _title(told.label)
             yield from _markdown(text, sheet)
@@ -259,12 +251,12 @@ def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, 
             yield from framed(added_rows(text, sheet.inner))
             shown = {"notebook_path", "new_source"}
         case {"command": str(text)}:
-            rows = patch_rows if text.startswith(_PATCH) else shell_rows
+            rows = patch_rows if text.startswith(_PATCH) else code.shell_rows
             yield from framed(rows(text, sheet.inner))
             shown = {"command"}
             if isinstance(said := value.get("description"), str) and said:
                 yield []
-                yield from quoted(f'"{said}"', sheet, words=True)
+                yield from code.quoted(f'"{said}"', sheet, words=True)
                 shown.add("description")
         case {"plan": str(plan)}:
             yield from _markdown(plan, sheet)
@@ -278,7 +270,7 @@ def _telling(value: dict[str, Value], sheet: Sheet) -> Generator[Line, None, set
     """Show the instruction in any other tool's input; return its field's name."""
     for key in TELLING:
         if isinstance(text := value.get(key), str) and text.strip():
-            yield from quoted(text, sheet, style="name", words=key == "prompt")
+            yield from code.quoted(text, sheet, style="name", words=key == "prompt")
             return {key}
     return set()
 
@@ -292,7 +284,7 @@ def _path(path: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[L
     added, removed = counts
     told: Line = [("", "  "), ("add", f"+{added}")]
     told += [("", " "), ("remove", f"-{removed}")] if removed is not None else []
-    *rows, last = quoted(path, sheet, style="name")
+    *rows, last = code.quoted(path, sheet, style="name")
     yield from rows
     fits = line_cells([*last, *told]) <= sheet.inner.columns
     yield from [[*last, *told]] if fits else [last, [("bar", "│ "), *told[1:]]]
