@@ -217,7 +217,7 @@ class Committer:
             self._asleep = False
 
     async def _commit(self, group: list[Queued]) -> None:
-        """Commit a group; without one, check that this still is the writer.  Raises DeposedError."""
+        """Commit a group; without one, check that this still writes.  Raises DeposedError."""
         forget = max((one.forget for one in group if one.forget), default=None)
         step = Step.of([one.batch for one in group], forget) if group else None
         after, in_doubt = RETRY_AFTER, step is None
