@@ -13,10 +13,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.desk.commands import Decide, Done, Outcome, Refused
+from crabhook.desk.commands import (
+    AskEntry,
+    AskHistory,
+    AskOffers,
+    Command,
+    Decide,
+    Done,
+    EndOrders,
+    GiveOrder,
+    Outcome,
+    Refused,
+    Steer,
+)
 from crabhook.desk.replica import Replica
+from crabhook.model.actor import OrderKind
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order
 from crabhook.server.address import TcpAddress
 from tests.integration.test_shared_record import (
     ALLOW,
@@ -98,9 +112,9 @@ async def test_a_desk_at_a_standby_sees_all_decides_nothing_and_goes_on_when_it_
         assert looks_on.house().state.startswith("standby · ")
         assert any("stands by" in one for one in looks_on.troubles())
         number = next(one.number for one in looks_on.waiting() if "install" not in str(one.event))
-        outcome = await decided(looks_on, number)
-        assert isinstance(outcome, Refused)
-        assert f"127.0.0.1:{two.ports[0]}" in outcome.why
+        refused = await decided(looks_on, number)
+        assert isinstance(refused, Refused)
+        assert f"127.0.0.1:{two.ports[0]}" in refused.why
         async with two.team.desk("ann", two.ports[0]) as there:
             decides = Replica(there, there.now)
             decides.follow()
@@ -121,6 +135,64 @@ async def test_a_desk_at_a_standby_sees_all_decides_nothing_and_goes_on_when_it_
         assert isinstance(await decided(looks_on, waits.number), Done)
         assert await asyncio.to_thread(said, second) == ALLOW
         assert "as they were written" in standby.audit("verify")
+
+
+async def test_a_desk_at_a_standby_sees_the_orders_the_notes_and_the_history_of_the_leader(
+    two: Two, cluster: Cluster
+) -> None:
+    first = asks(two.servers[0], "make")
+    second = asks(two.servers[0], "make install", 2)
+    async with (
+        two.team.desk("ann", two.ports[0]) as there,
+        two.team.desk("ann", two.ports[1]) as here,
+    ):
+        decides, looks_on = Replica(there, there.now), Replica(here, here.now)
+        decides.follow()
+        looks_on.follow()
+        await until(lambda: len(decides.waiting()) == len(looks_on.waiting()) == 2)
+        done, waits = decides.waiting()
+        if "install" in str(done.event):
+            done, waits = waits, done
+        assert isinstance(await decided(decides, done.number), Done)
+        assert await asyncio.to_thread(said, first) == ALLOW
+        for command in (
+            GiveOrder(Order(OrderKind.HOLD_ALL, "", waits.event.session, until=there.now() + 600)),
+            Steer(waits.event.session, "use ninja"),
+        ):
+            assert isinstance(await outcome(decides, command), Done)
+        await until(lambda: [str(one) for one in looks_on.orders()] != [])
+        await until(lambda: notes_in(looks_on) == ["use ninja"])
+        assert notes_in(decides) == ["use ninja"]
+        (order,), (as_given,) = looks_on.orders(), decides.orders()
+        assert order.about == as_given.about
+        assert getattr(order.by, "name", "") == "ann"
+        assert order.until is not None
+        assert abs(order.until - here.now() - 600) < WAITS
+        refused = await outcome(looks_on, EndOrders(frozenset([order.id])))
+        assert isinstance(refused, Refused)
+        assert isinstance(await outcome(decides, EndOrders(frozenset([as_given.id]))), Done)
+        await until(lambda: not looks_on.orders())
+        pages = []
+        for seat in (decides, looks_on):
+            assert isinstance(await outcome(seat, AskHistory()), Done)
+            page = seat.page(0)
+            assert page is not None
+            assert page.why == ""
+            pages.append([(one.id, one.card.number, one.card.state) for one in page.entries])
+        assert pages[0] == pages[1]
+        assert [one[1:] for one in pages[1]] == [(done.number, State.DECIDED)]
+        entry = pages[1][0][0]
+        assert isinstance(await outcome(looks_on, AskEntry(entry)), Done)
+        whole = looks_on.entry(entry)
+        assert whole is not None
+        assert whole.card.event.given == {"command": "make"}
+        assert isinstance(await outcome(looks_on, AskOffers(waits.number)), Refused)
+        assert isinstance(await decided(decides, waits.number), Done)
+        assert await asyncio.to_thread(said, second) == ALLOW
+
+
+def notes_in(seat: Replica) -> list[str]:
+    return [note.text for one in seat.live() for note in one.notes]
 
 
 class Withholding:
@@ -202,8 +274,13 @@ async def decided(seat: Replica, number: int) -> Outcome:
     """Allow a card as it is seen; return what became of that."""
     card = seat.card(number)
     assert card is not None
+    return await outcome(seat, Decide(number, card.revision, Decision(Verdict.ALLOW)))
+
+
+async def outcome(seat: Replica, command: Command) -> Outcome:
+    """Give a command; return what became of it."""
     told: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-    seat.submit(Decide(number, card.revision, Decision(Verdict.ALLOW)), told.set_result)
+    seat.submit(command, told.set_result)
     return await asyncio.wait_for(told, WAITS)
 
 

@@ -190,7 +190,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Mirrored:
-    """What another server shows: its waiting legs, and its ended cards.
+    """What another server shows: its waiting legs, its ended cards, its orders and notes.
 
     This server decides none of them and sends no replies for them.
     """
@@ -198,6 +198,8 @@ class Mirrored:
     waiting: tuple[RestoredRequest, ...]
     ended: tuple[Card, ...]
     now: float
+    orders: tuple[Standing, ...] | None = None  # None: as before, and so are the notes
+    notes: tuple[KeptNote, ...] = ()
 
 
 Fact: TypeAlias = (

@@ -4,6 +4,7 @@ A restored request has no connection until its hook comes back with its ticket. 
 a request whose hook does not come back in the time in which hooks try.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 
 from crabhook.broker.messages import (
@@ -17,6 +18,7 @@ from crabhook.broker.orders import came_by, for_programs, said_by
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.card import Card, Leg, Request, State
+from crabhook.model.errors import DecisionError
 from crabhook.model.session import KeptNote
 
 NOTES_WAIT = 86_400.0  # seconds; a session that ends while no server runs is not reported
@@ -60,6 +62,13 @@ def mirrored(state: BrokerState, fact: Mirrored) -> list[Effect]:
         fresh = card or replace(_fresh(state, waiting, leg), restored=False)
         effects.append(state.put(replace(fresh, requests=legs)))
     effects += [state.put(card) for card in fact.ended]
+    if fact.orders is not None:
+        state.orders.revoke(lambda _: True)
+        for order in fact.orders:
+            with suppress(DecisionError):  # one that only a hand can have written there
+                state.orders.give(order, order.by)
+        for key in state.notes.replace(fact.notes):
+            state.sessions.touch(key)
     return effects
 
 

@@ -5,7 +5,7 @@ notes. A note that did not arrive waits once more and not again, since some clie
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
@@ -77,6 +77,15 @@ class Notes:
         event = Event(note.platform, "", note.session, agent_id=note.agent, machine=note.machine)
         _, others = self._given.pop(kept.request_id, (event, ()))
         self._given[kept.request_id] = event, (*others, note)
+
+    def replace(self, notes: Iterable[KeptNote]) -> set[SessionKey]:
+        """Have these alone, as another server has them; return whose notes are others now."""
+        before = {one.note for one in self.kept()}
+        self._waiting.clear()
+        self._given.clear()
+        for one in notes:
+            self.restore(one)
+        return {one.key for one in before ^ {one.note for one in self.kept()}}
 
     def asked_again(self, request_id: str) -> None:
         """Let the notes of an answer wait again: its hook asks again, so the answer was lost."""

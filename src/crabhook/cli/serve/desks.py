@@ -34,6 +34,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.core.history import asked_again, ended
 from crabhook.server.core.journal_mapper import read_back
 from crabhook.server.core.runner import Runner
+from crabhook.server.core.steering import orders_in, taken_up
 from crabhook.store.actors import actor_in
 from crabhook.store.change import Waiting
 from crabhook.store.interface import Pace, Query, StoreError
@@ -231,6 +232,7 @@ class Follower:
         self._runner, self._url = runner, url
         self._trouble, self._deaf = "", ""
         self._looked = runner.now()
+        self._steering: object = None  # what was shown last of orders and notes, as on record
         runner.faults.append(self._said)
 
     def __repr__(self) -> str:
@@ -293,9 +295,23 @@ class Follower:
         legs, cards = tuple(waits.values()), tuple(self._left(seen.gone))
         if legs or cards:
             runner.handle(Mirrored(legs, cards, runner.now()))
+        self._steer(seen)
         if seen.anew:
             _LOOKING_ON.info("shown anew up to record %s: no news of each card before", seen.seq)
             runner.tell_anew()
+
+    def _steer(self, seen: "Seen") -> None:
+        """Show the orders that stand, and the notes that wait."""
+        steering, now, at = (seen.halts, seen.orders), self._runner.now(), wall()
+        if seen.halts is None or steering == self._steering:
+            return
+        self._steering = steering
+        try:
+            halts, notes = taken_up(seen.halts, now, at)
+            orders = (*halts, *orders_in(seen.orders, now, at)[1])
+            self._runner.handle(Mirrored((), (), now, orders, notes))
+        except CrabhookError as error:
+            _LOOKING_ON.warning("the standing orders on record cannot be shown: %s", error)
 
     def _step(self, record: Record, waits: dict[tuple[int, str], RestoredRequest]) -> None:
         """Show what a record tells of a card; what waits by now is taken out of `waits`."""

@@ -40,6 +40,7 @@ from crabhook.server.core.steering import KeptOrders
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
 from crabhook.store.interface import DeposedError, Pace, Role, TicketError
+from crabhook.store.opening import is_shared
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
@@ -70,7 +71,9 @@ class Runner(Core):
         self._platforms = platforms
         self.judge = judge
         self._remembered = Remembered()  # what a record would tell, where none is kept
-        past = PastReader(rules.record, rules.files) if recorder and rules else self._remembered
+        past: PastReader | Remembered = self._remembered
+        if rules and (recorder or is_shared(rules.record)):  # who stands by reads it too
+            past = PastReader(rules.record, rules.files)
         self.readings = Readings(judge, rules, past, self._reconsidered)
         self.recorder = recorder
         self._bookkeeper = JournalMapper(wall, self.broker.secret_of)

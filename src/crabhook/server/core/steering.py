@@ -127,16 +127,25 @@ class KeptOrders:
         if self._documents is None:
             return ()
         try:
-            told = parse_object((self._documents.read(ORDERS) or "{}").encode())
+            self._told, found = orders_in(self._documents.read(ORDERS), now, self._wall())
         except CrabhookError as error:
             _LOG.error("the standing orders are not taken up: %s", error)
             return ()
-        rows = told.get("orders")
-        self._told = (
-            [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
-        )
-        found = (_order_in(one, told.get("at"), now, self._wall()) for one in self._told)
-        return tuple(one for one in found if one is not None)
+        return found
+
+
+def orders_in(
+    text: str, now: float, wall: float
+) -> tuple[list[dict[str, Value]], tuple[Standing, ...]]:
+    """Return what the document tells, and the orders of it that stand still.
+
+    Raises CrabhookError.
+    """
+    told = parse_object((text or "{}").encode())
+    rows = told.get("orders")
+    each = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    found = (_order_in(one, told.get("at"), now, wall) for one in each)
+    return each, tuple(one for one in found if one is not None)
 
 
 def _order_told(order: Standing, ahead: float) -> dict[str, Value]:

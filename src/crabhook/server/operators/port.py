@@ -16,6 +16,8 @@ from crabhook.bounded import Bounded
 from crabhook.desk.commands import (
     AllowWithRule,
     Ask,
+    AskEntry,
+    AskHistory,
     Command,
     Decide,
     NotAllowed,
@@ -271,7 +273,7 @@ class OperatorPort:
             await context.abort(_Code.INVALID_ARGUMENT, "its id must be 1 to 64 of [0-9A-Za-z_-]")
         if isinstance(command, Decide) and request.signed:
             await context.abort(_Code.INVALID_ARGUMENT, "this server looks at no signatures")
-        if self._served.role is Part.STANDBY:
+        if self._served.role is Part.STANDBY and not isinstance(command, AskHistory | AskEntry):
             await self.seats.admit(context, Verb.WATCH)
             leader = self._served.leader.desks
             where = f", at {leader}" if leader else ""

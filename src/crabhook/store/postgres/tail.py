@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from crabhook.store.change import Waiting
+from crabhook.store.change import Halt, Waiting
 from crabhook.store.interface import Leader, StoreError
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.tables import BELL, STEPS, marked, unmarked, version_of
-from crabhook.store.record import COLUMNS, Kind, Record
+from crabhook.store.record import COLUMNS, ORDERS, Kind, Record
 from crabhook.store.sql import WAITING, waiting_in
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ _TOLD = f"""
 SELECT {", ".join(COLUMNS)} FROM record
 WHERE seq > $1 AND card IS NOT NULL AND kind = ANY($2) ORDER BY seq
 """  # noqa: S608 - constants
+_HALTS = "SELECT session, why FROM halt ORDER BY session"
+_ORDERS = "SELECT text FROM document WHERE name = $1"
 _ENDED = f"""
 SELECT {", ".join(COLUMNS)} FROM record
 WHERE card = ANY($1) AND kind = ANY($2) ORDER BY seq
@@ -47,6 +49,9 @@ class Seen:
     `told` are the records about cards since then, in order. `new` and `gone` are what waits now,
     and no longer (ids, with their cards). `anew`: the records between are unknown, and `told` has
     only the ends of cards in `gone`.
+
+    `halts` are the rows of stops and notes, None where nothing was written since; `orders` is the
+    document of standing orders.
     """
 
     leader: Leader
@@ -55,6 +60,8 @@ class Seen:
     gone: Mapping[str, int] = field(default_factory=dict)
     told: Sequence[Record] = ()
     anew: bool = False
+    halts: Sequence[Halt] | None = None
+    orders: str = ""
 
 
 class Tail:
@@ -159,10 +166,12 @@ class Tail:
             else:
                 cards = list(set(gone.values()))
                 rows = await connection.fetch(_ENDED, cards, ENDS) if cards else ()
+            halts = [Halt(*map(unmarked, row)) for row in await connection.fetch(_HALTS)]
+            orders = str(unmarked(await connection.fetchval(_ORDERS, ORDERS) or ""))
         waiting = [waiting_in(tuple(map(unmarked, row))) for row in new]
         told = [Record(*map(unmarked, row)) for row in rows]
         for one in told:
             if one.kind == Kind.ASKED and there.get(one.request_id) != one.card:
                 gone[one.request_id] = one.card or 0  # it came and went since the look before
         self._known, self._seq = there, seq
-        return Seen(leader, seq, waiting, gone, told, anew)
+        return Seen(leader, seq, waiting, gone, told, anew, halts, orders)

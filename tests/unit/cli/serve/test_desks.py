@@ -12,16 +12,16 @@ import pytest
 from crabhook.cli.serve import desks
 from crabhook.cli.serve.desks import Follower, open_desk
 from crabhook.config import Settings
-from crabhook.desk.updates import News, Snapshot
-from crabhook.model.actor import OWNER, Ended
+from crabhook.desk.updates import News, OrdersChanged, Snapshot
+from crabhook.model.actor import OWNER, Ended, OrderKind
 from crabhook.model.card import Card, Leg, Request, State
 from crabhook.model.decision import Decided
-from crabhook.model.jsontext import compact
+from crabhook.model.jsontext import Value, compact
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.pending_call import PendingCall
 from crabhook.server.core.runner import Runner
 from crabhook.store import entries
-from crabhook.store.change import Waiting, happened
+from crabhook.store.change import Halt, Waiting, happened
 from crabhook.store.interface import Leader
 from crabhook.store.opening import open_writer
 from crabhook.store.postgres.tail import Seen
@@ -162,6 +162,28 @@ async def test_a_standby_that_begins_anew_tells_all_there_is(tmp_path: Path) -> 
     assert isinstance(shown.news[-1], Snapshot)
     assert [one.number for one in shown.news[-1].waiting] == [2]
     assert [one.state for one in shown.news[-1].ended] == [State.DECIDED]
+
+
+async def test_a_standby_tells_of_orders_where_they_are_others_and_of_none_that_cannot_stand() -> (
+    None
+):
+    shown, now = Shown(), time.time()
+    row: dict[str, Value] = dict.fromkeys(("name", "session", "project", "words"), "")
+    row |= {"kind": "away", "times": None, "until": None}
+    text = compact({"at": now, "orders": [row, {**row, "kind": "hold_all"}, {"kind": 7}, 5]})
+    halts = [Halt("s1", "stop now"), Halt('{"note": 1}', "no note")]
+    assert await shown.sees(Seen(LED, 1, halts=halts, orders=text)) == []
+    (told,) = (one for one in shown.news if isinstance(one, OrdersChanged))
+    assert {one.kind for one in told.orders} == {OrderKind.HALT, OrderKind.AWAY}
+    for same in (
+        Seen(LED, 1),
+        Seen(LED, 2, halts=halts, orders=text),
+        Seen(LED, 3, halts=[], orders="{"),
+    ):
+        await shown.sees(same)
+        assert not any(isinstance(one, OrdersChanged) for one in shown.news)
+    await shown.sees(Seen(LED, 4, halts=[], orders=""))
+    assert shown.news == [OrdersChanged(())]
 
 
 async def test_a_record_that_cannot_be_read_keeps_no_other_from_being_shown(tmp_path: Path) -> None:
