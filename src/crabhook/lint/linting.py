@@ -10,26 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
-from crabhook.lint.configuration import protocols
+from crabhook.lint import discover
+from crabhook.lint.configuration import protocols, read
 from crabhook.lint.configuration.command import program
-from crabhook.lint.configuration.read import (
-    Configuration,
-    Item,
-    protocol_by_path,
-    protocol_of,
-    read_configuration,
-    read_json,
-    read_toml,
-    registers_hooks,
-)
-from crabhook.lint.discover import (
-    CONFIGURATIONS,
-    File,
-    Kind,
-    files_below,
-    looks_like_a_hook,
-    read_file,
-)
 from crabhook.lint.python.read import read_python
 from crabhook.lint.report import Report, Unread
 from crabhook.lint.rules import (
@@ -52,7 +35,7 @@ from crabhook.lint.script import (
 from crabhook.lint.shell import read_shell
 from crabhook.platforms.rows import Protocol
 
-_READERS = {Kind.PYTHON: read_python, Kind.SHELL: read_shell}
+_READERS = {discover.Kind.PYTHON: read_python, discover.Kind.SHELL: read_shell}
 
 _COMMENT = re.compile(r"#\s*crabhook:\s*ignore\[(?P<ids>[^\]]*)\](?P<reason>.*)")
 
@@ -77,32 +60,32 @@ class _Linter:
         self._profile = profile
         self._protocol = protocol
         self._report = Report()
-        self._files: dict[Path, File] = {}
+        self._files: dict[Path, discover.File] = {}
         self._scripts: dict[Path, Script | None] = {}
-        self._setups: list[tuple[File, Setup]] = []
+        self._setups: list[tuple[discover.File, Setup]] = []
 
     def take(self, path: Path) -> None:
         """Read a named file, or the files in a folder."""
         if os.path.isdir(path):  # noqa: PTH112 - unlike Path's, it raises for no path
             before, whole = len(self._files), path.resolve()
-            for inner in files_below(path):
-                file = self._read(inner, told=inner.name in CONFIGURATIONS)
-                if file is not None and looks_like_a_hook(file):
+            for inner in discover.files_below(path):
+                file = self._read(inner, told=inner.name in discover.CONFIGURATIONS)
+                if file is not None and discover.looks_like_a_hook(file):
                     self._keep(file, found=True)
             known = any(key.is_relative_to(whole) for key in self._files)
             if len(self._files) == before and not known:
                 self._unread(path, "nothing in it looks like a hook or a hook configuration")
         elif (file := self._read(path)) is not None:
-            if file.kind is Kind.OTHER:
+            if file.kind is discover.Kind.OTHER:
                 self._unread(
                     path, "it is neither Python nor shell nor a JSON or TOML configuration"
                 )
             else:
                 self._keep(file)
 
-    def _read(self, path: Path, *, told: bool = True) -> File | None:
+    def _read(self, path: Path, *, told: bool = True) -> discover.File | None:
         try:
-            return read_file(path)
+            return discover.read_file(path)
         except CannotReadError as error:
             if told:
                 self._unread(path, str(error))
@@ -111,37 +94,37 @@ class _Linter:
     def _unread(self, path: Path, reason: str) -> None:
         self._report.unread.append(Unread(path, reason))
 
-    def _keep(self, file: File, *, found: bool = False) -> None:
+    def _keep(self, file: discover.File, *, found: bool = False) -> None:
         if file.path.resolve() in self._files:
             return
         if file.kind in _READERS:
             self._register(file)
             return
         root = self._root(file)
-        if root is None or (found and not registers_hooks(root)):
+        if root is None or (found and not read.registers_hooks(root)):
             return
         self._register(file)
-        named = self._protocol or protocol_of(file.path, root)
-        configuration = read_configuration(file.path, root, named)
+        named = self._protocol or read.protocol_of(file.path, root)
+        configuration = read.read_configuration(file.path, root, named)
         self._setups.append((file, Setup(configuration, tuple(self._runs(configuration)))))
 
-    def _register(self, file: File) -> None:
+    def _register(self, file: discover.File) -> None:
         self._files[file.path.resolve()] = file
         self._report.files.append(file.path)
 
-    def _root(self, file: File) -> Item | None:
+    def _root(self, file: discover.File) -> read.Item | None:
         try:
-            if file.kind is Kind.TOML:
-                return read_toml(file.text)
-            by_path = protocol_by_path(file.path) or self._protocol
+            if file.kind is discover.Kind.TOML:
+                return read.read_toml(file.text)
+            by_path = read.protocol_by_path(file.path) or self._protocol
             comments = by_path is not None and by_path.comments
-            return read_json(file.text, comments=comments)
+            return read.read_json(file.text, comments=comments)
         except CannotParseError as error:
             self._register(file)
             self._add(file, UNREADABLE_SETUP, Remark(error.place, str(error)))
             return None
 
-    def _runs(self, configuration: Configuration) -> Iterator[Run]:
+    def _runs(self, configuration: read.Configuration) -> Iterator[Run]:
         """Yield the handlers with the scripts that they start."""
         for handler in configuration.handlers:
             found = program(configuration, handler)
@@ -149,7 +132,7 @@ class _Linter:
                 yield Run(handler, found)
                 continue
             try:
-                file = read_file(_shown(found.path, configuration.path))
+                file = discover.read_file(_shown(found.path, configuration.path))
             except CannotReadError:
                 yield Run(handler, found, missing=_is_missing(found.path))
                 continue
@@ -159,7 +142,7 @@ class _Linter:
             script = self._script(file) if known else None
             yield Run(handler, found, script, executable=file.executable)
 
-    def _script(self, file: File) -> Script | None:
+    def _script(self, file: discover.File) -> Script | None:
         """Return a script's facts, read once; None, and a finding, if it does not parse."""
         key = file.path.resolve()
         if key not in self._scripts:
@@ -167,7 +150,7 @@ class _Linter:
                 script = self._scripts[key] = _READERS[file.kind](file.text)
             except CannotParseError as error:
                 self._scripts[key] = None
-                rule = UNREAD_SHELL if file.kind is Kind.SHELL else UNREADABLE_SCRIPT
+                rule = UNREAD_SHELL if file.kind is discover.Kind.SHELL else UNREADABLE_SCRIPT
                 self._add(file, rule, Remark(error.place, str(error)))
             else:
                 told = "from here on a part of the script was not understood, and not judged"
@@ -188,7 +171,7 @@ class _Linter:
         self._report.findings = counting(self._report.findings, texts)
         return self._report
 
-    def _hook(self, file: File, script: Script) -> Hook:
+    def _hook(self, file: discover.File, script: Script) -> Hook:
         """Return a script with what is known of who runs it."""
         registered = [
             (setup.configuration.protocol, run.handler.event)
@@ -201,10 +184,10 @@ class _Linter:
         if protocol is None and named:
             protocol = registered[0][0] if len(named) == 1 else None
         elif protocol is None:
-            protocol = protocol_by_path(file.path.absolute()) or _spoken(script)
+            protocol = read.protocol_by_path(file.path.absolute()) or _spoken(script)
         return Hook(script, protocol, frozenset(event for _, event in registered))
 
-    def _add(self, file: File, rule: Rule, *remarks: Remark) -> None:
+    def _add(self, file: discover.File, rule: Rule, *remarks: Remark) -> None:
         for one in remarks:
             self._report.findings.append(Finding(file.path, one.place, rule, one.message))
 

@@ -19,50 +19,30 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from crabhook.ownfile import read_own, write_own
-from crabhook.team.certificates import (
-    Authority,
-    CertificateError,
-    Key,
-    new_key,
-    opened,
-    plain,
-    signed_by,
-    unsealed,
-)
+from crabhook.team import certificates, membership
 from crabhook.team.changes import news, refusals
 from crabhook.team.folder import Folder, TeamError, private, told
-from crabhook.team.membership import (
-    KINDS,
-    Attempt,
-    Device,
-    Machine,
-    Member,
-    Refused,
-    Role,
-    Scope,
-    SshKey,
-    Team,
-    fingerprint_of,
-)
 
 FORMAT = 1
 LOOK_EVERY = 1.0  # seconds between looks without a request
-Seal: TypeAlias = Callable[[Key], bytes]
+Seal: TypeAlias = Callable[[certificates.Key], bytes]
 _LARGEST = 4 << 20  # bytes: ten thousand members
 _KIND = re.compile(rb"crabhook-team-v([0-9]{1,4}) ([A-Za-z0-9+/=]{1,200})\n")
 _SIGNED_FOR = b"crabhook-team-v1\0"
 
 
-def found(folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: float) -> Authority:
+def found(
+    folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: float
+) -> certificates.Authority:
     """Found a team: its authority, its server's certificate and its file, without members.
 
     Raises TeamError if there is one, CertificateError for a poor passphrase or name.
     """
     if folder.exists:
         raise TeamError(f"there is a team already in {folder.path}; nothing was changed")
-    authority = Authority.new(name, now)
+    authority = certificates.Authority.new(name, now)
     key = seal(authority.key)
-    team = Team(fingerprint_of(authority.certificate), name, 1, names=names)
+    team = membership.Team(membership.fingerprint_of(authority.certificate), name, 1, names=names)
     serve_as(folder, authority, names, now)
     with told(folder.path, "written"):
         write_own(folder.authority_key, key)
@@ -71,37 +51,39 @@ def found(folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: fl
     return authority
 
 
-def serve_as(folder: Folder, authority: Authority, names: tuple[str, ...], now: float) -> None:
+def serve_as(
+    folder: Folder, authority: certificates.Authority, names: tuple[str, ...], now: float
+) -> None:
     """Give the server a certificate for these names, and a key if it has none.
 
     An existing key stays: the certificate alone is one file, so no kill leaves half a pair.
     """
     try:
-        key = opened(private(folder.server_key))
-    except (TeamError, CertificateError):
-        key = new_key()
+        key = certificates.opened(private(folder.server_key))
+    except (TeamError, certificates.CertificateError):
+        key = certificates.new_key()
     with told(folder.path, "written"):
-        write_own(folder.server_key, plain(key))
+        write_own(folder.server_key, certificates.plain(key))
         write_own(folder.server, authority.for_server(key, names, now))
 
 
-def authority_of(folder: Folder, passphrase: str) -> Authority:
+def authority_of(folder: Folder, passphrase: str) -> certificates.Authority:
     """Return the authority, opened; raises WrongPassphraseError, TeamError."""
     certificate, key = private(folder.authority), private(folder.authority_key)
     try:
-        return Authority(certificate, unsealed(key, passphrase))
-    except CertificateError as error:
-        if type(error) is CertificateError:
+        return certificates.Authority(certificate, certificates.unsealed(key, passphrase))
+    except certificates.CertificateError as error:
+        if type(error) is certificates.CertificateError:
             raise TeamError(f"{folder.authority_key} cannot be used: {error}") from None
         raise
 
 
 def change(
     folder: Folder,
-    authority: Authority,
-    with_change: Callable[[Team], Team],
+    authority: certificates.Authority,
+    with_change: Callable[[membership.Team], membership.Team],
     put: Callable[[bytes], object] = lambda _: None,
-) -> Team:
+) -> membership.Team:
     """Write the changed team with the next version, one process at a time; raises TeamError.
 
     `put` gets the file first, for servers that share a team; if it raises, nothing changes.
@@ -143,14 +125,14 @@ def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
         os.close(handle)
 
 
-def written(team: Team, authority: Authority) -> bytes:
+def written(team: membership.Team, authority: certificates.Authority) -> bytes:
     """Return the file of a team, signed."""
     body = json.dumps(asdict(team), indent=1, sort_keys=True, ensure_ascii=True).encode()
     signature = base64.b64encode(authority.sign(_SIGNED_FOR + body)).decode()
     return f"crabhook-team-v{FORMAT} {signature}\n".encode() + body
 
 
-def read_team(content: bytes, authority: bytes) -> Team:
+def read_team(content: bytes, authority: bytes) -> membership.Team:
     """Return the team in a file that this authority has signed; raises TeamError for any other."""
     kind = _KIND.match(content)
     if kind is None:
@@ -162,36 +144,42 @@ def read_team(content: bytes, authority: bytes) -> Team:
         signature = base64.b64decode(kind[2], validate=True)
     except binascii.Error:
         signature = b""
-    if not signed_by(authority, signature, _SIGNED_FOR + body):
+    if not certificates.signed_by(authority, signature, _SIGNED_FOR + body):
         raise TeamError("the team file was changed by somebody without the team's passphrase")
     try:
         team = _team(json.loads(body))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise TeamError(f"the team file cannot be read: {type(error).__name__}: {error}") from None
-    if team.id != fingerprint_of(authority):
+    if team.id != membership.fingerprint_of(authority):
         raise TeamError("the team file is another team's")
     return team
 
 
-def _team(said: Mapping[str, Any]) -> Team:
-    return Team(
+def _team(said: Mapping[str, Any]) -> membership.Team:
+    return membership.Team(
         str(said["id"]),
         str(said["name"]),
         int(said["version"]),
         tuple(_member(one) for one in said["members"]),
-        tuple(Machine(**one) for one in said["machines"]),
+        tuple(membership.Machine(**one) for one in said["machines"]),
         tuple(map(str, said["names"])),
-        tuple(Attempt(int(one["at"]), str(one["what"])) for one in said.get("attempts", ())),
+        tuple(
+            membership.Attempt(int(one["at"]), str(one["what"])) for one in said.get("attempts", ())
+        ),
     )
 
 
-def _member(said: Mapping[str, Any]) -> Member:
-    scope = Scope(**{key: tuple(map(str, value)) for key, value in said["scope"].items()})
-    if unknown := set(scope.kinds) - set(KINDS):
+def _member(said: Mapping[str, Any]) -> membership.Member:
+    scope = membership.Scope(
+        **{key: tuple(map(str, value)) for key, value in said["scope"].items()}
+    )
+    if unknown := set(scope.kinds) - set(membership.KINDS):
         raise ValueError(f"no such kinds of card: {', '.join(sorted(unknown))}")
-    devices = tuple(Device(**one) for one in said["devices"])
-    keys = tuple(SshKey(**one) for one in said.get("keys", ()))
-    return Member(str(said["id"]), str(said["name"]), Role(said["role"]), scope, devices, keys)
+    devices = tuple(membership.Device(**one) for one in said["devices"])
+    keys = tuple(membership.SshKey(**one) for one in said.get("keys", ()))
+    return membership.Member(
+        str(said["id"]), str(said["name"]), membership.Role(said["role"]), scope, devices, keys
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +187,10 @@ class _Read:
     """What was read, and of which file: looked at anew when that is another."""
 
     stamp: tuple[int, int, int]
-    outcome: Team | Refused
+    outcome: membership.Team | membership.Refused
 
 
-def team_in(folder: Folder) -> Team:
+def team_in(folder: Folder) -> membership.Team:
     """Return the team as its file has it now; raises TeamError."""
     if not folder.exists:
         raise TeamError("there is no team here: `crabhook team init` founds one")
@@ -227,23 +215,23 @@ class TeamReader:
         self.authority = private(folder.authority)
         self._newest = self._seen()
         self._digest, self._unnoted = "", ""
-        self._read = _Read((0, 0, 0), Refused("the team file was not read"))
-        self._last: Team | None = None
+        self._read = _Read((0, 0, 0), membership.Refused("the team file was not read"))
+        self._last: membership.Team | None = None
         self.changed: Callable[[str], object] = lambda _: None
         self.refused: Callable[[str], object] = lambda _: None
         self.spoilt: Callable[[str], object] = lambda _: None
-        if isinstance(outcome := self.current(), Refused):
+        if isinstance(outcome := self.current(), membership.Refused):
             raise TeamError(outcome.why)
 
     def __repr__(self) -> str:
         return f"<TeamReader {self.folder.path} version {self._newest}>"
 
-    def current(self) -> Team | Refused:
+    def current(self) -> membership.Team | membership.Refused:
         """Return the present team, or why it is unusable."""
         try:
             found = os.stat(self.folder.team, follow_symlinks=False)  # noqa: PTH116 - no link
         except OSError as error:
-            missing = Refused(f"{self.folder.team} cannot be read: {error.strerror}")
+            missing = membership.Refused(f"{self.folder.team} cannot be read: {error.strerror}")
             if self._read.outcome != missing:
                 self._read = _Read((0, 0, 0), missing)
                 self._tell(missing)
@@ -256,8 +244,8 @@ class TeamReader:
             self._note()
         return self._read.outcome
 
-    def _tell(self, outcome: Team | Refused) -> None:
-        if isinstance(outcome, Refused):
+    def _tell(self, outcome: membership.Team | membership.Refused) -> None:
+        if isinstance(outcome, membership.Refused):
             self.spoilt(f"nobody elsewhere may do anything: {outcome.why}")
             return
         for words in news(self._last, outcome) if self._last else ():
@@ -270,7 +258,7 @@ class TeamReader:
     def trouble(self) -> str:
         """Why the team is unusable, or what else is wrong; empty for nothing."""
         outcome = self.current()
-        return outcome.why if isinstance(outcome, Refused) else self._unnoted
+        return outcome.why if isinstance(outcome, membership.Refused) else self._unnoted
 
     async def keep(self) -> None:
         """Look once in a while too, to tell of changes without a request."""
@@ -281,23 +269,23 @@ class TeamReader:
     def machine_of(self, token: str) -> str | None:
         """Return the name of the machine whose token this is now."""
         team = self.current()
-        return None if isinstance(team, Refused) else team.machine_of(token)
+        return None if isinstance(team, membership.Refused) else team.machine_of(token)
 
     def server_pair(self) -> tuple[bytes, bytes]:
         """Return the server's key and certificate, as gRPC takes them; raises TeamError."""
         return private(self.folder.server_key), private(self.folder.server)
 
-    def _anew(self) -> Team | Refused:
+    def _anew(self) -> membership.Team | membership.Refused:
         try:
             content = private(self.folder.team, _LARGEST)
             team = read_team(content, self.authority)
         except TeamError as error:
-            return Refused(str(error))
+            return membership.Refused(str(error))
         digest = hashlib.sha256(content).hexdigest()
         if team.version < self._newest or (
             team.version == self._newest and self._digest not in ("", digest)
         ):
-            return Refused(
+            return membership.Refused(
                 f"the team file is version {team.version}, and version {self._newest} was here "
                 "before: somebody put an older one in its place"
             )

@@ -14,18 +14,8 @@ from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
 from crabhook.cli.team.asking import opening_keys
 from crabhook.cli.team.attaching import chosen_team, connected, place_of
 from crabhook.cli.terminal import ask, say, say_json
+from crabhook.cli.verbs import deciding
 from crabhook.cli.verbs.attached import Attached, Teller, attached, seen
-from crabhook.cli.verbs.deciding import (
-    CODES,
-    OPENING,
-    Told,
-    Wish,
-    answers,
-    decide,
-    denied,
-    described,
-    unfit,
-)
 from crabhook.desk.commands import BARE_DENIAL, AskHistory, Done, Outcome, Steer, StopSession
 from crabhook.desk.updates import Claimed, HistoryRead, LinkChanged, Past, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry
@@ -94,7 +84,7 @@ async def _pending(here: Attached, arguments: argparse.Namespace) -> int:
         await here.changed.wait()
     teller, waiting = _teller(here), here.replica.waiting()
     for card in waiting:
-        say_json(teller.card(card)) if arguments.json else say(described(card))
+        say_json(teller.card(card)) if arguments.json else say(deciding.described(card))
     return _none_is_said("nothing waits", waiting, arguments)
 
 
@@ -169,7 +159,7 @@ async def _stop(here: Attached, arguments: argparse.Namespace) -> int:
 
 def _ended(outcome: Outcome) -> int:
     say(outcome.why or "done")
-    return CODES[type(outcome)]
+    return deciding.CODES[type(outcome)]
 
 
 def _watching(arguments: argparse.Namespace) -> int:
@@ -231,24 +221,26 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
 
 def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
-    rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
+    rest = (
+        deciding.answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
+    )
     if verb == "deny":
-        numbers, rest = denied(arguments.words, rest)
+        numbers, rest = deciding.denied(arguments.words, rest)
         rest = rest or BARE_DENIAL
     else:
         numbers = tuple(getattr(arguments, "numbers", ()) or (arguments.number,))
-    wish = Wish(verb, numbers, rest, arguments.seen)
+    wish = deciding.Wish(verb, numbers, rest, arguments.seen)
     keys = folder.closing() or opening_keys(folder)
     looked = _Looked()
     loop.run(at_desk_of(folder, keys, partial(looked.look, wish)))
     said = partial(_said, json=arguments.json)
     if not looked.fit:
         return said(looked.unfit)
-    if len(looked.fit) > 1 or verb in OPENING:
+    if len(looked.fit) > 1 or verb in deciding.OPENING:
         shown = sys.stderr if arguments.json else sys.stdout
         shown.writelines(f"{safe(words)}\n" for words in looked.words)
         shown.flush()
-    if verb in OPENING:
+    if verb in deciding.OPENING:
         keys = opening_keys(
             folder, f"This may let {'them' if len(looked.fit) > 1 else 'it'} happen"
         )
@@ -271,27 +263,29 @@ class _Looked:
     def __init__(self) -> None:
         self.fit: dict[int, str] = {}
         self.words: list[str] = []
-        self.unfit: list[Told] = []
+        self.unfit: list[deciding.Told] = []
 
-    async def look(self, wish: Wish, here: Attached) -> int:
+    async def look(self, wish: deciding.Wish, here: Attached) -> int:
         for number in dict.fromkeys(wish.numbers):
             card = here.replica.card(number)
-            if (told := unfit(wish, number, here)) is not None or card is None:
+            if (told := deciding.unfit(wish, number, here)) is not None or card is None:
                 self.unfit += [told] if told else []
                 continue
             self.fit[number] = seen(card)
-            self.words.append(described(card))
+            self.words.append(deciding.described(card))
         return DONE
 
 
-async def _decide_all(wish: Wish, looked: _Looked, told: list[Told], here: Attached) -> int:
+async def _decide_all(
+    wish: deciding.Wish, looked: _Looked, told: list[deciding.Told], here: Attached
+) -> int:
     for number, looked_at in looked.fit.items():
-        one = Wish(wish.verb, (number,), wish.rest, looked_at)
-        told.append(await decide(one, number, here))
+        one = deciding.Wish(wish.verb, (number,), wish.rest, looked_at)
+        told.append(await deciding.decide(one, number, here))
     return DONE
 
 
-def _said(told: Sequence[Told], *, json: bool) -> int:
+def _said(told: Sequence[deciding.Told], *, json: bool) -> int:
     """Print the result of each card; return the worst exit code."""
     for one in sorted(told, key=lambda one: one.number):
         say_json(one.told) if json else say(one.words)

@@ -13,15 +13,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value, canonical, compact, object_at
 from crabhook.platforms import dialect
-from crabhook.platforms.claude.events import (
-    ASKING_TOOLS,
-    EVENTS,
-    PLAN_TOOL,
-    QUESTION_TOOL,
-    UNASKED_MODE,
-    Way,
-    asks,
-)
+from crabhook.platforms.claude import events
 from crabhook.platforms.rows import WHOLE, Also
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
@@ -46,9 +38,11 @@ _LIMITS_OF_A_REQUEST: dialect.Limits = _LIMITS | {"halt": (dialect.DENIES, "stop
 
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
-    name = event.name if event.name in EVENTS else ""
-    may_run = dialect.runs(event, EVENTS[name], _EDITS, QUESTION_TOOL)
-    return _choices(name, event.tool is not None, asks(event), reaches_request(event), may_run)
+    name = event.name if event.name in events.EVENTS else ""
+    may_run = dialect.runs(event, events.EVENTS[name], _EDITS, events.QUESTION_TOOL)
+    return _choices(
+        name, event.tool is not None, events.asks(event), reaches_request(event), may_run
+    )
 
 
 @lru_cache  # an arrival asks two or three times, and there are not a hundred answers
@@ -59,7 +53,7 @@ def _choices(
     reaches: bool,  # noqa: FBT001 - as above
     may_run: frozenset[Verdict],
 ) -> Choices:
-    row = EVENTS[name]
+    row = events.EVENTS[name]
     before = name in _BEFORE_A_CALL and calls
     return dialect.offering(
         row,
@@ -79,15 +73,15 @@ def reaches_request(event: Event) -> bool:
     """Whether the decision can be given on PermissionRequest, now or when it follows."""
     if event.name == "PermissionRequest":
         return True
-    unasked = event.permission_mode == UNASKED_MODE
-    return event.name == "PreToolUse" and event.calls(PLAN_TOOL) and not unasked
+    unasked = event.permission_mode == events.UNASKED_MODE
+    return event.name == "PreToolUse" and event.calls(events.PLAN_TOOL) and not unasked
 
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     name, verdict = event.name, decision.verdict
     offered = choices(event)
-    dialect.check_verdict(name, verdict, offered, EVENTS[event.name].verdicts)
+    dialect.check_verdict(name, verdict, offered, events.EVENTS[event.name].verdicts)
     if name not in _NO_REASON_SHOWN:
         dialect.check_reason(decision)
     if decision.updated_input is not None and event.tool is None:
@@ -105,9 +99,9 @@ def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
     dialect.check_json("changed input", updated)
     tool = event.tool
     assert tool is not None  # noqa: S101 - without one, no input is taken
-    if tool.name == QUESTION_TOOL and "questions" not in updated:
+    if tool.name == events.QUESTION_TOOL and "questions" not in updated:
         raise DecisionError("the questions must be sent back with their answers")
-    if tool.name == PLAN_TOOL and updated != tool.input and not reaches_request(event):
+    if tool.name == events.PLAN_TOOL and updated != tool.input and not reaches_request(event):
         raise DecisionError(
             "Claude Code would ignore the changed plan here: deny it, saying what to change, "
             "or hand it back"
@@ -116,11 +110,11 @@ def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
 
 def outcome(event: Event) -> str:
     """Return what became of the call, in words; some of them the agent's own, so not yet safe."""
-    if event.name == "PostToolUse" and event.calls(PLAN_TOOL):
+    if event.name == "PostToolUse" and event.calls(events.PLAN_TOOL):
         return "the plan was approved"
     if event.name == "PostToolUse" and (answers := _answers(event)):
         return f"answered {answers}"
-    told = EVENTS[event.name].outcome
+    told = events.EVENTS[event.name].outcome
     if event.fields.get("is_interrupt") is True:
         return "it was interrupted"
     detail = _short(event.text(_DETAIL.get(event.name, "")))
@@ -132,15 +126,15 @@ def compared(tool: ToolCall) -> Mapping[str, Value]:
 
     The agent adds answers to questions; and a plan is the file's, whatever the input says.
     """
-    if tool.name == PLAN_TOOL:
+    if tool.name == events.PLAN_TOOL:
         return {}
-    if tool.name == QUESTION_TOOL and isinstance(tool.input, dict):
+    if tool.name == events.QUESTION_TOOL and isinstance(tool.input, dict):
         return {key: tool.input[key] for key in ("questions", "answers") if key in tool.input}
     return {WHOLE: tool.bare}
 
 
 def _answers(event: Event) -> str:
-    asked = event.tool.input if event.tool and event.calls(QUESTION_TOOL) else None
+    asked = event.tool.input if event.tool and event.calls(events.QUESTION_TOOL) else None
     given = object_at(asked, "answers") if isinstance(asked, dict) else {}
     return _short("; ".join(answer for answer in given.values() if isinstance(answer, str)))
 
@@ -162,16 +156,16 @@ BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Claude Code the decision; no opinion is silence."""
-    row, words = EVENTS[event.name], dialect.Words()
-    way = row.verdicts.get(decision.verdict, Way.SILENCE)
+    row, words = events.EVENTS[event.name], dialect.Words()
+    way = row.verdicts.get(decision.verdict, events.Way.SILENCE)
     if left_to_request(event, decision):
-        way = Way.SILENCE
+        way = events.Way.SILENCE
     _verdict(words, way, event, decision)
     if decision.note and Also.CONTEXT in row.also:
         words.specific["additionalContext"] = decision.note
     if decision.output is not None:
         words.specific["updatedToolOutput"] = decision.output
-    if decision.halt and way is not Way.DECISION:  # which says it by interrupting
+    if decision.halt and way is not events.Way.DECISION:  # which says it by interrupting
         words.halt(decision.halt)
     if decision.user_message:
         words.top["systemMessage"] = decision.user_message
@@ -186,28 +180,28 @@ def left_to_request(event: Event, decision: Decision) -> bool:
     PreToolUse has no place for a changed plan and permission updates (sections 5 and 6); an
     unapproved plan always gets a request.
     """
-    if event.name != "PreToolUse" or event.tool is None or event.tool.name != PLAN_TOOL:
+    if event.name != "PreToolUse" or event.tool is None or event.tool.name != events.PLAN_TOOL:
         return False
     changed = decision.updated_input is not None and decision.updated_input != event.tool.input
     return decision.verdict is Verdict.ALLOW and (changed or bool(decision.permissions))
 
 
-def _verdict(words: dialect.Words, way: Way, event: Event, decision: Decision) -> None:
+def _verdict(words: dialect.Words, way: events.Way, event: Event, decision: Decision) -> None:
     match way:
-        case Way.SILENCE:
+        case events.Way.SILENCE:
             words.pass_on(decision)
-        case Way.PERMISSION:
+        case events.Way.PERMISSION:
             _permission(words, event, decision)
-        case Way.DECISION:
+        case events.Way.DECISION:
             _decision(words, event, decision)
-        case Way.BLOCK:
+        case events.Way.BLOCK:
             words.top |= {"decision": "block", "reason": decision.reason}
-        case Way.EXIT:
+        case events.Way.EXIT:
             words.stderr, words.exit_code = f"{decision.reason}\n", BLOCKED
-        case Way.ACTION:
+        case events.Way.ACTION:
             content = {} if decision.content is None else {"content": dict(decision.content)}
             words.specific |= {"action": decision.verdict.value, **content}
-        case Way.RETRY:
+        case events.Way.RETRY:
             words.specific["retry"] = True
 
 
@@ -239,7 +233,7 @@ def _is_as_asked(tool: ToolCall | None, updated: dialect.Body) -> bool:
     The agent's ask rules would check a sent input again and ask about what was just allowed (seen
     with 2.1.330). Questions and plans always need their input.
     """
-    if tool is None or tool.name in ASKING_TOOLS or updated != tool.input:
+    if tool is None or tool.name in events.ASKING_TOOLS or updated != tool.input:
         return False
     return canonical(updated) == canonical(tool.input)  # to Python 1 and true are equal
 
@@ -256,9 +250,9 @@ def _updated_input(event: Event, decision: Decision) -> dialect.Body | None:
     tool = event.tool
     if decision.verdict is not Verdict.ALLOW or tool is None or not isinstance(tool.input, dict):
         return None
-    if tool.name == PLAN_TOOL:
+    if tool.name == events.PLAN_TOOL:
         return tool.input
-    echoed = event.name != "PermissionRequest" and tool.name != QUESTION_TOOL
+    echoed = event.name != "PermissionRequest" and tool.name != events.QUESTION_TOOL
     return tool.input if echoed and tool.size <= LARGEST_ECHO else None
 
 

@@ -13,14 +13,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical, literal, object_at, text_at
 from crabhook.model.question import read_questions
 from crabhook.platforms import dialect
-from crabhook.platforms.codex.events import (
-    COMMANDS,
-    EVENTS,
-    QUESTION_TOOL,
-    UNASKED_MODES,
-    Way,
-    asks,
-)
+from crabhook.platforms.codex import events
 from crabhook.platforms.rows import Also
 
 DEEPEST = 100  # levels; past 128 of the whole answer its reader gives up
@@ -82,14 +75,14 @@ _EDITS = frozenset({"apply_patch"})
 
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
-    row = EVENTS[event.name]
+    row = events.EVENTS[event.name]
     has_tool = event.tool is not None
     return dialect.offering(
         row,
         (Beside.NOTE, Also.CONTEXT in row.also or event.name == "PermissionRequest"),
         (Beside.INPUT, event.name == "PreToolUse" and has_tool),
-        (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not asks(event)),
-        runs=dialect.runs(event, row, _EDITS, QUESTION_TOOL),
+        (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not events.asks(event)),
+        runs=dialect.runs(event, row, _EDITS, events.QUESTION_TOOL),
     )
 
 
@@ -118,9 +111,9 @@ def limits(event: Event) -> tuple[str, ...]:
         return _DIALOG_WAITS, _INPUT_STAYS
     if event.name != "PreToolUse":
         return ()
-    if asks(event):
+    if events.asks(event):
         return _ANSWERED_BY_REFUSAL, _MAY_BE_REFUSED
-    unasked = event.permission_mode in UNASKED_MODES
+    unasked = event.permission_mode in events.UNASKED_MODES
     return (_APPROVES_NOTHING if unasked else _APPROVES_WHAT_FOLLOWS,)
 
 
@@ -135,10 +128,10 @@ _LIMITS: dialect.Limits = dialect.LIMITS | {
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     who, offered = f"Codex's {event.name}", choices(event)
-    dialect.check_verdict(who, decision.verdict, offered, EVENTS[event.name].verdicts)
+    dialect.check_verdict(who, decision.verdict, offered, events.EVENTS[event.name].verdicts)
     dialect.check_reason(decision, ", and Codex goes ahead without one")
     dialect.check_parts(who, decision, offered, _LIMITS)
-    if decision.updated_input is not None and asks(event):
+    if decision.updated_input is not None and events.asks(event):
         _check_answers(decision.updated_input)
     elif decision.updated_input is not None:
         _check_input(event, decision.updated_input)
@@ -148,7 +141,7 @@ def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
     """Refuse an input that Codex would refuse or ignore."""
     if why := why_unreadable(dict(updated)):
         raise DecisionError(f"the changed input cannot be sent to Codex: {why}")
-    if event.calls(*COMMANDS) and not isinstance(updated.get("command"), str):
+    if event.calls(*events.COMMANDS) and not isinstance(updated.get("command"), str):
         tool = event.tool.name if event.tool else ""
         raise DecisionError(f'the changed input of {tool} has no text "command"')
 
@@ -167,9 +160,11 @@ _UNSAID = "The operator gave no reason."
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
-    row, words = EVENTS[event.name], dialect.Words()
+    row, words = events.EVENTS[event.name], dialect.Words()
     _verdict(words, event, decision)
-    answered = decision.updated_input is not None and event.name == "PreToolUse" and asks(event)
+    answered = (
+        decision.updated_input is not None and event.name == "PreToolUse" and events.asks(event)
+    )
     if decision.note and Also.CONTEXT in row.also and not answered:
         words.specific["additionalContext"] = readable(decision.note)
     if decision.halt and Also.HALT in row.also:
@@ -179,13 +174,13 @@ def write(event: Event, decision: Decision) -> Reply:
     return words.reply(event)
 
 
-def _way(event: Event, decision: Decision) -> Way:
-    way = EVENTS[event.name].verdicts.get(decision.verdict, Way.SILENCE)
+def _way(event: Event, decision: Decision) -> events.Way:
+    way = events.EVENTS[event.name].verdicts.get(decision.verdict, events.Way.SILENCE)
     if decision.verdict is Verdict.ALLOW and decision.updated_input is not None:
         if event.name == "PreToolUse":
-            return Way.PERMISSION
+            return events.Way.PERMISSION
         if not _asks_for(event, decision):
-            return Way.SILENCE  # another input was allowed: Codex has to ask its own user
+            return events.Way.SILENCE  # another input was allowed: Codex has to ask its own user
     return way
 
 
@@ -198,24 +193,24 @@ def _asks_for(event: Event, decision: Decision) -> bool:
 
 def _verdict(words: dialect.Words, event: Event, decision: Decision) -> None:
     match _way(event, decision):
-        case Way.SILENCE:
+        case events.Way.SILENCE:
             words.pass_on(decision)
-        case Way.PERMISSION:
+        case events.Way.PERMISSION:
             _permission(words, event, decision)
-        case Way.DECISION:
+        case events.Way.DECISION:
             denied = decision.verdict is Verdict.DENY
             body: dialect.Body = {"behavior": decision.verdict.value}
             words.specific["decision"] = body | (
                 {"message": _said(decision.reason)} if denied else {}
             )
-        case Way.BLOCK:
+        case events.Way.BLOCK:
             words.top |= {"decision": "block", "reason": _said(decision.reason)}
 
 
 def _permission(words: dialect.Words, event: Event, decision: Decision) -> None:
     if decision.verdict is Verdict.DENY or decision.updated_input is None:
         _deny(words, decision.reason)
-    elif asks(event):
+    elif events.asks(event):
         told = stated(dict(decision.updated_input))
         _deny(words, "\n".join(filter(None, (told, decision.note))))
     else:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from crabhook.policy.shell import compound, redirects
+from crabhook.policy.shell import compound, redirects, wrappers
 from crabhook.policy.shell.builtins import builtin_trouble
 from crabhook.policy.shell.expansion import ansi, formatted, read_arithmetic
 from crabhook.policy.shell.line import Found, Line, Readers, UnreadableError
@@ -25,13 +25,6 @@ from crabhook.policy.shell.script import (
     Word,
 )
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
-from crabhook.policy.shell.wrappers import (
-    is_plain,
-    may_stand_before,
-    names_the_unknown,
-    runs_the_unknown,
-    unwrapped,
-)
 
 MAX_BYTES = 8 * 1024
 
@@ -194,7 +187,7 @@ def _follows_keyword(line: Line, at: int) -> bool:
 def _hear(line: Line, commands: Sequence[Command]) -> None:
     """Keep printed text that goes to a pipe or file, as `echo '…' | sh`: it may be a script."""
     for command in commands:
-        words = unwrapped(command)[-1] if command.words else ()
+        words = wrappers.unwrapped(command)[-1] if command.words else ()
         texts = [word.text for word in words]
         if texts[:1] in (["echo"], ["printf"]):
             printed = [" ".join(texts[1:])]
@@ -281,18 +274,18 @@ def _finish(line: Line, command: Command, *, sure: bool) -> Command:
     """Keep a simple command, its variables, and its troubles."""
     found, words = line.found, command.words
     for one in command.assignments:
-        if not words and not is_plain(one.name):
+        if not words and not wrappers.is_plain(one.name):
             found.trouble(f"it sets {one.name}, which may change what runs")
-        elif words and not may_stand_before(one, words):
+        elif words and not wrappers.may_stand_before(one, words):
             found.trouble(f"it sets {one.name} for a builtin, which may change what runs")
-        if names_the_unknown(one):
+        if wrappers.names_the_unknown(one):
             found.trouble(f"{one.name} names a program that is only known when the line runs")
         atoms = (ANY,) if one.array else one.value.atoms
         found.variables.sets(one.name, atoms, one.value.values, sure=sure and not words)
     if words:
         if words[0].text in _ZSH_RESERVED:
             found.trouble(f"{words[0].text!r}, which zsh keeps for itself")
-        if runs_the_unknown(command):
+        if wrappers.runs_the_unknown(command):
             found.trouble("what runs is only known when it runs")
         for trouble in builtin_trouble(command, line):
             found.trouble(trouble)

@@ -9,14 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crabhook.sdk.event import Answer, Body, Verdict
+from crabhook.sdk.events import session
 from crabhook.sdk.events.calls import PermissionDenied, PermissionRequest, PreToolUse
-from crabhook.sdk.events.session import (
-    Elicitation,
-    ElicitationResult,
-    PreModelSwitch,
-    TaskCompleted,
-    TeammateIdle,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -100,12 +94,12 @@ def _retry(body: Body, _: Answer, __: Verdict) -> None:
 # An event that is not here and takes a verdict is blocked at the top level.
 _WRITERS: Mapping[type[Event], Callable[[Body, Answer, Verdict], None]] = {
     PreToolUse: _permission,
-    PreModelSwitch: _permission,
+    session.PreModelSwitch: _permission,
     PermissionRequest: _decision,
-    TeammateIdle: _exit,
-    TaskCompleted: _exit,
-    Elicitation: _action,
-    ElicitationResult: _action,
+    session.TeammateIdle: _exit,
+    session.TaskCompleted: _exit,
+    session.Elicitation: _action,
+    session.ElicitationResult: _action,
     PermissionDenied: _retry,
 }
 

@@ -9,30 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
-from crabhook.broker.messages import (
-    Arrived,
-    Delivered,
-    Effect,
-    Fact,
-    Left,
-    Refusal,
-    Refuse,
-    Resolve,
-    Restored,
-    Show,
-)
-from crabhook.model.actor import (
-    Actor,
-    AnsweredAtAgent,
-    Ended,
-    EndReason,
-    Headless,
-    Nobody,
-    Operator,
-    Rule,
-    StandingOrder,
-    TimeUp,
-)
+from crabhook.broker import messages
+from crabhook.model import actor
 from crabhook.model.card import Card, Request, State
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
@@ -78,26 +56,26 @@ class By(StrEnum):
     OTHER = OTHER
 
 
-_ENDED: Mapping[Ended, End] = {
-    Ended.HOOK_LEFT: End.HOOK_LEFT,
-    Ended.DESK_CLOSED: End.OPERATOR_LEFT,
-    Ended.AWAY: End.AWAY,
-    Ended.NEVER_CAME_BACK: End.NEVER_CAME_BACK,
-    Ended.LEFT_BEFORE: End.UNDECIDED,
+_ENDED: Mapping[actor.Ended, End] = {
+    actor.Ended.HOOK_LEFT: End.HOOK_LEFT,
+    actor.Ended.DESK_CLOSED: End.OPERATOR_LEFT,
+    actor.Ended.AWAY: End.AWAY,
+    actor.Ended.NEVER_CAME_BACK: End.NEVER_CAME_BACK,
+    actor.Ended.LEFT_BEFORE: End.UNDECIDED,
 }
-_BY: Mapping[type[Actor], By] = {
-    Operator: By.OPERATOR,
-    Rule: By.RULE,
-    StandingOrder: By.ORDER,
-    Headless: By.HEADLESS,
-    Nobody: By.OTHER,
+_BY: Mapping[type[actor.Actor], By] = {
+    actor.Operator: By.OPERATOR,
+    actor.Rule: By.RULE,
+    actor.StandingOrder: By.ORDER,
+    actor.Headless: By.HEADLESS,
+    actor.Nobody: By.OTHER,
 }
 
 
-def _end_of(why: EndReason | None) -> End:
-    if isinstance(why, AnsweredAtAgent):
+def _end_of(why: actor.EndReason | None) -> End:
+    if isinstance(why, actor.AnsweredAtAgent):
         return End.ANSWERED_AT_AGENT
-    if isinstance(why, TimeUp):
+    if isinstance(why, actor.TimeUp):
         return End.EXPIRED
     return _ENDED[why] if why else End.UNDECIDED
 
@@ -119,13 +97,13 @@ class Witness:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
-    def handled(self, fact: Fact, effects: Sequence[Effect]) -> None:
+    def handled(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
         """Hear of a fact, in the order they came, and of what will be done about it."""
 
     def unread(self, platform: str) -> None:
         """Hear of a hook's input that nobody could read."""
 
-    def refused(self, refusal: Refusal) -> None:
+    def refused(self, refusal: messages.Refusal) -> None:
         """Hear of a request that was turned away at the door."""
 
     def stranger(self) -> None:
@@ -148,7 +126,7 @@ class Tally(Witness):
         self.decisions: Counter[tuple[By, str]] = Counter()
         self.roles: Counter[tuple[str, str]] = Counter()
         self.turned_away_for: Counter[TurnedAway] = Counter()
-        self.refusals: Counter[Refusal] = Counter()
+        self.refusals: Counter[messages.Refusal] = Counter()
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
         self.strangers = self.returns = self.restored = 0
@@ -169,7 +147,7 @@ class Tally(Witness):
 
     # What a witness hears.
 
-    def handled(self, fact: Fact, effects: Sequence[Effect]) -> None:
+    def handled(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
         """Count a fact and what is done about it."""
         try:
             self._count(fact, effects)
@@ -180,7 +158,7 @@ class Tally(Witness):
         """Count an input that nobody could read."""
         self.unreadable[platform] += 1
 
-    def refused(self, refusal: Refusal) -> None:
+    def refused(self, refusal: messages.Refusal) -> None:
         """Count a request that was turned away."""
         self.refusals[refusal] += 1
 
@@ -194,39 +172,45 @@ class Tally(Witness):
 
     # How it is counted.
 
-    def _count(self, fact: Fact, effects: Sequence[Effect]) -> None:
-        if isinstance(fact, Restored):  # which ends nothing, though cards are shown half-made
+    def _count(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
+        if isinstance(
+            fact, messages.Restored
+        ):  # which ends nothing, though cards are shown half-made
             for one in fact.waiting:
                 self.restored += 1
                 self._take_in(one.request, fact.now - one.waited)
             return
-        if isinstance(fact, Arrived):
+        if isinstance(fact, messages.Arrived):
             self._arrived(fact, effects)
-        if isinstance(fact, Delivered) and effects:
+        if isinstance(fact, messages.Delivered) and effects:
             self.receipts[fact.whole] += 1
         for effect in effects:
             match effect:
-                case Resolve(request_id, decided=Decided() as made):
+                case messages.Resolve(request_id, decided=Decided() as made):
                     self._answered(request_id, made, fact.now)
-                case Refuse(request_id, _, Refusal.UNDECIDED):
+                case messages.Refuse(request_id, _, messages.Refusal.UNDECIDED):
                     self._end(request_id, End.EXPIRED)
-                case Show(card, before) if before is not None:
-                    self._seen(card, before, End.HOOK_LEFT if isinstance(fact, Left) else None)
+                case messages.Show(card, before) if before is not None:
+                    self._seen(
+                        card, before, End.HOOK_LEFT if isinstance(fact, messages.Left) else None
+                    )
 
-    def _arrived(self, fact: Arrived, effects: Sequence[Effect]) -> None:
+    def _arrived(self, fact: messages.Arrived, effects: Sequence[messages.Effect]) -> None:
         """Take a request in, unless its ticket is known or it is turned away."""
         request = fact.request
         for effect in effects:
             match effect:
-                case Refuse(request.id, _, Refusal.SUPERSEDED) | Resolve(request.id, confirm=True):
+                case messages.Refuse(request.id, _, messages.Refusal.SUPERSEDED) | messages.Resolve(
+                    request.id, confirm=True
+                ):
                     self.returns += 1
-                case Resolve(request.id, decided=None):
+                case messages.Resolve(request.id, decided=None):
                     self.taken_in[labels_of(request.event)] += 1
                     self.ended[End.OBSERVED] += 1
-                case Resolve(request.id, decided=Decided() as made):
+                case messages.Resolve(request.id, decided=Decided() as made):
                     self.taken_in[labels_of(request.event)] += 1
                     self._decide(made)
-                case Show(Card(requests=requests, state=State.WAITING)):
+                case messages.Show(Card(requests=requests, state=State.WAITING)):
                     if request.id not in self._waiting and request.id in (r.id for r in requests):
                         self._take_in(request, fact.now)
 
@@ -243,12 +227,12 @@ class Tally(Witness):
         self._decide(made)
 
     def _decide(self, made: Decided) -> None:
-        if isinstance(made.by, Nobody):
+        if isinstance(made.by, actor.Nobody):
             self.ended[_end_of(made.by.why)] += 1
             return
         self.ended[End.DECIDED] += 1
         self.decisions[_BY[type(made.by)], made.decision.verdict.value] += 1
-        if isinstance(made.by, Operator):
+        if isinstance(made.by, actor.Operator):
             self.roles[made.by.role or HERE, made.decision.verdict.value] += 1
 
     def _seen(self, card: Card, before: Card, end: End | None) -> None:

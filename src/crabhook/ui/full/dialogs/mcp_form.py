@@ -5,15 +5,8 @@ from collections.abc import Iterator, Mapping
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import brief
+from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
-from crabhook.ui.full.dialogs.prompts import (
-    AskLine,
-    Proposal,
-    Purpose,
-    ask_and_keep,
-    chooses,
-    option_head,
-)
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
@@ -43,7 +36,7 @@ def choose(form: FillIn, number: int | None = None) -> Effects:
         return ()
     if form.choose(None if number is None else number - 1) or number is not None:
         return Go(Mode.FILL), _shown(form)
-    return Go(Mode.FILL), ask_and_keep(Purpose.FIELD, form.write, form.entry.text)
+    return Go(Mode.FILL), prompts.ask_and_keep(prompts.Purpose.FIELD, form.write, form.entry.text)
 
 
 def enter(card: Card, form: FillIn) -> Effects:
@@ -59,7 +52,7 @@ def enter(card: Card, form: FillIn) -> Effects:
         return _go_on(card, form)
 
     if not entry.choices:
-        return (AskLine(Purpose.FIELD, then, entry.text, kept=True),)
+        return (prompts.AskLine(prompts.Purpose.FIELD, then, entry.text, kept=True),)
     if not entry.chosen(form.choice):
         form.choose()
         if entry.several:
@@ -75,7 +68,7 @@ def enters(form: FillIn) -> str:
     entry = form.entry
     if not entry.choices:
         return "type…"
-    return chooses(on, chosen=entry.chosen(form.choice), several=entry.several)
+    return prompts.chooses(on, chosen=entry.chosen(form.choice), several=entry.several)
 
 
 def _go_on(card: Card, form: FillIn) -> Effects:
@@ -95,7 +88,7 @@ def accept(card: Card, form: FillIn | None) -> Effects:
         return (Give(Decision(Verdict.ACCEPT)),)
     if wrong := form.stand_at_problem():
         return Go(Mode.FILL), _shown(form), Say(wrong)
-    proposal = Proposal(
+    proposal = prompts.Proposal(
         lambda: filled_page(card, form),
         lambda: (Give(Decision(Verdict.ACCEPT, content=form.content())),),
         number=card.number,
@@ -185,7 +178,7 @@ def _heading(entry: Entry, sheet: Sheet) -> Iterator[Line]:
 def _option(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -> Iterator[Line]:
     value, name = entry.choices[choice]
     style = "chosen" if chosen else ""
-    head = option_head(choice + 1, here=here, chosen=chosen, several=entry.several)
+    head = prompts.option_head(choice + 1, here=here, chosen=chosen, several=entry.several)
     label = plain_rows(name, sheet.less(len(head)), style=style)
     yield from hung(head, label, style)
     if not isinstance(value, bool) and value != name:

@@ -16,13 +16,7 @@ from crabhook.model.question import (
     read_questions,
 )
 from crabhook.ui.cards.summary import brief, is_question
-from crabhook.ui.full.dialogs.prompts import (
-    AskLine,
-    Purpose,
-    ask_and_keep,
-    chooses,
-    option_head,
-)
+from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import plain_rows
@@ -175,12 +169,12 @@ def own_words(form: Form) -> Effects:
         form.say(text)
         return next_question(form) if text and not form.question.several else ()
 
-    return Go(Mode.FORM), AskLine(Purpose.WORDS, then, form.draft.words, kept=True)
+    return Go(Mode.FORM), prompts.AskLine(prompts.Purpose.WORDS, then, form.draft.words, kept=True)
 
 
 def remark(form: Form) -> Effects:
     """Type a note beside the answer."""
-    return Go(Mode.FORM), ask_and_keep(Purpose.REMARK, form.note, form.draft.note)
+    return Go(Mode.FORM), prompts.ask_and_keep(prompts.Purpose.REMARK, form.note, form.draft.note)
 
 
 _BELOW_OPTIONS = (own_words, remark)
@@ -205,7 +199,7 @@ def enters(form: Form) -> str:
         return ("own words…", "note…")[form.beyond]
     on = "review" if form.current + 1 == len(form.questions) else "next question"
     chosen = form.draft.cursor in form.draft.chosen
-    return chooses(on, chosen=chosen, several=form.question.several)
+    return prompts.chooses(on, chosen=chosen, several=form.question.several)
 
 
 def next_question(form: Form) -> Effects:
@@ -262,7 +256,7 @@ def _option(
 ) -> Iterator[Line]:
     option = question.options[row]
     style = "chosen" if chosen else ""
-    head = option_head(row + 1, here=here, chosen=chosen, several=question.several)
+    head = prompts.option_head(row + 1, here=here, chosen=chosen, several=question.several)
     width = sheet.columns - len(head)
     beside = _beside(question, option, width, sheet.spell)
     label = plain_rows(option.label, sheet.less(len(head)), style=style)
