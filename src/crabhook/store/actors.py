@@ -1,6 +1,7 @@
-"""Who decided and how a wait ended, in the record: JSON beside the words.
+"""Actors and ends of waits, as JSON in the record beside the words.
 
-Records before 73c5562 have sentences alone (`by`, `rule`, `why`), which are read too.
+The readers also accept records from before 73c5562, which had sentences alone (`by`, `rule`,
+`why`).
 """
 
 import re
@@ -35,7 +36,7 @@ _TIMES = re.compile(", ([0-9]{1,3}) times")
 
 
 def actor_told(actor: Actor) -> dict[str, Value]:
-    """Return who decided, as the record has it beside the words."""
+    """Return the JSON of an actor."""
     match actor:
         case Operator(name, own, desk, address, role, shown):
             who: dict[str, Value] = {"kind": "operator", "id": name, "name": own, "desk": desk}
@@ -53,7 +54,7 @@ def actor_told(actor: Actor) -> dict[str, Value]:
 
 
 def end_told(end: EndReason) -> dict[str, Value]:
-    """Return how a wait ended, as the record has it beside the words."""
+    """Return the JSON of how a wait ended."""
     match end:
         case AnsweredAtAgent(outcome):
             return {"kind": _ANSWERED, "outcome": outcome}
@@ -64,7 +65,7 @@ def end_told(end: EndReason) -> dict[str, Value]:
 
 
 def actor_in(body: Mapping[str, object]) -> Actor:
-    """Return who made the decision that a record's body tells of."""
+    """Return the actor of the decision in a record's body."""
     told = body.get("actor")
     if isinstance(told, Mapping):
         with suppress(KeyError, TypeError, ValueError):
@@ -140,14 +141,14 @@ def _older_end(why: str) -> EndReason | None:
 
 def decided_text(decided: Decided, machine: str = "") -> bytes:
     """Return a decision as JSON: all its fields, its maker, and the call's machine."""
-    told = {one.name: getattr(decided.decision, one.name) for one in fields(Decision)}
+    told = {each.name: getattr(decided.decision, each.name) for each in fields(Decision)}
     who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
     whose = {"machine": machine} if machine else {}
     return compact(told | who | whose).encode()
 
 
 def decided_read(text: bytes) -> tuple[Decided, str]:
-    """Return what `decided_text` wrote, or a server that had only the words for who it was."""
+    """Read the JSON of `decided_text`, also that of a server that wrote the actor in words only."""
     told = parse_object(text, WRITTEN_DEPTH)
     by = actor_in(told)
     machine = str(told.pop("machine", ""))

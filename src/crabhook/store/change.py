@@ -37,11 +37,11 @@ class Waiting:
     machine: str = ""
 
     def remaining(self, now: float) -> float:
-        """Return how many seconds it may still wait; a clock set back gives it no more."""
+        """Return how many more seconds it may wait; a clock that was set back does not add any."""
         return min(max(0.0, self.wait_until - now), self.wait_until - self.asked)
 
     def waited(self, now: float) -> float:
-        """Return how many seconds it has waited; by no clock less than none, or past its end."""
+        """Return how many seconds it has waited, never below zero or past its end."""
         return min(max(0.0, now - self.asked), max(0.0, self.wait_until - self.asked))
 
 
@@ -82,7 +82,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """A session that the operator halted, and why."""
+    """A session that the operator halted, and the reason."""
 
     session: str
     why: str
@@ -90,7 +90,7 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What a server that starts finds: requests by card and age, answers by age, the last card."""
+    """What a starting server finds: requests by card and age, answers by age, and the last card."""
 
     waiting: tuple[Waiting, ...] = ()
     answers: tuple[Answer, ...] = ()
@@ -123,38 +123,38 @@ def happened(*entries: Entry) -> Change:
 
 
 def waits(waiting: Waiting, *entries: Entry) -> Change:
-    """A request is about to be shown."""
+    """Return the change of a request that will be shown."""
     return Change(entries, waiting=(waiting,))
 
 
 def settled(answers: Sequence[Answer], *entries: Entry) -> Change:
-    """A card was decided: the decision, its record and every leg's answer are one."""
+    """Return the change of a decided card: its records and the answers of all legs, together."""
     ids = tuple(answer.request_id for answer in answers)
     return Change(entries, ended=ids, answers=tuple(answers))
 
 
 def left(request_ids: Iterable[str], *entries: Entry) -> Change:
-    """Requests ended without an answer of ours."""
+    """Return the change of requests that ended without an answer from this server."""
     return Change(entries, ended=tuple(request_ids))
 
 
 def delivered(request_id: str, *entries: Entry, whole: bool) -> Change:
-    """It is known whether a client has its reply."""
+    """Return the change of a receipt: whether a client received its reply."""
     return Change(entries, delivered=((request_id, whole),))
 
 
 def halted(halts: tuple[Halt, ...]) -> Change:
-    """The sessions that are halted from now on; all of them."""
+    """Return the change to this complete list of halted sessions."""
     return Change(halts=halts)
 
 
 def written(document: Document, entry: Entry) -> Change:
-    """A document of the store is another from now on."""
+    """Return the change of a document to a new version."""
     return Change((entry,), documents=(document,))
 
 
 def carried(recovered: Recovered) -> Change:
-    """What another record's server would take up, as a change; its entry tells the last card."""
+    """Return the change that copies another record's `Recovered`; its entry has the last card."""
     last = (Entry(Kind.SERVER, 0.0, card=recovered.last_card),)
     return Change(
         last,
@@ -167,7 +167,7 @@ def carried(recovered: Recovered) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many entries are kept in memory, and how many bytes of them and of answers."""
+    """How many entries, and how many bytes of entries and answers, stay in memory."""
 
     entries: int = 10_000
     size: int = 16_000_000
@@ -188,7 +188,7 @@ class Merged:
             self.add(change)
 
     def add(self, change: Change) -> None:
-        """Let a change follow those before it."""
+        """Add the next change."""
         if change.halts is not None:
             self.halts = change.halts
         self.documents |= {document.name: document for document in change.documents}
@@ -223,7 +223,7 @@ class Backlog:
         self._merged = Merged()
         self._size = 0
         self.dropped = 0
-        self.since: float | None = None  # wall time of the first change that is missing
+        self.since: float | None = None  # wall time of the first missing change
 
     def __bool__(self) -> bool:
         return self.since is not None
@@ -242,7 +242,7 @@ class Backlog:
         self._forget_answers(now - ANSWER_KEPT_FOR)
 
     def change(self) -> Change:
-        """Return all of it as one change."""
+        """Return the backlog as one change."""
         return Change(
             entries=tuple(entry for entry, _ in self._entries),
             waiting=tuple(self._merged.waiting.values()),

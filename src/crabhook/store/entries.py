@@ -1,4 +1,4 @@
-"""Entries made of what the broker knows; `at` is always wall time, seconds since 1970."""
+"""Entries made from the broker's facts; `at` is always wall time, seconds since 1970."""
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
@@ -34,14 +34,14 @@ def observed(request: Leg, at: float, *, call: Followed | None = None) -> Entry:
 
 
 def conflict(told: Conflict, at: float) -> Entry:
-    """Something a hook said that cannot be true of a call, or of these cards' calls."""
+    """Return the entry of a hook's message that cannot be true of a call or of these cards."""
     event, cards = told.event, list(told.cards)
     body: dict[str, Value] = {"why": told.why, "cards": [*cards], "input": _input(event)}
     return _about(Kind.CONFLICT, event, at, told.request_id, next(iter(cards), None), body=body)
 
 
 def outcome(told: Outcome, at: float) -> Entry:
-    """What became of a decided call: it ran as another, or was left to its agent, which told."""
+    """Return the entry of a decided call's outcome: it ran in another form, or its agent judged."""
     event, call, what = told.event, told.call, told.fate.value
     if told.fate.alarming:
         body: dict[str, Value] = {"why": what, "ran": _input(event), "call": _call(call)}
@@ -76,7 +76,7 @@ def asked(
 
 
 def _sender(origin: Origin) -> dict[str, Value]:
-    """Return who asked, with the machine if it showed its own token."""
+    """Return the asking user, with the machine where the hook sent that machine's own token."""
     who: dict[str, Value] = {"host": origin.host, "pid": origin.pid, "user": origin.user}
     return who | {"machine": origin.machine} if origin.machine else who
 
@@ -104,7 +104,7 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     decision, by = made.decision, made.by
     at_desk, who = isinstance(by, Operator), wording.who(by)
     said: dict[str, Value] = {"where": "the desk"} if at_desk else {"where": "at once", "rule": who}
-    if any(parts := _parts(decision)):  # most say nothing but the verdict
+    if any(parts := _parts(decision)):  # most have only a verdict
         said.update(zip(_PARTS, parts, strict=True))
     said |= {"despite": list(decision.despite), "legs": list(legs)}
     body: dict[str, Value] = {
@@ -148,7 +148,7 @@ def delivered(
 
 
 def taken_up(event: Event, at: float, *, request_id: str, card: int, why: str) -> Entry:
-    """A request, or its answer, that was there again after a restart."""
+    """Return the entry of a request or answer that was restored after a restart."""
     return _about(Kind.TAKEN_UP, event, at, request_id, card, body={"why": why})
 
 
@@ -159,15 +159,15 @@ def operator(what: str, at: float, by: Actor | None = None, **detail: Value) -> 
 
 
 def orders_end(order: Standing, at: float, by: Actor) -> Entry:
-    """An operator ended this standing order."""
+    """Return the entry of a standing order that an operator ended."""
     which: dict[str, Value] = {"id": order.id, "kind": order.kind.value}
     return operator(f"ended: {order}", at, by, order=which)
 
 
 def note(told: NoteToldOf, at: float) -> Entry:
-    """The fate of an operator's note to an agent, with its call, if any.
+    """Return the entry of what became of an operator's note to an agent, with its call, if any.
 
-    The actor is who caused that; the note names its own giver.
+    The actor is who did that; the note itself names its author.
     """
     given, by = told.note, told.by
     kept: dict[str, Value] = {"id": given.id, "text": given.text, "agent": given.agent}
@@ -181,12 +181,12 @@ def note(told: NoteToldOf, at: float) -> Entry:
 
 
 def summary(event: Event, at: float, **said: Value) -> Entry:
-    """What a session was about, as its transcript has it at its end."""
+    """Return the entry of what a session was about, from its transcript at its end."""
     return _about(Kind.SUMMARY, event, at, body=said)
 
 
 def server(what: str, at: float) -> Entry:
-    """Something that befell the server itself."""
+    """Return the entry of an incident of the server itself."""
     return Entry(Kind.SERVER, at, body={"what": what})
 
 
@@ -222,7 +222,7 @@ def _input(event: Event) -> Value:
 
 
 def _told(event: Event) -> dict[str, Value]:
-    """Return the event's name and fields, without those that have a column of their own."""
+    """Return the event's name and fields, without the fields that have a column of their own."""
     columns = {event.session, event.cwd, event.name, event.agent_id, event.agent_type} - {""}
     if event.tool:
         columns |= {event.tool.name, event.tool.use_id} - {""}

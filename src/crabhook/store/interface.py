@@ -17,7 +17,7 @@ from crabhook.store.record import Cut, Document, Head, Record, Retention
 
 
 class StoreError(CrabhookError):
-    """The store could not do what it was asked; nothing of that was written."""
+    """The store could not do what it was asked; nothing was written."""
 
 
 class NoRecordError(StoreError):
@@ -29,11 +29,11 @@ class FullError(StoreError):
 
 
 class LockedError(StoreError):
-    """Another program holds the database for itself; it may let go again."""
+    """Another program has locked the database; a later try may succeed."""
 
 
 class ReadOnlyError(StoreError):
-    """The record's files, or their folder, may not be written."""
+    """The record's files or their folder are not writable."""
 
 
 class CorruptError(StoreError):
@@ -43,9 +43,9 @@ class CorruptError(StoreError):
 class Role(StrEnum):
     """A server's part among those that share its record."""
 
-    ALONE = "alone"  # nobody else can write its record
+    ALONE = "alone"  # no other server can write its record
     LEADER = "leader"
-    STANDBY = "standby"  # another leads; this one begins when that one ends
+    STANDBY = "standby"  # another server leads; this server takes over when that one ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Pace:
     epoch: int = 0
 
     def count(self, seconds: float, batches: int) -> None:
-        """Take a commit in."""
+        """Count a commit."""
         self.commit += (seconds - self.commit) / 8 if self.commit else seconds
         self.batch += (batches - self.batch) / 8 if self.batch else batches
 
@@ -86,7 +86,7 @@ SKEWED = 5.0  # seconds that two clocks may differ
 
 
 def skewed(pace: Pace) -> str:
-    """Say that this machine's clock and the database's differ too much; empty where they do not."""
+    """Return a warning where this machine's clock differs too much from the database's, or ""."""
     if abs(pace.skew) <= SKEWED:
         return ""
     way = "ahead of" if pace.skew > 0 else "behind"
@@ -97,7 +97,7 @@ def skewed(pace: Pace) -> str:
 
 
 class TakenError(StoreError):
-    """Another crabhook writes this record already; `leader` is which."""
+    """Another crabhook, `leader`, already writes this record."""
 
     def __init__(self, words: str, leader: Leader | None = None) -> None:
         super().__init__(words)
@@ -105,7 +105,7 @@ class TakenError(StoreError):
 
 
 class UnreachableError(StoreError):
-    """The database does not answer; it may again."""
+    """The database does not answer; a later try may succeed."""
 
 
 class DeposedError(StoreError):
@@ -116,11 +116,11 @@ class DeposedError(StoreError):
 
 
 class ForeignError(StoreError):
-    """The database was made by a newer crabhook, or is not a record at all."""
+    """The database belongs to a newer crabhook, or is no record."""
 
 
 class TicketError(StoreError):
-    """A request id came with another secret than when it came first."""
+    """A request id came with another secret than the first time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +169,13 @@ class Journal(Protocol):
     """
 
     shared: bool
-    """Whether others may write the record, too; then nothing is given that is not on record.
+    """Whether other servers may write the record; then a reply goes out only after its commit.
 
-    A fault that leaves open what is on record is a DeposedError.
+    A fault that leaves the end of the record unknown is a DeposedError.
     """
 
     pace: Pace
-    """How fast it is written, for whoever watches the server; not measured on one machine."""
+    """How fast the journal writes, for metrics; not measured on one machine."""
 
     @property
     def key(self) -> bytes:
@@ -186,13 +186,13 @@ class Journal(Protocol):
         """Why commits must wait, in a line; empty while they need not."""
 
     def heed(self) -> None:
-        """Raise a DeposedError once this process no longer writes the record."""
+        """Raise a DeposedError if this process is no longer the writer."""
 
     def take_over(self, key: bytes, recovered: Recovered) -> None:
-        """Take what an empty record gets from another beside its records: its key, what waits."""
+        """Copy what an empty record gets from another beside its records: key and requests."""
 
     def head(self) -> Head:
-        """Return the number, hash and time of the record that the next one follows."""
+        """Return the number, hash and time of the last record."""
 
     def hash_of(self, seq: int) -> bytes | None:
         """Return the hash of one record; None if it is missing."""
@@ -209,22 +209,22 @@ class Journal(Protocol):
         """Whether a request's id has another secret."""
 
     def recover(self, now: float) -> Recovered:
-        """Return what was waiting, just answered, or owed; `now` is wall seconds.
+        """Return the waiting requests, and recent or owed answers; `now` is wall seconds.
 
-        It writes nothing, so that a full disk costs no request.
+        This method writes nothing, so that a full disk loses no request.
         """
 
     def documents(self) -> Mapping[str, Document]:
         """Return the documents by their names."""
 
     def proposals(self) -> Sequence[Proposal]:
-        """Return the documents that are proposed and have no answer yet, the oldest first."""
+        """Return the proposals without an answer yet, the oldest first."""
 
     def answer(self, proposal: str, said: str) -> None:
         """Answer a proposal by its id: empty means that it is now the document."""
 
     def forget_answers(self, before: float) -> int:
-        """Forget answers decided before this wall time that are not owed; return how many."""
+        """Delete answers decided before this wall time that are not owed; return their number."""
 
     def kept_head(self) -> Head | None:
         """Return the head kept apart from the record, if any; CorruptError if unreadable."""
@@ -239,10 +239,10 @@ class Journal(Protocol):
         """Return at most so many records to remove, never the last; None for none."""
 
     def give_back(self) -> None:
-        """Give some of the room that is free to the disk again, when it is much."""
+        """Return much free space to the disk."""
 
     def close(self) -> None:
-        """Let go; to close twice does nothing."""
+        """Release the storage; a second call does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,10 +287,10 @@ class Agent:
 
 
 class History(AbstractContextManager["History"], Protocol):
-    """A view of the record at one moment, for a reader, who cannot write; closed with its block."""
+    """A view of the record at one moment, which cannot write; closed with its block."""
 
     def find(self, query: Query = ALL) -> Iterator[Record]:
-        """Return the records that `query` asks for, in order."""
+        """Return the records that match `query`, in order."""
 
     def kept_head(self) -> Head | None:
         """Return the head kept apart, read before this view, so that it never leads the record."""
@@ -299,13 +299,13 @@ class History(AbstractContextManager["History"], Protocol):
         """Return the bodies of the checkpoints, in order."""
 
     def unrecorded(self) -> list[str]:
-        """Return the ids of answers to hooks that no decision on record gave."""
+        """Return the ids of answers to hooks that no decision on record has."""
 
     def damage(self) -> list[str]:
-        """Return what the storage itself finds wrong with what it holds."""
+        """Return the damage that the storage itself finds."""
 
     def documents(self) -> Mapping[str, Document]:
         """Return the documents by their names."""
 
     def agents(self) -> Iterator[Agent]:
-        """Return the sessions' agents, the latest heard of first."""
+        """Return the sessions' agents, the latest first."""

@@ -49,7 +49,7 @@ def lead(
 
 
 def open_history(place: Place, beside: Path | None = None) -> History:
-    """Open a view of the record at `place`.  Raises a StoreError, also where there is none yet."""
+    """Open a view of the record at `place`. Raises a StoreError, also where there is no record."""
     if is_shared(place):
         from crabhook.store.postgres.history import PgHistory  # noqa: PLC0415 - likewise
 
@@ -70,7 +70,7 @@ def propose(place: Place, proposal: Proposal) -> str:
 
 
 def open_document(url: str, name: str) -> "PgDocument":
-    """Open a document of the shared record at `url`, to be looked at again and again."""
+    """Open a document of the shared record at `url` for repeated reading."""
     from crabhook.store.postgres.history import PgDocument  # noqa: PLC0415 - likewise
 
     return PgDocument(url, name)

@@ -18,25 +18,25 @@ from crabhook.model.jsontext import Value, writer_of
 
 
 class Kind(StrEnum):
-    """What a record tells of."""
+    """What a record is about."""
 
     EVENT = "event"  # an agent's message without an answer
-    ASKED = "asked"  # a request was taken in, on a card
+    ASKED = "asked"  # a request came onto a card
     DECIDED = "decided"  # a verdict by a rule, the operator, or nobody
     WITHDRAWN = "withdrawn"  # a request ended without an answer
-    EXPIRED = "expired"  # a request's time passed
-    LEFT = "left"  # one hook of a call went, or its time passed; another of the call's waits on
+    EXPIRED = "expired"  # a request's timeout
+    LEFT = "left"  # a hook of a call left or timed out; another hook of the call still waits
     DELIVERED = "delivered"  # whether a client got its reply
-    TAKEN_UP = "taken-up"  # a request that waits was put back after a restart
-    CONFLICT = "conflict"  # a hook said what cannot be true of a call; it was not followed
-    RAN_OTHER = "ran-other"  # what ran is not what was decided
-    OUTCOME = "outcome"  # what became of a call that was left to the agent
-    GAP = "gap"  # the record was missing for a while, or was cut off
-    OPERATOR = "operator"  # something the operator did that was no decision
-    CHECKPOINT = "checkpoint"  # older records were removed; where the kept part begins
+    TAKEN_UP = "taken-up"  # a waiting request was restored after a restart
+    CONFLICT = "conflict"  # a hook's message that cannot be true of a call
+    RAN_OTHER = "ran-other"  # the call that ran differs from the decision
+    OUTCOME = "outcome"  # the outcome of a call that was left to the agent
+    GAP = "gap"  # records are missing, or were cut off
+    OPERATOR = "operator"  # an operator's action that was no decision
+    CHECKPOINT = "checkpoint"  # older records were deleted; the start of the kept part
     SUMMARY = "summary"  # what a session was about, at its end
     SERVER = "server"  # an event of the server's own, such as a replaced socket
-    DOCUMENT = "document"  # a text that belongs to the store was changed: the rules, the team
+    DOCUMENT = "document"  # a new version of a document: the rules, the team
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Record:
     hash: bytes
 
     def content(self) -> tuple[object, ...]:
-        """Return all that the hash covers, in order."""
+        """Return all fields that the hash covers, in order."""
         return _content(self)
 
     def told(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def as_hash(kept: object) -> bytes:
 
 
 def iso(at: float) -> str:
-    """Return wall seconds as the record writes them: UTC, of one width, so that text sorts."""
+    """Return wall seconds in the record's format: UTC, of constant width, so that text sorts."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
@@ -146,7 +146,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long records are kept, in days, and how many bytes of them; the stricter counts."""
+    """How long records are kept, in days, and how many bytes of them; the stricter limit counts."""
 
     days: float = 180.0
     size: int = 2_000_000_000
@@ -175,7 +175,7 @@ class Cut:
         return Entry(Kind.CHECKPOINT, now, body=body)
 
     def untrue(self, at: str) -> str:
-        """Return why retention cannot have made this cut at the time of its checkpoint, if so."""
+        """Return why retention cannot have made this cut at its checkpoint's time, or ""."""
         if not 0 < self.removed < self.begins:
             return f"{self.removed} records cannot have gone before record {self.begins}"
         if not (age := _AGE.fullmatch(self.why)):
@@ -189,7 +189,7 @@ class Cut:
 
 
 ORDERS = "orders"
-"""The document of a shared record with the standing orders; each order is on record itself, too."""
+"""The document with the standing orders of a shared record; each order also has its own record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ _AGE = re.compile(r"older than ([0-9.e+]{1,20}) days")
 
 
 def cut_of(body: str) -> Cut:
-    """Return what a checkpoint's body says was cut; raises ValueError, KeyError or TypeError."""
+    """Return the cut in a checkpoint's body; raises ValueError, KeyError or TypeError."""
     told = json.loads(body)
     until = str(told["to"])
     return Cut(
@@ -250,7 +250,7 @@ def cut_of(body: str) -> Cut:
 
 
 def cuts_in(bodies: Iterable[str]) -> Iterator[Cut]:
-    """Return what the bodies of checkpoints say was cut; one that was edited is left out."""
+    """Return the cuts in the bodies of checkpoints, without bodies that a person edited."""
     for body in bodies:
-        with suppress(ValueError, KeyError, TypeError):  # its own link tells
+        with suppress(ValueError, KeyError, TypeError):  # the record's link shows the edit
             yield cut_of(body)

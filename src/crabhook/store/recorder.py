@@ -29,20 +29,20 @@ from crabhook.store.writer import Courier, Writer
 
 _LOG = logging.getLogger(__name__)
 
-RETRY_AFTER = 1.0  # seconds; doubled with every attempt in vain
+RETRY_AFTER = 1.0  # seconds; doubled with every failed try
 RETRY_AT_MOST = 30.0
-HELD_AT_MOST = 2.0  # seconds that somebody on the way out, or in vain on the way in, holds a record
+HELD_AT_MOST = 2.0  # seconds that an ending or failing server may still hold a record
 FORGET_EVERY = 60.0
 PRUNE_EVERY = 600.0
-PRUNED = 500  # records removed at a time: a few milliseconds, so that no agent waits for it
+PRUNED = 500  # records deleted at a time: a few milliseconds, so that no agent waits long
 UNREADABLE = "the record could not be read when the server began; nobody was asked again"
 
 
 class OnTrouble(StrEnum):
-    """What becomes of requests while they cannot be recorded."""
+    """What the server does with requests while it cannot record them."""
 
-    DECIDE = "decide"  # the operator decides anyway, and sees that the record is missing
-    REFUSE = "refuse"  # they are turned away, to the agent's own prompt
+    DECIDE = "decide"  # the operator decides, and sees that the record is missing
+    REFUSE = "refuse"  # the server refuses them, and the agent prompts its user
 
 
 class Recorder:
@@ -67,7 +67,7 @@ class Recorder:
         self._backlog = Backlog(self._limits)
         self._courier = courier
         self._store: Writer | None = None
-        self._late = False  # whether the store opens when the server runs already
+        self._late = False  # whether the store opens after the server's start
         self._now = self._retry_at = self._forget_at = self._prune_at = 0.0
         self._patience = RETRY_AFTER
         self._anchored = True
@@ -90,12 +90,12 @@ class Recorder:
 
     @property
     def journal(self) -> Journal | None:
-        """What the record is written by; None before it opens."""
+        """The record's journal; None before it opens."""
         return self._store.journal if self._store else None
 
     @property
     def trouble(self) -> str:
-        """What is wrong, in a line for the screen; empty while all is well."""
+        """The fault, in a line for the screen; empty without a fault."""
         if self._waits:
             return f"NOT RECORDED: {self._waits} (what is decided waits until it is)"
         if self.error is None:
@@ -106,14 +106,14 @@ class Recorder:
 
     @property
     def reason(self) -> str:
-        """What is wrong, in words that stay the same while it is; empty while all is well."""
+        """The fault, in words that stay the same while it lasts; empty without a fault."""
         if self.error is None:
             return self._waits or self.trouble
         return f"{self.error}, and entries are lost" if self._backlog.dropped else f"{self.error}"
 
     @property
     def refusal(self) -> str:
-        """Why requests have to be turned away, and allows with them; empty if they need not be."""
+        """Why the server must refuse requests and hold allows back; empty if it need not."""
         wrong = self._waits or (self.error if self._on_trouble is OnTrouble.REFUSE else None)
         return f"what is decided could not be recorded: {wrong}" if wrong else ""
 
@@ -198,7 +198,7 @@ class Recorder:
             return False
 
     def recover(self) -> Recovered:
-        """Return what waited, and what was answered, when the last server ended."""
+        """Return the requests that waited and the answers given when the last server ended."""
         if self._store is not None:
             with self._faults_seen():
                 return self._store.journal.recover(self._wall())
@@ -222,14 +222,14 @@ class Recorder:
                 self._keep_house(self._store, now)
 
     def anchor(self) -> None:
-        """Bring the record safely to the disk; may be called in a thread, about once a second."""
+        """Sync the record to the disk, about once a second; a thread may call this."""
         store = self._store
         if store is None:
             return
         try:
             head = store.anchor()
         except StoreError as error:
-            if self._anchored:  # and then not every second
+            if self._anchored:  # a warning each second would be too many
                 _LOG.warning("the record was not anchored: %s", error)
             self._anchored = False
         else:
@@ -238,12 +238,12 @@ class Recorder:
                 self._courier.tell(head, self._now)
 
     def close(self) -> None:
-        """Write what can still be written, and let go."""
+        """Write what can still be written, and close the store."""
         if self.error is not None:
             self._try_again()
         if self._backlog:
             _LOG.error("%s; what waits in memory is lost", self.trouble)
-        self._given_up = self._shared  # nothing waits in memory for a record that others write
+        self._given_up = self._shared  # a shared record has no backlog
         store, self._store = self._store, None
         if store is not None:
             try:
@@ -270,7 +270,7 @@ class Recorder:
         except StoreError as error:
             if not isinstance(error, UnreachableError):  # the next commit reports that
                 _LOG.warning("the record's house was not kept: %s", error)
-            self._prune_at = now + PRUNE_EVERY  # and not every second: the loop waits for it
+            self._prune_at = now + PRUNE_EVERY  # not each second, since the loop waits for it
 
     def _try_again(self) -> None:
         if self._store is None:
@@ -300,7 +300,7 @@ class Recorder:
             self._store, self.error = store, None
 
     def _catch_up(self, store: Writer) -> None:
-        """Write the backlog, after a record of the gap."""
+        """Write the backlog after an entry about the gap."""
         with self._faults_seen():
             if self._backlog:
                 self._write_backlog(store)
@@ -312,7 +312,7 @@ class Recorder:
         gap = happened(self._gap())
         try:
             self._write_to(store, [gap, change])
-        except TicketError as error:  # two clients with one id: what they said is still recorded
+        except TicketError as error:  # two clients with the same id: keep both entries
             _LOG.warning("%s; neither will be taken up again", error)
             self._write_to(store, [gap, Change(change.entries, ended=change.ended)])
 
@@ -334,8 +334,11 @@ class Recorder:
 
 def _nobody_asked(store: Writer, now: float) -> Change:
     """Return the ends of what waited in a store that opened too late to restore it."""
-    waiting = [one.request_id for one in store.journal.recover(now).waiting]
+    waiting = [request.request_id for request in store.journal.recover(now).waiting]
     return left(
         waiting,
-        *(Entry(Kind.WITHDRAWN, now, request_id=one, body={"why": UNREADABLE}) for one in waiting),
+        *(
+            Entry(Kind.WITHDRAWN, now, request_id=request_id, body={"why": UNREADABLE})
+            for request_id in waiting
+        ),
     )

@@ -14,29 +14,29 @@ from crabhook.model.jsontext import MAX_DEPTH, Value
 from crabhook.secrets.context import is_reference, names_a_secret, united
 from crabhook.secrets.find import find, is_plain
 
-MAX_TEXT = 32_768  # characters kept of one text
-MAX_VALUE = 131_072  # characters and values kept of one body, all in all
+MAX_TEXT = 32_768  # characters kept of a text
+MAX_VALUE = 131_072  # characters and values kept of a body, in all
 SHORT = 200  # characters; results for texts up to this length are cached
-REMEMBERED = 8192  # such texts, and as many names
-_LOOK_PAST = 4096  # characters looked at past the last one kept: a secret may straddle it
+REMEMBERED = 8192  # cached texts, and as many names
+_LOOK_PAST = 4096  # characters read past the cut, since a secret may cross it
 _ROOM = 1000  # characters left for marks when a text is cut
-_ROUNDS = 8  # a mark can bring to light what stood behind the secret; it seldom takes a second
+_ROUNDS = 8  # a mark can uncover a secret behind it; a second round is rare
 
 _MARK = re.compile(r"(\[(?:redacted [a-z0-9-]{1,40}|cut) len=\d{1,12} #[0-9a-f]{8}\])")
 
 
 def fingerprint(key: bytes, secret: str) -> str:
-    """Return eight hexadecimal digits that say nothing of `secret` without the key."""
+    """Return eight hexadecimal digits that tell nothing about `secret` without the key."""
     text = secret.encode("utf-8", "surrogatepass")
     return hmac.digest(key, text, "sha256").hex()[:8]
 
 
 class Redactor:
-    """Redacts with one key: within its record equal secrets have equal marks."""
+    """Redacts with one key: in a record, equal secrets have equal marks."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        # Names, ids and folders come again and again.
+        # A cache, since names, ids and folders repeat.
         self._known_texts, self._known_names = (
             lru_cache(maxsize=REMEMBERED)(partial(self._settled, by_entropy=by))
             for by in (True, False)
@@ -48,15 +48,15 @@ class Redactor:
         return self._bounded(text, by_entropy=True)
 
     def name(self, text: str) -> str:
-        """Return a name or an id without secrets that are known by shape or context."""
+        """Return a name or an id without secrets of known shape or context."""
         return self._bounded(text, by_entropy=False)
 
     def value(self, value: Value | Mapping[str, Value]) -> Value:
-        """Return a JSON value without secrets, in texts and in names, and within MAX_VALUE."""
+        """Return a JSON value without secrets in texts and names, and within MAX_VALUE."""
         return _Walk(self).value(value, 0, named=False)
 
     def field(self, key: str) -> tuple[str, bool]:
-        """Return the name of a field without secrets, and whether it says that it holds one."""
+        """Return a field's name without secrets, and whether the name announces a secret."""
         return self._known_fields(key) if len(key) <= SHORT else self._named(key)
 
     def _named(self, key: str) -> tuple[str, bool]:
@@ -72,7 +72,7 @@ class Redactor:
         return f"[cut len={len(rest)} #{fingerprint(self._key, rest)}]"
 
     def _bounded(self, text: str, *, by_entropy: bool) -> str:
-        if is_plain(text):  # ids, mostly, which never come again
+        if is_plain(text):  # mostly ids, which do not repeat
             return text
         if len(text) <= SHORT:
             return self._known_texts(text) if by_entropy else self._known_names(text)
@@ -94,9 +94,9 @@ class Redactor:
         return self.mark("unsettled", text)
 
     def _once(self, text: str, *, by_entropy: bool) -> str:
-        if "[" not in text:  # and so no mark
+        if "[" not in text:  # no mark without this
             return self._piece(text, by_entropy=by_entropy)
-        pieces = _MARK.split(text)  # every other one is a mark
+        pieces = _MARK.split(text)  # every second piece is a mark
         return "".join(
             piece if place % 2 else self._piece(piece, by_entropy=by_entropy)
             for place, piece in enumerate(pieces)
@@ -119,7 +119,7 @@ def _without_half_a_mark(text: str) -> str:
 
 
 class _Walk:
-    """One walk through a value, with a budget."""
+    """A walk through a value with a budget."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor

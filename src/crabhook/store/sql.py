@@ -1,4 +1,4 @@
-"""What the record's databases share: rows of tables, a query's clauses, what retention takes."""
+"""Code shared by both databases: table rows, a query's clauses, retention."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ ANSWER = (
     *("card", "platform", "payload", "decision"),
 )
 FATES = {None: 0, True: 1, False: 2}
-"""What stands in the column `delivered`: 0 while nobody knows, 2 for a client that was gone."""
+"""The column `delivered`: 0 while unknown, 1 for received, 2 for a client that was gone."""
 
 DOCUMENTS = 'SELECT name, version, text, at, "by" FROM document ORDER BY name'
 
@@ -26,31 +26,38 @@ _LARGEST = 2**63 - 1
 _columns = attrgetter(*WAITING)
 
 
-def waiting_row(one: Waiting) -> tuple[Any, ...]:
-    """Return a request that waits as its table has it."""
-    host, user = _storable(one.host), _storable(one.user)
-    kept = replace(one, host=host, user=user, pid=min(one.pid, _LARGEST))
+def waiting_row(waiting: Waiting) -> tuple[Any, ...]:
+    """Return the table row of a request that waits."""
+    host, user = _storable(waiting.host), _storable(waiting.user)
+    kept = replace(waiting, host=host, user=user, pid=min(waiting.pid, _LARGEST))
     *columns, note, machine = _columns(kept)
     return (*columns, note.encode("utf-8", "surrogatepass"), _storable(machine))
 
 
 def waiting_in(row: Sequence[Any]) -> Waiting:
-    """Return the request that waits of a row."""
+    """Return the waiting request in a row."""
     *rest, note, machine = row
     return replace(Waiting(*rest), note=note.decode("utf-8", "surrogatepass"), machine=machine)
 
 
-def answer_row(one: Answer) -> tuple[Any, ...]:
-    """Return an answer as its table has it."""
-    stderr = one.stderr.encode("utf-8", "surrogatepass")  # unchanged: a blob can hold anything
-    call = None if one.delivered else one.call
+def answer_row(answer: Answer) -> tuple[Any, ...]:
+    """Return the table row of an answer."""
+    stderr = answer.stderr.encode("utf-8", "surrogatepass")  # unchanged: a blob can hold anything
+    call = None if answer.delivered else answer.call
     told = (call.card, call.platform, call.payload, call.decision) if call else (None,) * 4
-    given = (one.request_id, one.secret, one.stdout, stderr, one.exit_code, one.decided)
-    return (*given, FATES[one.delivered], *told)
+    given = (
+        answer.request_id,
+        answer.secret,
+        answer.stdout,
+        stderr,
+        answer.exit_code,
+        answer.decided,
+    )
+    return (*given, FATES[answer.delivered], *told)
 
 
 def answer_in(row: Sequence[Any]) -> Answer:
-    """Return the answer of a row."""
+    """Return the answer in a row."""
     request_id, secret, stdout, stderr, exit_code, decided, delivered, *told = row
     text = stderr.decode("utf-8", "surrogatepass")
     call = DecidedCall(*told) if told[0] is not None else None
@@ -58,14 +65,20 @@ def answer_in(row: Sequence[Any]) -> Answer:
     return Answer(request_id, secret, stdout, text, exit_code, decided, call, fate)
 
 
-def halt_row(one: Halt) -> tuple[str, str]:
-    """Return a halted session as its table has it."""
-    return _storable(one.session), _storable(one.why)
+def halt_row(halt: Halt) -> tuple[str, str]:
+    """Return the table row of a halted session."""
+    return _storable(halt.session), _storable(halt.why)
 
 
-def document_row(one: Document) -> tuple[str, int, str, str, str]:
-    """Return a document as its table has it."""
-    return _storable(one.name), one.version, one.text, one.at, _storable(one.by)
+def document_row(document: Document) -> tuple[str, int, str, str, str]:
+    """Return the table row of a document."""
+    return (
+        _storable(document.name),
+        document.version,
+        document.text,
+        document.at,
+        _storable(document.by),
+    )
 
 
 def _storable(text: str) -> str:
@@ -79,7 +92,7 @@ def clauses(query: Query, tool: tuple[str, str]) -> tuple[str, list[object]]:
     """
     wanted = [(clause, values) for clause, asked, values in _conditions(query, tool) if asked]
     where = f"WHERE {' AND '.join(clause for clause, _ in wanted)} " if wanted else ""
-    values = [one for _, some in wanted for one in some]
+    values = [value for _, some in wanted for value in some]
     order = "ORDER BY seq DESC" if query.backwards else "ORDER BY seq"
     if not query.last:
         return f"{where}{order}", values
@@ -108,7 +121,7 @@ def cut_among(
 ) -> Cut | None:
     """Return which of the oldest records to remove, never the last; `large`: over the limit."""
     before = iso(max(0.0, now - retention.days * DAY))
-    # From the oldest on, so a younger one (by a clock that was wrong) keeps those after it.
+    # From the oldest on: a record that is too young, by a wrong clock, keeps all after it.
     aged = next((place for place, (_, at, _) in enumerate(oldest) if at >= before), len(oldest))
     count = len(oldest) - 1 if large else min(aged, len(oldest) - 1)
     if count <= 0:
@@ -121,7 +134,7 @@ def cut_among(
 
 
 def without_decision(answered: set[str], decided: Iterable[Sequence[Any]]) -> list[str]:
-    """Return the ids of answers that none of the decisions gave: their ids and bodies."""
+    """Return the ids of answers without a decision among these ids and bodies."""
     missing = set(answered)
     if not missing:
         return []

@@ -23,7 +23,7 @@ MOST = 100  # findings of each sort that are listed
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about one record, or at it."""
+    """A finding about a record, or about its place."""
 
     seq: int
     what: str
@@ -71,7 +71,7 @@ def verify(
         first = next(history.find(ALL), None)
         before = next(history.find(Query(last=last + 1)), None) if last else None
         if before and first and before.seq == first.seq:
-            before = None  # there are no more than that
+            before = None  # the record has no more
         hashes = _walk(history, found, {head.seq for head in heads}, before, last)
         _compare(history, found, heads, hashes, first)
         _answers(history, found)
@@ -101,7 +101,7 @@ def _walk(
         if record.seq != last + 1:
             found.fault(record.seq, f"records {last + 1} to {record.seq - 1} are missing")
             before = None
-        # After a hole there is nothing to tell by whether a record's hash is right.
+        # After a hole, the hash before the record is unknown, so its own hash cannot be verified.
         if before is not None and link(before, record.content()) != record.hash:
             found.fault(record.seq, "this record, or what it follows, is not what was written")
         _remark(record, latest, found)
@@ -116,7 +116,7 @@ def _walk(
 def _before(
     history: History, first: Record, earlier: Record | None, found: Verified
 ) -> bytes | None:
-    """Return the hash the first record must follow."""
+    """Return the hash that the first record must follow."""
     if earlier and first.seq == earlier.seq + 1:
         return earlier.hash
     if first.seq == 1:
@@ -130,7 +130,7 @@ def _before(
 
 def _cut_before(history: History, begins: int) -> Cut | None:
     """Return the checkpoint's cut, after which the record begins."""
-    return next((one for one in cuts_in(history.checkpoints()) if one.begins == begins), None)
+    return next((cut for cut in cuts_in(history.checkpoints()) if cut.begins == begins), None)
 
 
 def _remark(record: Record, latest: str, found: Verified) -> None:
@@ -237,7 +237,7 @@ ENDS = (Kind.DECIDED.value, Kind.EXPIRED.value, Kind.WITHDRAWN.value)
 
 @dataclass(slots=True)
 class Share:
-    """Some decisions: how many, by whom, and how long those the operator made had waited."""
+    """Some decisions: their number, their actors, and how long the operator's had waited."""
 
     number: int = 0
     by: Counter[str] = field(default_factory=Counter)
@@ -245,7 +245,7 @@ class Share:
     waits: list[float] = field(default_factory=list)
 
     def add(self, record: Record) -> None:
-        """Count a record of how a call ended."""
+        """Count a record of a call's end."""
         told = record.told()
         who = _decider(record, told)
         self.number += 1
@@ -256,14 +256,14 @@ class Share:
             self.waits.append(float(waited))
 
     def percentile(self, percent: float) -> float | None:
-        """Return the seconds that so many percent of the operator's decisions took at most."""
+        """Return the seconds within which this percentage of the operator's decisions came."""
         if not self.waits:
             return None
         ranked = sorted(self.waits)
         return ranked[max(0, ceil(len(ranked) * percent / 100) - 1)]
 
     def values(self) -> dict[str, object]:
-        """Return the figures for programs; seconds."""
+        """Return the figures for programs, in seconds."""
         return {
             "decisions": self.number,
             "by": dict(self.by),
@@ -286,7 +286,7 @@ class Stats:
 
 
 def stats(records: Iterable[Record]) -> Stats:
-    """Count the records of how calls ended; others do not matter."""
+    """Count the records of calls' ends; other records do not count."""
     found = Stats()
     for record in records:
         if record.kind in ENDS:

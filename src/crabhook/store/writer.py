@@ -53,7 +53,7 @@ class Writer:
         self.journal = journal
         self._retention = retention or Retention()
         self.head = self.kept = GENESIS
-        self._in_doubt = False  # whether the head has to be read again, after a fault
+        self._in_doubt = False  # whether a fault makes it necessary to read the head again
         self._closed = False
         self._anchoring = Lock()
         try:
@@ -67,7 +67,7 @@ class Writer:
 
     @cached_property
     def _redactor(self) -> "Redactor":
-        # Imported with the first entry: its patterns are many, and the server listens without them.
+        # Imported at the first entry, since compiling its patterns would delay the server's start.
         from crabhook.store.redact import Redactor  # noqa: PLC0415
 
         return Redactor(self.journal.key)
@@ -104,20 +104,20 @@ class Writer:
         return head
 
     def prune(self, now: float, *, at_most: int = 1000) -> int:
-        """Remove records past their age or the size allowed, the oldest first; return how many."""
+        """Delete the oldest records, by age or by size; return their number."""
         cut = self.journal.next_cut(self._retention, now, at_most)
         if cut is None:
             return 0
-        self.anchor()  # the head kept apart is always of a record that is still there
+        self.anchor()  # so that the record of the head kept apart still exists
         told = self.journal.documents().values()
         stay = [document for document in told if document.at <= cut.latest]
-        again = [written(replace(one, at=iso(now)), one.again(now)) for one in stay]
+        again = [written(replace(document, at=iso(now)), document.again(now)) for document in stay]
         self.write([happened(cut.entry(now)), *again], cut)
         self.journal.give_back()
         return cut.removed
 
     def close(self) -> None:
-        """Anchor and let go; to close twice does nothing."""
+        """Anchor and close; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -134,7 +134,7 @@ class Writer:
             self.kept = head
 
     def _notice_a_cut(self, now: float) -> None:
-        """Record it, for good, if the record does not lead to the head that was kept apart."""
+        """Record a cut if the chain does not lead to the head that was kept apart."""
         try:
             kept = self.journal.kept_head()
         except CorruptError as error:
@@ -156,7 +156,7 @@ class Writer:
 
 
 def chained(entries: Iterable[Entry], head: Head, redactor: "Redactor") -> Iterator[Record]:
-    """Return the records that follow `head`, one for each entry, without secrets and bounded."""
+    """Return the records after `head`, one for each entry, without secrets and bounded."""
     seq, before = head.seq, head.hash
     for entry in entries:
         seq += 1
@@ -188,17 +188,17 @@ def _name(text: str, redactor: "Redactor") -> str:
 _LOG = logging.getLogger(__name__)
 
 _HEX = 2 * len(GENESIS.hash)
-COMMAND_WITHIN = 20.0  # seconds a command may take to carry the head away
+COMMAND_WITHIN = 20.0  # seconds a command may take to send the head
 
 
 def head_line(head: Head) -> str:
-    """Return a head as one line of JSON, the form in which it is kept, printed and sent."""
+    """Return a head as a line of JSON, to be kept, printed and sent."""
     at = {"at": head.at} if head.at else {}
     return json.dumps({"seq": head.seq, "hash": head.hash.hex(), **at}) + "\n"
 
 
 def read_head(text: str) -> Head:
-    """Return the head that `head_line` wrote; raises ValueError.  Older ones have no time."""
+    """Return the head in a line of `head_line`; raises ValueError. Older lines have no time."""
     match said := json.loads(text):
         case {"seq": int(seq), "hash": str(digest)} if seq >= 0 and len(digest) == _HEX:
             return Head(seq, bytes.fromhex(digest), str(said.get("at", "")))
@@ -220,7 +220,7 @@ class Courier:
         self.trouble = ""
 
     def tell(self, head: Head, now: float) -> None:
-        """Hear of the head at `now`, monotonic seconds; send it if it is time."""
+        """Take the head at `now`, monotonic seconds; send it if it is time."""
         grown = head.seq - self._sent.seq
         if grown <= 0 or (grown < self._every_records and now - self._at < self._every_seconds):
             return

@@ -1,1 +1,1 @@
-"""The record in PostgreSQL, which several servers can reach, and one of them writes."""
+"""The record in PostgreSQL: several servers can reach it, and one of them writes it."""

@@ -44,12 +44,12 @@ Ending: TypeAlias = asyncio.Future[None] | Elsewhere[None]
 
 _LOG = logging.getLogger(__name__)
 
-LOCK = 0x4352414248  # "CRABH": the session's lock by which one writer is elected in a database
-TOGETHER = 256  # batches committed as one at most
-LOOK_EVERY = 1.0  # seconds after which an idle writer looks whether it still is the writer
-FROZEN_AFTER = 5  # seconds without a word of the writer after which the database takes its lock
-GATHERED_WITHIN = 0.0015  # seconds; a commit costs a few times what one more batch in it costs
-BELL_EVERY = 0.05  # seconds; a bell is a seventh of a commit, and who follows looks each second
+LOCK = 0x4352414248  # "CRABH": the advisory lock that elects a database's writer
+TOGETHER = 256  # batches in a commit, at most
+LOOK_EVERY = 1.0  # seconds after which an idle writer checks that it is still the writer
+FROZEN_AFTER = 5  # seconds without a statement after which PostgreSQL takes the writer's lock
+GATHERED_WITHIN = 0.0015  # seconds; a commit costs much more than another batch in it
+BELL_EVERY = 0.05  # seconds; a NOTIFY costs a seventh of a commit, and standbys also poll
 SLOW_AFTER = 3.0  # seconds without an answer before it is reported and requests are turned away
 RETRY_AFTER, RETRY_AT_MOST = 0.05, 1.0  # seconds
 
@@ -99,7 +99,7 @@ class Committer:
         self.trouble = ""
         self.lost: DeposedError | None = None
         self.pace = Pace()
-        self._rung, self._mute = 0.0, False  # when followers were told; not all of them
+        self._rung, self._mute = 0.0, False  # the last NOTIFY; commits since then
 
     async def begin(self, patience: float = 0.0) -> "Connection":
         """Become the writer, of an up-to-date schema; return the connection.
@@ -127,24 +127,24 @@ class Committer:
         self._committing = asyncio.create_task(self._keep_committing())
 
     def let_go(self) -> None:
-        """Give up what `begin` took."""
+        """Close the connection, and so release the lock."""
         if self._connection is not None:
             self._connection.terminate()
 
     # For other threads.
 
     def put(self, queued: Queued) -> None:
-        """Have a batch committed."""
+        """Add a batch to the queue."""
         self._queue.append(queued)
         if self._asleep:  # the thread looks at the queue once more afterwards
             self._line.loop.call_soon_threadsafe(self._wake.set)
 
     def ask(self, work: Coroutine[Any, Any, T], within: float = ANSWER_WITHIN) -> T:
-        """Return what comes of reading by the writer's own connection.  Raises StoreError."""
+        """Run a read on the writer's own connection; return its result. Raises StoreError."""
         return self._line.wait(self._alone(work), within)
 
     def close(self) -> None:
-        """Commit what is queued, if that can be done soon, and let go."""
+        """Commit the queue, if that is quickly possible, and close."""
         self._closing = True
         with suppress(StoreError):
             self._line.wait(self._close(), ANSWER_WITHIN)
@@ -155,7 +155,7 @@ class Committer:
     # In the thread of the line.
 
     def connected(self) -> "Connection":
-        """Return the connection.  Raises UnreachableError where there is none at the moment."""
+        """Return the connection. Raises UnreachableError while there is none."""
         if self._connection is None:
             raise UnreachableError(self.trouble)
         return self._connection
@@ -193,7 +193,7 @@ class Committer:
             except Exception as fault:  # noqa: BLE001 - whatever it was: it is not known what is on record
                 _LOG.exception("a fault in committing")
                 self.lost = DeposedError(f"the record was not written: {fault}")
-            if self.lost is not None:  # what follows what was not written is not written either
+            if self.lost is not None:  # later batches follow the lost batch's records
                 group += [self._queue.popleft() for _ in range(len(self._queue))]
             _end(group, self.lost)
 
@@ -203,7 +203,7 @@ class Committer:
             await asyncio.sleep(GATHERED_WITHIN)
 
     async def _slept(self) -> bool:
-        """Wait for something to do; False where nothing has come for a while."""
+        """Wait for a batch; return False after a timeout."""
         self._wake.clear()
         self._asleep = True
         try:
@@ -218,8 +218,8 @@ class Committer:
 
     async def _commit(self, group: list[Queued]) -> None:
         """Commit a group; without one, check that this still writes.  Raises DeposedError."""
-        forget = max((one.forget for one in group if one.forget), default=None)
-        step = Step.of([one.batch for one in group], forget) if group else None
+        forget = max((queued.forget for queued in group if queued.forget), default=None)
+        step = Step.of([queued.batch for queued in group], forget) if group else None
         after, in_doubt = RETRY_AFTER, step is None
         while True:
             try:
@@ -235,7 +235,7 @@ class Committer:
                     if step and await step.write(self._connection, self.epoch, bell=bell):
                         self._rung, self._mute = monotonic() if bell else self._rung, not bell
                         break
-                    in_doubt = True  # no row: deposed, or an earlier try of ours was written
+                    in_doubt = True  # no row: deposed, or our earlier try was written
             except DeposedError:
                 raise
             except StoreError as error:
@@ -277,7 +277,7 @@ class Committer:
         return connection
 
     async def _stand(self, connection: "Connection") -> Head:
-        """Return the record's end.  Raises DeposedError where another writes."""
+        """Return the record's end. Raises DeposedError where another server leads."""
         row = await connection.fetchrow(_HEAD)
         if row is None or row["epoch"] != self.epoch:
             who = named(await leader_of(connection), self._line.url)
@@ -320,18 +320,18 @@ async def _elect(connection: "Connection", url: str, patience: float = 0.0) -> N
 
 
 def named(leader: Leader, url: str) -> str:
-    """Return who else writes the record, in words."""
+    """Return which other server writes the record, in words."""
     return f"another crabhook ({leader.name or 'unknown'}) writes the record in {shown(url)}"
 
 
 def _end(group: list[Queued], error: DeposedError | None) -> None:
-    """Report to those who wait, in one step for each loop."""
-    for loop in {id(one.loop): one.loop for one in group}.values():
-        endings = [one.ending for one in group if one.loop is loop]
+    """End the futures of a group, with a single call into each loop."""
+    for loop in {id(queued.loop): queued.loop for queued in group}.values():
+        endings = [queued.ending for queued in group if queued.loop is loop]
         if loop is None:
             _told(endings, error)
         else:
-            with suppress(RuntimeError):  # it is closed, and nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed, so nobody waits
                 loop.call_soon_threadsafe(_told, endings, error)
 
 

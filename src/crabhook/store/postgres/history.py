@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-AT_ONCE = 500  # rows brought here at a time
-_WHOLE = 300.0  # seconds that reading all of a long record may take
+AT_ONCE = 500  # rows fetched at a time
+_WHOLE = 300.0  # seconds for a read of a whole long record
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants
 
 
@@ -60,7 +60,7 @@ class PgHistory(AbstractContextManager["PgHistory"]):
         try:
             with speaking_of(self._line.url):
                 await self._begun(connection)
-                if self._beside is not None:  # before the record: it never leads
+                if self._beside is not None:  # read before the record, so it never leads
                     name = await connection.fetchval("SELECT id FROM head")
                     try:
                         self._kept = HeadFile(head_path(self._beside, name)).read() or GENESIS
@@ -84,7 +84,7 @@ class PgHistory(AbstractContextManager["PgHistory"]):
         self._line.close()
 
     def find(self, query: Query = ALL) -> Iterator[Record]:
-        """Return the records that `query` asks for, in order."""
+        """Return the records that match `query`, in order."""
         tool = sub(r"([\\%_])", r"\\\1", query.tool).replace("*", "%")
         text, values = clauses(query, ("tool LIKE ?", tool))
         for row in self._rows(f"{_SELECT} {_numbered(text)}", values):
@@ -102,24 +102,24 @@ class PgHistory(AbstractContextManager["PgHistory"]):
         return (unmarked(body) for (body,) in rows)
 
     def unrecorded(self) -> list[str]:
-        """Return the ids of answers to hooks that no decision on record gave."""
+        """Return the ids of answers to hooks that no decision on record has."""
         answered = {unmarked(row[0]) for row in self._rows("SELECT request_id FROM answer")}
         decided = "SELECT request_id, body FROM record WHERE kind = 'decided' ORDER BY seq DESC"
         rows = self._rows(decided)
         return without_decision(answered, (tuple(map(unmarked, row)) for row in rows))
 
     def damage(self) -> list[str]:
-        """Return nothing: PostgreSQL says what it finds when it is read."""
+        """Return nothing: PostgreSQL reports damage when it reads."""
         return []
 
     def documents(self) -> Mapping[str, Document]:
-        """Return the documents by their names; none of a schema that has no table of them yet."""
+        """Return the documents by their names; none from a schema without their table."""
         if not list(self._rows("SELECT 1 WHERE to_regclass('crabhook.document') IS NOT NULL")):
             return {}
         return self._ask(documents_in(self._connection))
 
     def agents(self) -> Iterator[Agent]:
-        """Return the sessions' agents, the latest heard of first."""
+        """Return the sessions' agents, the latest first."""
         for row in self._rows("SELECT * FROM agent ORDER BY last DESC"):
             yield Agent(*map(unmarked, row))
 
@@ -139,20 +139,20 @@ class PgHistory(AbstractContextManager["PgHistory"]):
 
 
 def _numbered(text: str) -> str:
-    """Return SQL with PostgreSQL's marks: $1, $2, and so on."""
+    """Return SQL with PostgreSQL's placeholders: $1, $2, and so on."""
     first, *rest = text.split("?")
     return first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))
 
 
 class PgDocument:
-    """A document of the record at `url`, as it is now, for who looks again and again."""
+    """A document of the record at `url`, for repeated reading."""
 
     def __init__(self, url: str, name: str) -> None:
         self._line, self._name = Line(url), name
         self._connection: Connection | None = None
 
     def text(self) -> str:
-        """Return its text, empty where there is none.  Raises StoreError; to be asked again."""
+        """Return its text, empty for no document. Raises StoreError, and can be called again."""
         return self._line.wait(self._text())
 
     async def _text(self) -> str:
@@ -163,14 +163,14 @@ class PgDocument:
             return str(unmarked(await self._connection.fetchval(text, self._name) or ""))
 
     def close(self) -> None:
-        """Let go."""
+        """Close the connection."""
         if self._connection is not None:
             self._line.loop.call_soon_threadsafe(self._connection.terminate)
         self._line.close()
 
 
-ANSWERED_WITHIN = 15.0  # seconds; a server that writes looks each second
-_LOOK_EVERY = 0.2  # seconds between two looks for the answer
+ANSWERED_WITHIN = 15.0  # seconds; the writer looks each second
+_LOOK_EVERY = 0.2  # seconds between two polls for the answer
 _PUT = """
 INSERT INTO proposal (id, document, follows, text, name, desk, signature)
 VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -44,7 +44,7 @@ WHERE decided >= $1 OR (delivered = 0 AND card IS NOT NULL) ORDER BY decided, re
 
 @dataclass(slots=True)
 class _Given:
-    """An answer that is kept: whose, since when, and whether its receipt is still waited for."""
+    """A kept answer: its secret, its time, and whether its receipt is still missing."""
 
     secret: str
     decided: float
@@ -62,15 +62,18 @@ class _Owners:
         """Whether a request's id has another secret."""
         known, given = self.waiting.get(request_id), self.given.get(request_id)
         secrets = (known, given.secret if given else None)
-        return any(one is not None and not same_secret(one, secret) for one in secrets)
+        return any(
+            known_secret is not None and not same_secret(known_secret, secret)
+            for known_secret in secrets
+        )
 
     def claim(self, changes: Sequence[Change]) -> None:
         """Take in a coming commit.  Raises TicketError, and then keeps nothing of it."""
         new: dict[str, str] = {}
         for change in changes:
             tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
-            for one in tickets:
-                request_id, secret = one.request_id, one.secret
+            for ticket in tickets:
+                request_id, secret = ticket.request_id, ticket.secret
                 another = not same_secret(new.setdefault(request_id, secret), secret)
                 if another or self.is_anothers(request_id, secret):
                     raise TicketError(f"the request id {request_id} belongs to another secret")
@@ -89,8 +92,12 @@ class _Owners:
                 self.given[request_id].owed = False
 
     def forget(self, before: float) -> int:
-        """Forget answers decided before this wall time that are not owed; return how many."""
-        old = [one for one, of in self.given.items() if of.decided < before and not of.owed]
+        """Delete answers decided before this wall time that are not owed; return their number."""
+        old = [
+            request_id
+            for request_id, of in self.given.items()
+            if of.decided < before and not of.owed
+        ]
         for request_id in old:
             del self.given[request_id]
         return len(old)
@@ -169,12 +176,12 @@ class PgJournal:
         return self._committer.trouble
 
     def heed(self) -> None:
-        """Raise a DeposedError once this process no longer writes the record."""
+        """Raise a DeposedError if this process is no longer the writer."""
         if self._committer.lost is not None:
-            raise DeposedError(str(self._committer.lost))  # anew, or its traceback grows each time
+            raise DeposedError(str(self._committer.lost))  # raised anew, for a short traceback
 
     def take_over(self, key: bytes, recovered: Recovered) -> None:
-        """Take what an empty record gets from another beside its records: its key, what waits."""
+        """Copy what an empty record gets from another beside its records: key and requests."""
         self._committer.ask(self._take_key(key))
         self._now(Batch(self._tail, (), (carried(recovered),)))
         self.key = key
@@ -183,7 +190,7 @@ class PgJournal:
         await self._committer.connected().execute("UPDATE head SET key = $1", key)
 
     def head(self) -> Head:
-        """Return the number, hash and time of the record that the next one follows."""
+        """Return the number, hash and time of the last record."""
         self.heed()
         return self._tail
 
@@ -196,7 +203,7 @@ class PgJournal:
         return found
 
     def commit(self, batch: Batch) -> asyncio.Future[None] | None:
-        """Write a batch with those beside it; None where no loop runs here, and it is written."""
+        """Queue a batch; return its future, or None without a loop, when it is written."""
         self.heed()
         if batch.before != self._tail:
             raise StoreError(f"the record ends at {self._tail.seq}, not at {batch.before.seq}")
@@ -233,7 +240,7 @@ class PgJournal:
         return self._owners.is_anothers(request_id, secret)
 
     def recover(self, now: float) -> Recovered:
-        """Return what waited, was just answered, or is owed; no answers too old to be asked for."""
+        """Return the waiting requests, and recent or owed answers."""
         return self._committer.ask(self._recovered(now - ANSWER_KEPT_FOR))
 
     async def _recovered(self, since: float) -> Recovered:
@@ -260,7 +267,7 @@ class PgJournal:
         return await documents_in(self._committer.connected())
 
     def proposals(self) -> Sequence[Proposal]:
-        """Return the documents that are proposed and have no answer yet, the oldest first."""
+        """Return the proposals without an answer yet, the oldest first."""
         return self._committer.ask(self._proposals(), HOUSE_WITHIN)
 
     async def _proposals(self) -> Sequence[Proposal]:
@@ -274,18 +281,18 @@ class PgJournal:
         await answer_to(self._committer.connected(), proposal, said)
 
     def forget_answers(self, before: float) -> int:
-        """Forget answers decided before this wall time that are not owed; return how many."""
+        """Delete answers decided before this wall time that are not owed; return their number."""
         self.heed()
         if count := self._owners.forget(before):
             self._put(Batch(self._tail), before)
         return count
 
     def kept_head(self) -> Head:
-        """Return the head that this machine kept; GENESIS where retention took what it saw last."""
+        """Return the head kept on this machine; GENESIS where retention deleted its record."""
         return self._kept if self._kept.seq >= self._begins else GENESIS
 
     def anchor(self, head: Head) -> None:
-        """Keep `head`, which is written, on this machine."""
+        """Keep `head`, which is committed, on this machine."""
         if self._head_file is not None and head not in (self._kept, GENESIS):
             self._head_file.keep(head)
             self._kept = head
@@ -301,7 +308,7 @@ class PgJournal:
         return cut_among(oldest, retention, now, large=size > retention.size)
 
     def give_back(self) -> None:
-        """Leave to PostgreSQL what it does with its room."""
+        """Do nothing: PostgreSQL manages its own space."""
 
     def close(self) -> None:
         """Write the rest, and let go; closing twice does nothing."""
@@ -311,5 +318,5 @@ class PgJournal:
 
 
 def head_path(beside: Path, name: str) -> Path:
-    """Return where this machine keeps the head of the record of this name."""
+    """Return the file on this machine with the head of the record of this name."""
     return beside / f"record-{name}.head"

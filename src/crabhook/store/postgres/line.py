@@ -36,7 +36,7 @@ _SETTINGS = {
     "application_name": "crabhook",
     "search_path": "crabhook",
     "client_encoding": "UTF8",
-    # A server whose machine was cut off is to lose its lock soon.
+    # A server whose network is cut must lose its lock soon.
     "tcp_keepalives_idle": "2",
     "tcp_keepalives_interval": "1",
     "tcp_keepalives_count": "2",
@@ -59,7 +59,7 @@ _BY_STATE: Mapping[str, tuple[type[StoreError], str]] = {
     "58": (StoreError, "its disk fails"),
     "XX": (CorruptError, "it is damaged"),
 }
-"""What a fault means by how the code begins that SQL has for it; the longest that fits counts."""
+"""The meaning of a fault, by the beginning of its SQLSTATE; the longest match counts."""
 
 
 def checked(url: str) -> str:
@@ -84,7 +84,7 @@ def shown(url: str) -> str:
 
 @contextmanager
 def speaking_of(url: str) -> Iterator[None]:
-    """Raise what the driver or the system raises inside as a StoreError about a database."""
+    """Turn errors of the driver or the system into StoreErrors about a database."""
     import asyncpg  # noqa: PLC0415 - who gets here has imported it by `connect`
 
     drivers = asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError
@@ -95,7 +95,7 @@ def speaking_of(url: str) -> Iterator[None]:
 
 
 def named(error: Exception, url: str) -> StoreError:
-    """Return the StoreError that says what a fault of the database means."""
+    """Return the StoreError for a fault of the database."""
     state = str(getattr(error, "sqlstate", None) or "")
     said = (str(error) or type(error).__name__).partition("\n")[0]
     fits = [code for code in _BY_STATE if state.startswith(code)]
@@ -103,13 +103,13 @@ def named(error: Exception, url: str) -> StoreError:
         kind, words = _BY_STATE[max(fits, key=len)]
     elif state:
         kind, words = StoreError, "it refuses"
-    else:  # the driver's, or the system's: there is no connection
+    else:  # an error of the driver or the system: no connection
         kind, words = UnreachableError, "it does not answer"
     return kind(f"the record in {shown(url)}: {words} ({said})")
 
 
 async def connect(url: str) -> "Connection":
-    """Return a connection to a database that can hold a record.  Raises StoreError."""
+    """Return a connection to a database that can hold a record. Raises StoreError."""
     try:
         import asyncpg  # noqa: PLC0415 - an extra, which few servers need
     except ImportError:
@@ -135,13 +135,13 @@ async def connect(url: str) -> "Connection":
 
 
 async def _look_at(connection: "Connection", url: str) -> None:
-    """Raise what is wrong with a database for a record."""
+    """Raise a StoreError where a database is not fit for a record."""
     version = connection.get_server_version().major
     if version < OLDEST:
         raise StoreError(
             f"{shown(url)} is PostgreSQL {version}, and a record needs {OLDEST} or newer"
         )
-    # By one text alone: what a pooler's next connection prepared is not known to this one.
+    # A single statement: behind a pooler, the next statement may run on another connection.
     pid = connection.get_server_pid()
     whose = f"DO $$ BEGIN IF pg_backend_pid() <> {pid:d} THEN RAISE 'pooled'; END IF; END $$"
     try:
@@ -177,7 +177,7 @@ class Line:
         self._thread.start()
 
     def wait(self, work: Coroutine[Any, Any, T], within: float | None = 3 * ANSWER_WITHIN) -> T:
-        """Return what comes of `work`, done in the thread.  Raises StoreError."""
+        """Run `work` in the thread and return its result. Raises StoreError."""
         if not self._thread.is_alive():
             work.close()
             raise UnreachableError(f"the record in {shown(self.url)} is closed")
@@ -189,7 +189,7 @@ class Line:
             raise UnreachableError(f"the record in {shown(self.url)} does not answer") from None
 
     def close(self) -> None:
-        """End the thread; what waits there is given up."""
+        """End the thread and cancel its work."""
         if self._thread.is_alive():
             self.loop.call_soon_threadsafe(self.loop.stop)
             self._thread.join()
@@ -210,11 +210,11 @@ _WHO = "SELECT to_jsonb(head) FROM crabhook.head"
 
 
 async def leader_of(connection: "Connection") -> Leader:
-    """Return who writes the record, also where an older crabhook's schema says less of that."""
+    """Return the server that writes the record, also from an older schema with fewer columns."""
     if not await connection.fetchval("SELECT to_regclass('crabhook.head') IS NOT NULL"):
         return Leader()
     head = json.loads(await connection.fetchval(_WHO))
-    name, hooks, desks = (head.get(one) or "" for one in ("leader", "leader_at", "desks_at"))
+    name, hooks, desks = (head.get(column) or "" for column in ("leader", "leader_at", "desks_at"))
     return Leader(name, hooks, desks, head["epoch"])
 
 

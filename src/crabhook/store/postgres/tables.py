@@ -31,7 +31,7 @@ _FOLDER = Path(__file__).with_name("steps")
 STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in (1, 2, 3, 4)]
 KEY_BYTES = 32
 BELL = "crabhook"
-"""What PostgreSQL calls the channel on which each commit is told of to those that listen."""
+"""PostgreSQL's channel (NOTIFY) that reports each commit to standbys."""
 RING = f"SELECT pg_notify('{BELL}', '')"
 _VERSION = """
 SELECT (SELECT count(*) FROM pg_tables WHERE schemaname = 'crabhook'),
@@ -83,19 +83,19 @@ async def _row(connection: "Connection", text: str, *values: object) -> tuple[An
     return tuple(row) if row is not None else ()
 
 
-# PostgreSQL's texts cannot hold the character NUL, and an agent may send one: here it is a mark.
+# PostgreSQL's texts cannot hold NUL, and an agent may send it: a mark stands in its place.
 _MARK = "\uf8ff"
 
 
 def marked(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
-    """Return a column's value as PostgreSQL can hold it."""
+    """Return a column's value in a form that PostgreSQL can hold."""
     if isinstance(value, str) and ("\0" in value or _MARK in value):
         return value.replace(_MARK, f"{_MARK}1").replace("\0", f"{_MARK}0")
     return value
 
 
 def unmarked(value: Any) -> Any:  # noqa: ANN401 - whatever a column holds
-    """Return the value that `marked` was given."""
+    """Return the value before `marked`."""
     if isinstance(value, str) and _MARK in value:
         return value.replace(f"{_MARK}0", "\0").replace(f"{_MARK}1", _MARK)
     return value
@@ -109,7 +109,7 @@ _OLD = "DELETE FROM proposal WHERE at < now() - interval '1 hour'"
 
 
 async def proposals_in(connection: "Connection") -> Sequence[Proposal]:
-    """Return the proposals that have no answer yet and are still waited for, the oldest first."""
+    """Return the proposals without an answer whose authors still wait, the oldest first."""
     return [Proposal(*map(unmarked, row)) for row in await connection.fetch(_OPEN)]
 
 
@@ -125,7 +125,7 @@ _T, _B, _N, _F = "text", "bytea", "bigint", "double precision"
 _RECORD_TYPES = (_N, *(_T,) * 10, _N, _T, _T, _B, "integer")
 _WAITING_TYPES = (_T, _T, _T, _B, _T, _F, _F, _N, _T, _N, _T, _F, _B, _T)
 _ANSWER_TYPES = (_T, _T, _B, _B, "integer", _F, "integer", _N, _T, _B, _B)
-_ROW_OVER = 200  # bytes of a record beside its texts: its row's head, its number and its indexes
+_ROW_OVER = 200  # bytes of a record beside its texts: row header, number and indexes
 
 _FENCE = """
 UPDATE head SET seq = {}, hash = {}, at = {}, card = greatest(card, {}), bytes = bytes + {}
@@ -179,7 +179,7 @@ def _size(record: Record) -> int:
 
 @dataclass(slots=True)
 class Step:
-    """What a group of batches writes at once, after `before` and up to `after`."""
+    """The writes of a group of batches in a transaction, from head `before` to head `after`."""
 
     before: Head
     after: Head
@@ -187,14 +187,14 @@ class Step:
     merged: Merged
     cut: Cut | None = None
     forget: float | None = None
-    """Answers decided before this wall time are forgotten."""
+    """Answers decided before this wall time are deleted."""
 
     _sql: list[str] = field(default_factory=list)
     _values: list[object] = field(default_factory=list)
 
     @classmethod
     def of(cls, batches: Sequence[Batch], forget: float | None = None) -> "Step":
-        """Return the step that a group of batches makes."""
+        """Return the step of a group of batches."""
         records = [record for batch in batches for record in batch.records]
         before = batches[0].before
         after = Head(records[-1].seq, records[-1].hash, records[-1].at) if records else before
@@ -215,14 +215,16 @@ class Step:
             if await connection.fetchval(text, *self._values) is None:
                 return False
             if halts is not None:
-                rows = [tuple(map(marked, halt_row(one))) for one in halts]
+                rows = [tuple(map(marked, halt_row(halt))) for halt in halts]
                 await connection.execute("DELETE FROM halt")
                 put = (
                     "INSERT INTO halt VALUES ($1, $2) ON CONFLICT (session) DO UPDATE SET why = $2"
                 )
                 await connection.executemany(put, rows)
             if documents:
-                rows = [tuple(map(marked, document_row(one))) for one in documents.values()]
+                rows = [
+                    tuple(map(marked, document_row(document))) for document in documents.values()
+                ]
                 await connection.executemany(_DOCUMENT, rows)
             if cut is not None:
                 begins = "UPDATE head SET begins = greatest(begins, $1)"
@@ -253,7 +255,7 @@ class Step:
             (_WAS_GONE, [request_id for request_id, whole in fates if not whole]),
         ):
             if ids:
-                self._part(text, [marked(one) for one in ids])
+                self._part(text, [marked(request_id) for request_id in ids])
         names = chain(("fence",), (f"part{number}" for number in count(1)))
         parts = [f"{name} AS ({text})" for name, text in zip(names, self._sql, strict=False)]
         rings = f", pg_notify('{BELL}', '')" if bell else ""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 ENDS = (Kind.DECIDED.value, Kind.WITHDRAWN.value, Kind.EXPIRED.value)
 TOLD = (Kind.ASKED.value, Kind.LEFT.value, *ENDS)
-MOST = 2048  # records read at a look; who is further behind begins anew (as many news are kept)
-PROBE_WITHIN = 2.0  # seconds for a bell that this one rang itself
+MOST = 2048  # records per look; a standby further behind starts anew, as desks keep so much news
+PROBE_WITHIN = 2.0  # seconds for our own test notification
 
 _HEAD = "SELECT begins, seq, leader, leader_at, desks_at, epoch FROM head"
 _IDS = "SELECT request_id, card FROM waiting"
@@ -74,7 +74,7 @@ class Tail:
         self._line = Line(url)
         self._connection: Connection | None = None
         self._rung: asyncio.Event | None = None
-        self._known: dict[str, int] = {}  # what waits, with its card
+        self._known: dict[str, int] = {}  # waiting requests, with their cards
         self._seq: int | None = None
         self.deaf = ""
 
@@ -89,7 +89,7 @@ class Tail:
         return self._line.wait(self._look(within))
 
     def close(self) -> None:
-        """Look no more."""
+        """Close the connection."""
         with suppress(StoreError):
             self._line.wait(self._end(), ANSWER_WITHIN)
         self._line.close()
@@ -148,16 +148,16 @@ class Tail:
         return ""
 
     async def _changes(self, connection: "Connection") -> Seen | None:
-        if await version_of(connection) != len(STEPS):  # until this server leads, and brings it up
+        if await version_of(connection) != len(STEPS):  # this server migrates it when it leads
             return None
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             begins, seq, *leads = await connection.fetchrow(_HEAD)
             leader = Leader(*leads)
             if self._seq == seq:
                 return Seen(leader, seq)
-            there = {unmarked(one): card for one, card in await connection.fetch(_IDS)}
-            gone = {one: card for one, card in self._known.items() if there.get(one) != card}
-            fresh = [marked(one) for one, card in there.items() if self._known.get(one) != card]
+            there = {unmarked(key): card for key, card in await connection.fetch(_IDS)}
+            gone = {key: card for key, card in self._known.items() if there.get(key) != card}
+            fresh = [marked(key) for key, card in there.items() if self._known.get(key) != card]
             new = await connection.fetch(_NEW, fresh)
             last = self._seq
             anew = last is None or not max(begins - 1, seq - MOST) <= last <= seq
@@ -170,8 +170,8 @@ class Tail:
             orders = str(unmarked(await connection.fetchval(_ORDERS, ORDERS) or ""))
         waiting = [waiting_in(tuple(map(unmarked, row))) for row in new]
         told = [Record(*map(unmarked, row)) for row in rows]
-        for one in told:
-            if one.kind == Kind.ASKED and there.get(one.request_id) != one.card:
-                gone[one.request_id] = one.card or 0  # it came and went since the look before
+        for record in told:
+            if record.kind == Kind.ASKED and there.get(record.request_id) != record.card:
+                gone[record.request_id] = record.card or 0  # it came and went since the last look
         self._known, self._seq = there, seq
         return Seen(leader, seq, waiting, gone, told, anew, halts, orders)

@@ -1,1 +1,1 @@
-"""The record in one SQLite file, with nothing to set up."""
+"""The record in an SQLite file, which needs no setup."""

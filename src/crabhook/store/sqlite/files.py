@@ -1,4 +1,4 @@
-"""An SQLite record's files: private, locked, opened, synced; their faults in a person's words."""
+"""An SQLite record's files: private, locked, opened, synced; and their faults in plain words."""
 
 import errno
 import fcntl
@@ -49,8 +49,8 @@ _BY_NUMBER: Mapping[int, tuple[type[StoreError], str]] = {
 def named(
     error: sqlite3.Error | UnicodeDecodeError | OSError, path: Path, doing: str = WRITING
 ) -> StoreError:
-    """Return the StoreError that says what `error`, met at `path` while `doing` it, means."""
-    if isinstance(error, UnicodeDecodeError):  # of a message of SQLite's that quotes the damage
+    """Return the StoreError for `error`, met at `path` while `doing` it."""
+    if isinstance(error, UnicodeDecodeError):  # from an SQLite message that quotes damaged text
         return CorruptError(f"the record {path} is damaged; move it away and keep it")
     if isinstance(error, OSError):
         kind, advice = _BY_NUMBER.get(error.errno or 0, (StoreError, str(error)))
@@ -62,7 +62,7 @@ def named(
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
-    """Commit what is done inside, or leave no trace of it; faults become StoreErrors."""
+    """Commit the block, or roll it back; faults become StoreErrors."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -78,7 +78,7 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
 
 @contextmanager
 def speaking_of(path: Path, doing: str = WRITING) -> Iterator[None]:
-    """Raise what SQLite or the system raises inside as a StoreError about the file `path`."""
+    """Turn errors of SQLite or the system into StoreErrors about the file `path`."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
@@ -86,7 +86,7 @@ def speaking_of(path: Path, doing: str = WRITING) -> Iterator[None]:
 
 
 class WriterLock:
-    """The right to write the record beside which `path` lies; held until released."""
+    """The right to write the record beside `path`; held until released."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = _opened(path)
@@ -100,12 +100,12 @@ class WriterLock:
                 f"{path.parent}; stop it, or give this one a state folder of its own "
                 "(XDG_STATE_HOME)"
             ) from None
-        with suppress(OSError):  # on a full disk the holder stays unnamed
+        with suppress(OSError):  # on a full disk, the lock has no holder's name
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let the next one in.  The file stays: removing it would let two in."""
+        """Release the lock. The file stays: without it, two processes could lock."""
         os.close(self._descriptor)
 
 
@@ -116,14 +116,14 @@ def _opened(path: Path) -> int:
         raise ReadOnlyError(f"the record's lock {path} cannot be made: {error.strerror}") from error
 
 
-BUSY_MS = 100  # we are the only writer: who else holds it holds it long, and agents wait
-WAL_PAGES = 8000  # the log's length at which a write clears it itself, should nobody anchor
+BUSY_MS = 100  # we are the only writer: another lock would last long, while agents wait
+WAL_PAGES = 8000  # the log's length at which a write clears it, if no anchor did
 
 _SETTINGS = (
     "journal_mode = WAL",
     "synchronous = NORMAL",
-    "cache_size = -8000",  # kilobytes: the answers of a busy quarter of an hour
-    "secure_delete = ON",  # what waited held secrets, and what retention removes is to be gone
+    "cache_size = -8000",  # kilobytes: the answers of 15 busy minutes
+    "secure_delete = ON",  # waiting requests had secrets, and deleted records must be gone
     f"wal_autocheckpoint = {WAL_PAGES}",
     "journal_size_limit = 8000000",
     "trusted_schema = OFF",
@@ -131,7 +131,7 @@ _SETTINGS = (
 
 
 def private(folder: Path) -> None:
-    """Make the folder, for its owner alone.  Raises a StoreError."""
+    """Make the folder, readable by its owner alone. Raises a StoreError."""
     with speaking_of(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o077:
@@ -139,14 +139,14 @@ def private(folder: Path) -> None:
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """Return a connection to write by, its file private and its tables up to date."""
+    """Return a connection for writing, with a private file and up-to-date tables."""
     with speaking_of(path):
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         connection = connect(path)
         try:
             if connection.execute("PRAGMA page_count").fetchone() == (0,):
-                # Later it would write, and fail on a full disk, where we only want to read.
+                # Later it would write, and a full disk would break a read.
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             for setting in _SETTINGS:
                 connection.execute(f"PRAGMA {setting}").fetchall()
@@ -158,16 +158,16 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Return a bare connection; statements commit where they say so and nowhere else."""
+    """Return a bare connection; statements commit only where they say so."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     return connection
 
 
 def synced(path: Path) -> int:
-    """Bring a file that SQLite writes to the disk; return its size, 0 where there is none.
+    """Sync a file that SQLite writes to the disk; return its size, 0 where there is none.
 
-    Only for the log: to close any other file of SQLite's would drop this process's locks on it.
+    Only for the log: closing any other file of SQLite's would drop this process's locks on it.
     """
     with speaking_of(path):
         try:
@@ -182,7 +182,7 @@ def synced(path: Path) -> int:
 
 
 def load_key(path: Path) -> bytes:
-    """Return the key in `path`, made at random the first time.  Raises a StoreError."""
+    """Return the key in `path`; the first call makes a random key. Raises a StoreError."""
     with speaking_of(path):
         try:
             key = read_own(path, 1024)
@@ -198,9 +198,9 @@ def load_key(path: Path) -> bytes:
 
 
 def put(path: Path, content: bytes) -> None:
-    """Put a small file in place, so that a crash leaves the old one or the new; raises OSError.
+    """Write a small file so that a crash leaves the old or the new content; raises OSError.
 
-    Only the record's one writer does so: a half-written file is written over next time.
+    Only the record's writer calls this: the next write replaces a half-written file.
     """
     beside = path.with_name(f"{path.name}.new")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -212,13 +212,13 @@ def put(path: Path, content: bytes) -> None:
 
 
 class HeadFile:
-    """`record.head`: one line of JSON, replaced whole."""
+    """The file `record.head`: a line of JSON, replaced whole."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> Head | None:
-        """Return the head kept here; None where none was.  Raises CorruptError."""
+        """Return the head in the file; None where there is none. Raises CorruptError."""
         try:
             return read_head(read_own(self._path, 1024).decode())
         except FileNotFoundError:
@@ -227,6 +227,6 @@ class HeadFile:
             raise CorruptError(f"{self._path} cannot be read as a head: {error}") from error
 
     def keep(self, head: Head) -> None:
-        """Put `head` in place of the one before, so that a crash leaves one of the two."""
+        """Replace the head so that a crash leaves the old or the new head."""
         with speaking_of(self._path):
             put(self._path, head_line(head).encode("ascii"))

@@ -60,11 +60,11 @@ _HASH_OF = "SELECT hash FROM record WHERE seq = ?"
 _BEGINS = "UPDATE counter SET value = ? WHERE name = 'begins'"
 _OLDEST = "SELECT seq, at, hash FROM record ORDER BY seq LIMIT ?"
 _LAST = "SELECT seq, hash, at FROM record ORDER BY seq DESC LIMIT 1"
-_VACUUM_PAGES = 1000  # pages given back to the disk at a time
+_VACUUM_PAGES = 1000  # pages returned to the disk at a time
 
 
 class SqliteJournal:
-    """The record in `folder`, for its one writer; see `interface.Journal`.
+    """The record in `folder`, for its only writer; see `interface.Journal`.
 
     Raises a StoreError where the record cannot be opened for writing.
     """
@@ -88,10 +88,10 @@ class SqliteJournal:
     trouble = ""
 
     def heed(self) -> None:
-        """Nobody else can write the record while this process holds its lock."""
+        """Do nothing: no other server can write the record while this process holds its lock."""
 
     def take_over(self, key: bytes, recovered: Recovered) -> None:
-        """Take what an empty record gets from another beside its records: its key, what waits."""
+        """Copy what an empty record gets from another beside its records: key and requests."""
         self.key = key
         with speaking_of(self.path):
             put(self.path.with_name(KEY), key)
@@ -99,7 +99,7 @@ class SqliteJournal:
             apply(self._connection, carried(recovered), self._owners)
 
     def head(self) -> Head:
-        """Return the number, hash and time of the record that the next one follows."""
+        """Return the number, hash and time of the last record."""
         with speaking_of(self.path):
             row = self._connection.execute(_LAST).fetchone()
         return Head(row[0], as_hash(row[1]), str(row[2])) if row else GENESIS
@@ -116,7 +116,7 @@ class SqliteJournal:
             self._connection.executemany(_INSERT, [record.row() for record in batch.records])
             for change in batch.changes:
                 apply(self._connection, change, self._owners)
-            if batch.cut:  # whose checkpoint is among the records
+            if batch.cut:  # its checkpoint is among the records
                 begins = (batch.cut.begins,)
                 self._connection.execute(_BEGINS, begins)
                 self._connection.execute("DELETE FROM record WHERE seq < ?", begins)
@@ -127,7 +127,7 @@ class SqliteJournal:
             return self._owners.is_anothers(request_id, secret)
 
     def recover(self, now: float) -> Recovered:
-        """Return what waited, was just answered, or is owed; no answers too old to be asked for."""
+        """Return the waiting requests, and recent or owed answers."""
         with speaking_of(self.path):
             return recovered(self._connection, now - ANSWER_KEPT_FOR)
 
@@ -137,24 +137,24 @@ class SqliteJournal:
             return {row[0]: Document(*row) for row in self._connection.execute(DOCUMENTS)}
 
     def proposals(self) -> Sequence[Proposal]:
-        """Return nothing: on one machine the files are changed themselves."""
+        """Return nothing: on a single machine the owner edits the files."""
         return ()
 
     def answer(self, proposal: str, said: str) -> None:
         """Answer nobody: nothing can be proposed here."""
 
     def forget_answers(self, before: float) -> int:
-        """Forget answers decided before this wall time that are not owed; return how many."""
+        """Delete answers decided before this wall time that are not owed; return their number."""
         with transaction(self._connection, self.path):
             return self._connection.execute(FORGET, (before,)).rowcount
 
     def kept_head(self) -> Head | None:
-        """Return the head that was kept apart from the record; None where none was."""
+        """Return the head that was kept apart from the record; None where there is none."""
         self._kept = self._head_file.read()
         return self._kept
 
     def anchor(self, head: Head) -> None:
-        """Make all that is recorded safe from a power cut, then keep `head` apart from it."""
+        """Make all records safe from a power cut, then keep `head` apart from them."""
         size = synced(self.path.with_name(f"{self.path.name}-wal"))
         if head != self._kept:
             self._head_file.keep(head)
@@ -171,7 +171,7 @@ class SqliteJournal:
         return cut_among(oldest, retention, now, large=large)
 
     def give_back(self) -> None:
-        """Give some of the pages that are free to the disk again, when they are many."""
+        """Return some free pages to the disk, when there are many."""
         with speaking_of(self.path):
             free, pages = (self._pragma(f"{of}_count") for of in ("freelist", "page"))
             if free > max(_VACUUM_PAGES, pages // 10):
@@ -179,7 +179,7 @@ class SqliteJournal:
                 self._connection.execute(vacuum).fetchall()
 
     def close(self) -> None:
-        """Let go; to close twice does nothing."""
+        """Close the files; a second call does nothing."""
         self._opened.close()
 
     def _used(self) -> int:
@@ -192,7 +192,7 @@ class SqliteJournal:
 
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM record"  # noqa: S608 - constants
-READ_MS = 2000  # how long to wait for a lock; only an opening server holds one, and not long
+READ_MS = 2000  # wait for a lock; only an opening server holds it, for a moment
 
 
 class SqliteHistory(AbstractContextManager["SqliteHistory"]):
@@ -202,7 +202,7 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
         self._path = folder / DATABASE
         self._kept: Head | CorruptError | None
         try:
-            self._kept = HeadFile(folder / HEAD).read()  # before the record: it never leads
+            self._kept = HeadFile(folder / HEAD).read()  # read before the record, so it never leads
         except CorruptError as error:
             self._kept = error
         if not self._path.exists():
@@ -222,8 +222,8 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
         self._connection.close()
 
     def find(self, query: Query = ALL) -> Iterator[Record]:
-        """Return the records that `query` asks for, in order."""
-        tool = query.tool.replace("[", "[[]").replace("?", "[?]")  # nothing but `*` is special
+        """Return the records that match `query`, in order."""
+        tool = query.tool.replace("[", "[[]").replace("?", "[?]")  # only `*` is special
         text, values = clauses(query, ("tool GLOB ?", tool))
         for row in self._rows(f"{_SELECT} {text}", values):
             record = Record(*row)
@@ -243,23 +243,23 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
         return (body for (body,) in rows)
 
     def unrecorded(self) -> list[str]:
-        """Return the ids of answers to hooks that no decision on record gave."""
+        """Return the ids of answers to hooks that no decision on record has."""
         answered = {str(row[0]) for row in self._rows("SELECT request_id FROM answer")}
         decided = "SELECT request_id, body FROM record WHERE kind = 'decided' ORDER BY seq DESC"
         return without_decision(answered, self._rows(decided))
 
     def damage(self) -> list[str]:
-        """Return what SQLite itself finds wrong with its file and its indexes."""
+        """Return the damage that SQLite finds in its file and its indexes."""
         return [str(row[0]) for row in self._rows("PRAGMA integrity_check(10)") if row[0] != "ok"]
 
     def documents(self) -> Mapping[str, Document]:
-        """Return the documents by their names; none of a database that has no table of them yet."""
+        """Return the documents by their names; none from a database without their table."""
         if not list(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'document'")):
             return {}
         return {str(row[0]): Document(*row) for row in self._rows(DOCUMENTS)}
 
     def agents(self) -> Iterator[Agent]:
-        """Return the sessions' agents, the latest heard of first."""
+        """Return the sessions' agents, the latest first."""
         for row in self._rows("SELECT * FROM agent ORDER BY last DESC"):
             yield Agent(*row)
 

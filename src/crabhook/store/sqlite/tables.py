@@ -23,7 +23,7 @@ from crabhook.store.sql import (
     waiting_row,
 )
 
-APPLICATION = 0x43524142  # "CRAB": how a file says that it is a record of ours
+APPLICATION = 0x43524142  # "CRAB": marks a file as our record
 
 _FOLDER = Path(__file__).with_name("steps")
 STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 6)]
@@ -49,7 +49,7 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> Non
 
 
 def check(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> int:
-    """Return the version of a database that is ours and not too new; 0 for an empty one."""
+    """Return the version of our database, if it is not too new; 0 for an empty one."""
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if application not in (0, APPLICATION) or (application == 0 and _tables(connection)):
@@ -103,7 +103,7 @@ class Owners:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._slots = bytearray()
-        self._room = 0  # ids until it is filled anew; at first that is once the server listens
+        self._room = 0  # ids until the next fill; the first comes after the server's start
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
@@ -133,10 +133,10 @@ class Owners:
 
 
 def apply(connection: sqlite3.Connection, change: Change, owners: Owners) -> None:
-    """Write what a change says of requests and answers.  Raises TicketError."""
+    """Write a change's requests and answers. Raises TicketError."""
     tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
-    for one in tickets:
-        owners.claim(one.request_id, one.secret)
+    for ticket in tickets:
+        owners.claim(ticket.request_id, ticket.secret)
     for waiting in change.waiting:
         connection.execute(_WAIT, waiting_row(waiting))
     for request_id in change.ended:
