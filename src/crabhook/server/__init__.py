@@ -2,6 +2,6 @@
 
 import os
 
-# gRPC's core writes its own remarks to standard error, which is the operator's
-# screen; whoever wants to read them sets the variable.
+# gRPC's core writes its log to standard error, which is the operator's screen; a person who
+# wants this log sets the variable.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -1,8 +1,8 @@
-"""Where a server listens, who may ask there, and whether others can reach it.
+"""A server's addresses, and the tokens that clients show there.
 
-An address is `unix:PATH` or `HOST:PORT`.  Beside the addresses stands what all ports of a server
-have in common: their bounds, TLS, and the token.  A client that reaches the Unix socket may ask;
-over TCP it must show the token.
+An address is `unix:PATH` or `HOST:PORT`. All ports of a server share the limits, TLS and the token
+in this module. A client that reaches the Unix socket may ask; over TCP a client must show the
+token.
 """
 
 import os
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     import grpc
 
 
-MAX_SOCKET_PATH = 103  # bytes; the smallest bound of the systems we run on (macOS)
+MAX_SOCKET_PATH = 103  # bytes; the smallest limit of our systems (macOS)
 MAX_REQUEST = 33 << 20  # bytes: the client's bound of 32 MiB, and the envelope
-BACKLOG = 4096  # connections at once; where the queue is full, Node gives up connecting
+BACKLOG = 4096  # connections waiting for accept; at a full queue, Node gives up
 GRACE = 2.0  # seconds for replies under way when a port closes
 
 
 class AddressError(CrabhookError):
-    """An address nobody could listen on."""
+    """An address that no server can listen on."""
 
 
 class PortError(CrabhookError):
-    """A port that cannot be opened as it was asked for."""
+    """A port that cannot be opened as the owner asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class TcpAddress:
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether only this machine can reach the address."""
         number = number_of(self.host)
         return self.host == "localhost" or (number is not None and number.is_loopback)
 
@@ -94,7 +94,7 @@ def is_listened_at(address: Address) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HttpAddress:
-    """Where HTTP is spoken."""
+    """An address for HTTP."""
 
     place: TcpAddress
     tls: bool
@@ -104,19 +104,19 @@ class HttpAddress:
 
 
 def default_address() -> UnixAddress:
-    """Return the socket in the user's runtime folder, where the client looks without being told."""
+    """Return the socket in the user's runtime folder, the client's default."""
     folder = os.environ.get("XDG_RUNTIME_DIR")
     root = Path(folder, "crabhook") if folder else Path(f"/tmp/crabhook-{os.getuid()}")  # noqa: S108 - made 0700, owner checked
     return UnixAddress(root / "crabhook.sock")
 
 
 def asked_address() -> str:
-    """Return the server that a hook asks which is told of none, in the environment we are in."""
+    """Return the address that a hook asks by default in this environment."""
     return os.environ.get("CRABHOOK_SERVER") or str(default_address())
 
 
 def parse_address(text: str) -> Address:
-    """Return the address `text` names; raise AddressError, saying how to write one."""
+    """Return the address in `text`; raise AddressError, with the right format."""
     if text.startswith("unix:"):
         return _unix(text.removeprefix("unix:"))
     if "://" in text:
@@ -132,9 +132,9 @@ def parse_address(text: str) -> Address:
 
 
 def own_addresses(listen: Sequence[str]) -> list[Address]:
-    """Return where a server listens: on a Unix socket always, where hooks look without --server."""
+    """Return the server's addresses: always a Unix socket, where hooks without --server look."""
     wanted = [parse_address(text) for text in listen]
-    local = any(isinstance(one, UnixAddress) for one in wanted)
+    local = any(isinstance(address, UnixAddress) for address in wanted)
     return wanted if local else [default_address(), *wanted]
 
 
@@ -158,16 +158,16 @@ class TokenError(CrabhookError):
 
 
 def load_or_make(path: Path) -> str:
-    """Return the token kept at `path`, made at the first start.
+    """Return the token kept at `path`; the first start makes it.
 
-    Raises TokenError where the file is empty, or readable by others.
+    Raises TokenError where the file is empty, or where others can read it.
     """
     made = f"{secrets.token_urlsafe(32)}\n".encode("ascii")
     try:
         if not os.path.lexists(path):
             write_own(path, made, new=True)
     except FileExistsError:
-        pass  # another server was first, or it is the folder that is a file: reading it tells
+        pass  # another server made it, or the folder is a file: the read below decides
     except OSError as error:
         raise TokenError(f"the token file {path} cannot be made: {error.strerror}") from error
     return _load(path)
@@ -197,18 +197,18 @@ def _no_machine(_: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What those beyond the Unix socket may show: the server's own token, or a machine's own.
+    """The tokens for clients beyond the Unix socket: the server's own, or a machine's own.
 
-    `machine_of` names the machine whose token it is, at this moment: it may be revoked.
+    `machine_of` returns the machine of a token at this moment, since an admin may revoke a token.
     """
 
     own: str | None = field(default=None, repr=False)
     machine_of: Callable[[str], str | None] = _no_machine
 
     def whose(self, authorization: str) -> str | None:
-        """Return the machine whose token a header shows; "" for the server's own, None for neither.
+        """Return the machine of a header's token; "" for the server's own token, None for neither.
 
-        The own one is compared in a time that tells nothing about it, machines' by their digests.
+        The server's token is compared in constant time, and machines' tokens by their digests.
         """
         if self.own is not None and compare_digest(
             authorization.encode("utf-8"), f"{_BEARER}{self.own}".encode()
@@ -225,12 +225,9 @@ NO_TOKEN = "no token, or a wrong one: give the server's token with --token-file"
 
 
 def admitted(context: Context, tokens: Tokens) -> str | None:
-    """Return the machine that the peer is, as its token tells; "" for another who may ask.
-
-    None is for who may not.
-    """
+    """Return the peer's machine by its token; "" for a peer without one, None to refuse it."""
     if context.peer().startswith("unix:"):
-        return ""  # the socket's folder let nobody else in
+        return ""  # only our own user can enter the socket's folder
     headers = dict(context.invocation_metadata() or ())
     shown = headers.get("authorization", "")
     return tokens.whose(shown) if isinstance(shown, str) else None

@@ -1,4 +1,4 @@
-"""Who is at a desk of this server, here or elsewhere: what they look at, what they submitted."""
+"""The desks attached to this server, here or elsewhere: their claims and their commands."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,9 +14,9 @@ from crabhook.model.actor import Actor
 
 
 class Attendance:
-    """Knows who is attached; `changed` is called after each desk that comes or goes.
+    """Knows the attached desks; `changed` is called when a desk comes or goes.
 
-    `desks` counts those at which somebody sits who may decide.
+    `desks` counts the desks of operators with the right to decide.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Attendance:
 
     @contextmanager
     def attending(self, desk: AttachedDesk, *, decides: bool = True) -> Iterator[None]:
-        """Count a desk for as long as the context lasts."""
+        """Count a desk while the context lasts."""
         number = next(self._numbers)
         self._attached[number] = desk
         self._count(1 if decides else 0)
@@ -48,20 +48,20 @@ class Attendance:
             self.changed()
 
     def attached(self) -> tuple[AttachedDesk, ...]:
-        """Return the desks that are attached, the first to come first."""
+        """Return the attached desks, the first to come first."""
         return tuple(self._attached.values())
 
     @property
     def alone_since(self) -> float | None:
-        """Since when nobody is at a desk, in monotonic seconds; None while somebody is."""
+        """When the last desk left, in monotonic seconds; None while a desk is attached."""
         return None if self.desks else self._left_at
 
 
-CLAIMED_FOR = 60.0  # seconds, unless it is said again
+CLAIMED_FOR = 60.0  # seconds, unless the desk repeats it
 
 
 class Claims:
-    """Which card each operator looks at; `tell` hears what has changed of that."""
+    """Which card each operator looks at; `tell` receives the changes."""
 
     def __init__(self, tell: Callable[[Claimed], object]) -> None:
         self._tell = tell
@@ -71,7 +71,7 @@ class Claims:
         return f"<Claims {len(self._of)}>"
 
     def take(self, by: Actor, card: int, now: float) -> None:
-        """Note that somebody looks at a card, and at no other any more; 0 for none."""
+        """Note that an operator looks at this card only; 0 for none."""
         before, _ = self._of.pop(by, (0, 0.0))
         if card:
             self._of[by] = card, now + CLAIMED_FOR
@@ -80,26 +80,26 @@ class Claims:
                 self._tell(self._claimed(one))
 
     def expire(self, now: float) -> None:
-        """End those that were not said again."""
+        """End the claims that no desk repeated in time."""
         for by in [by for by, (_, until) in self._of.items() if until <= now]:
             self.take(by, 0, now)
 
     def told(self) -> tuple[Claimed, ...]:
-        """Return who looks at which card, for each card that somebody looks at."""
+        """Return the claimed cards, each with the operators that look at it."""
         return tuple(map(self._claimed, dict.fromkeys(card for card, _ in self._of.values())))
 
     def _claimed(self, card: int) -> Claimed:
         return Claimed(card, tuple(by for by, (number, _) in self._of.items() if number == card))
 
 
-OUTCOMES_KEPT = 1024  # of commands; longer than any desk that lost its connection needs
+OUTCOMES_KEPT = 1024  # of commands; enough for any desk that lost its connection
 
 Settle: TypeAlias = Callable[[Outcome], None]
 
 
 @dataclass(slots=True)
 class Submitted:
-    """A command that was submitted: what tells it from others, and its outcome, once it has one."""
+    """A submitted command: its content, to compare, and its outcome, once known."""
 
     content: object
     outcome: Outcome | None = None
@@ -107,4 +107,4 @@ class Submitted:
 
 
 Submissions: TypeAlias = Bounded[tuple[Actor, str], Submitted]
-"""Commands by who submitted each, and by its id."""
+"""The commands, by operator and by id."""

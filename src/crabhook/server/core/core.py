@@ -1,7 +1,8 @@
-"""The core of a server: one fact at a time goes to the broker, and what follows is done in order.
+"""The core gives the broker one fact at a time, and carries out its effects in order.
 
-A fact is recorded first, then carried out and told.  What comes meanwhile, as from a listener,
-waits for its turn, so all who listen hear one order.  `Runner` has the loop and the clock.
+The core records a fact first, then carries it out, then publishes it. A fact that comes meanwhile,
+as from a listener, waits for its turn, so that all listeners hear one order. `Runner` has the loop
+and the clock.
 """
 
 import logging
@@ -50,7 +51,7 @@ _LOG = logging.getLogger(__name__)
 
 Job: TypeAlias = Callable[[], object]
 Then: TypeAlias = Callable[[BaseException | None], object]
-"""Is told that all that follows from a fact is done, or why the fact could not be recorded."""
+"""Called when all effects of a fact are done, or with the error that kept it off the record."""
 Listener: TypeAlias = Callable[[News], object]
 HearDecided: TypeAlias = Callable[[Event, Decided], object]
 CountAlike: TypeAlias = Callable[[Event], tuple[int, int]]
@@ -60,7 +61,7 @@ RECORDED = True
 
 @dataclass(slots=True)
 class _Held:
-    """What follows a fact, until it is recorded; a `fact` of None only keeps its place."""
+    """The effects of a fact, until it is recorded; a `fact` of None only keeps its place."""
 
     fact: Fact | None
     effects: Sequence[Effect]
@@ -75,10 +76,10 @@ class _Held:
 
 
 class Core(ABC):
-    """Owns the broker.  `witness` hears of all that is done, `decided` are told of every decision.
+    """Owns the broker. `witness` hears of every fact, `decided` are called with every decision.
 
-    `house`, `today` and `alike` are what the desks are told of it, of the day, and of calls like
-    one.  Where servers share a record, `role` is this one's, and `leader` the one that leads.
+    `house`, `today` and `alike` hold what desks show of the server, the day, and similar calls.
+    Where servers share a record, `role` is this server's role, and `leader` the leading server.
     """
 
     def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
@@ -90,15 +91,15 @@ class Core(ABC):
         self.today: Callable[[], str] = lambda: ""
         self.alike: CountAlike = lambda _event: (0, 0)
         self._busy = False
-        self._jobs: deque[Job] = deque()  # what waits for its turn
-        self._quiet: deque[Job] = deque()  # what waits until all is recorded, before any other job
+        self._jobs: deque[Job] = deque()  # jobs that wait for their turn
+        self._quiet: deque[Job] = deque()  # jobs that run first, once all is recorded
         self._held: deque[_Held] = deque()
         self._listeners: list[Listener] = []
         self.claims = Claims(lambda news: self.publish(self._listeners, news))
         self.attendance = Attendance()
-        self.store_id = token_bytes(16)  # names the store, where there is none this run
+        self.store_id = token_bytes(16)  # stands for the store's name in a run without a store
         self.submitted: Submissions = Bounded(OUTCOMES_KEPT)
-        self._orders: tuple[Standing, ...] = ()  # as the listeners were told last
+        self._orders: tuple[Standing, ...] = ()  # as last published
         self._sessions = self._desks = 0
         self._troubles: tuple[str, ...] = ()
         self._house = HouseChanged()
@@ -106,7 +107,7 @@ class Core(ABC):
     def __repr__(self) -> str:
         return f"<Core {self.broker!r} listeners={len(self._listeners)}>"
 
-    # What the world around it does.
+    # What the subclass does.
 
     @abstractmethod
     def now(self) -> float:
@@ -114,14 +115,11 @@ class Core(ABC):
 
     @abstractmethod
     def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | Future[bool]:
-        """Record a fact with its effects; nothing of it is given or shown before.
-
-        Return False where it could not be recorded, or a future that tells it later.
-        """
+        """Record a fact with its effects, before they run; False, or its future, is a failure."""
 
     @abstractmethod
     def unrecorded(self, fact: Fact, error: BaseException | None) -> None:
-        """Hear that a fact was not recorded.
+        """Handle a fact that was not recorded.
 
         Its effects were carried out all the same, unless there was an `error`.
         """
@@ -136,18 +134,18 @@ class Core(ABC):
 
     @abstractmethod
     def wake_at(self, at: float) -> None:
-        """Tell TimePassed at this time, in place of any time asked for before."""
+        """Send TimePassed at this time, instead of any earlier request."""
 
     @abstractmethod
     def tell_sessions_soon(self) -> None:
-        """Have `tell_sessions` done before long, once for all that changes until then."""
+        """Schedule `tell_sessions`, once for all changes until then."""
 
     @abstractmethod
     def troubles(self) -> tuple[str, ...]:
-        """Return what is wrong for as long as it is."""
+        """Return the current faults."""
 
     def state(self) -> str:
-        """Return in a few words how the rules and the record stand; empty where nobody tells."""
+        """Return in a few words how the rules and the record are; empty where unknown."""
         return ""
 
     # Turns.
@@ -164,14 +162,14 @@ class Core(ABC):
             self._drain()
 
     def do(self, job: Job) -> None:
-        """Do something, now or at its turn."""
+        """Run a job, now or at its turn."""
         self._jobs.append(job)
         if not self._busy:
             self._busy = True
             self._drain()
 
     def _drain(self) -> None:
-        """Do what has waited; a fault there is none of the fact before it."""
+        """Run the jobs that waited; a job's fault does not affect the fact before it."""
         while self._jobs or self._quiet:
             if not self._quiet:
                 job = self._jobs.popleft()
@@ -188,7 +186,7 @@ class Core(ABC):
         self._busy = False
 
     def take(self, fact: Fact, then: Then | None = None) -> None:
-        """Take a fact in the turn of a job; `then` is done once all that follows from it is.
+        """Take a fact within a job; `then` runs when all its effects are done.
 
         Raises what `Broker.handle` does, and then nothing has changed.
         """
@@ -203,7 +201,7 @@ class Core(ABC):
             written.add_done_callback(lambda _: self._recorded())
 
     def after(self, job: Job) -> None:
-        """Do something in the turn of a job, once what follows from the facts before is done."""
+        """Run something within a job, when the effects of all earlier facts are done."""
         if self._held:
             at_its_place = _Held(None, (), lambda _: job(), RECORDED, self._orders, self._sessions)
             self._held.append(at_its_place)
@@ -211,7 +209,7 @@ class Core(ABC):
             job()
 
     def _recorded(self) -> None:
-        """Carry out what is on record by now, as far as all before it is."""
+        """Carry out the recorded facts, in order, up to the first fact that is not recorded."""
         if self._busy:
             self._jobs.appendleft(self._release_ready)
             return
@@ -230,7 +228,7 @@ class Core(ABC):
                 _LOG.exception("a fault in carrying out %s", type(held.fact).__name__)
 
     def _release(self, held: _Held) -> None:
-        """Carry out what follows from a fact, in order, and tell of it."""
+        """Carry out a fact's effects, in order, and publish them."""
         fact, written = held.fact, held.written
         error = None if isinstance(written, bool) else written.exception()
         if fact is not None and error is not None:
@@ -271,11 +269,11 @@ class Core(ABC):
     # Telling.
 
     def listen(self, listener: Listener) -> Job:
-        """Tell `listener` a snapshot once all is recorded, then all news; return how to stop."""
+        """Send `listener` a snapshot once all is recorded, then all news; return how to stop."""
 
         def begin() -> None:
             if listener not in stopped:
-                if self._listeners:  # who listens already must hear of it as well
+                if self._listeners:  # earlier listeners need this change too
                     self._tell_figures(self.broker.orders(), self.broker.sessions())
                 self.publish([listener], self._snapshot())
                 self._listeners.append(listener)
@@ -293,7 +291,7 @@ class Core(ABC):
         return stop
 
     def tell_sessions(self) -> None:
-        """Tell the listeners, in the turn of a job, of the sessions that have changed."""
+        """Publish the changed sessions, within a job."""
         if self.broker.sessions_changed:
             changed, ended = self.broker.session_changes(self.now())
             self.publish(self._listeners, SessionsSeen(changed, ended))
@@ -315,7 +313,7 @@ class Core(ABC):
         return bool(self._listeners)
 
     def publish(self, listeners: Iterable[Listener], news: News) -> None:
-        """Tell listeners something, in the turn of a job; a fault of one is none of the others."""
+        """Send news to listeners, within a job; a listener's fault does not affect the others."""
         for listener in tuple(listeners):
             try:
                 listener(news)
@@ -323,7 +321,7 @@ class Core(ABC):
                 _LOG.exception("a screen failed on %r", news)
 
     def look_at_troubles(self) -> None:
-        """Tell the listeners where something is wrong now, or no longer, and how all stands."""
+        """Publish faults that are new or gone, and the current state."""
         if self._listeners:
             self.do(lambda: self._tell_figures(self._orders, self._sessions))
             self.do(self._tell_house)
@@ -335,7 +333,7 @@ class Core(ABC):
             self.publish(self._listeners, house)
 
     def _tell_figures(self, orders: tuple[Standing, ...], sessions: int) -> None:
-        """Tell what has changed of what stands beside the cards."""
+        """Publish the changed figures beside the cards."""
         if orders is not self._orders:
             self._orders = orders
             self.publish(self._listeners, OrdersChanged(orders))

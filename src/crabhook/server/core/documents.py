@@ -1,8 +1,8 @@
-"""The documents of a shared record, for the server that writes it: what all its servers go by.
+"""The documents of a shared record, at the server that writes it: all its servers use these texts.
 
-On one machine the owner's files are looked at, and there are no documents.  In a shared record
-the text of a file is a document, so that the next server to write judges by the same.  This server
-is the only one that changes them; others propose, and it says yes or why not.
+On a single machine the server reads the owner's files, and there are no documents. In a shared
+record a file's text is a document, so that the next writer judges by the same rules. Only this
+server changes documents; other servers and people propose, and it accepts or refuses with a reason.
 """
 
 import asyncio
@@ -41,25 +41,25 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-LOOK_EVERY = 1.0  # seconds between two looks at what is proposed
+LOOK_EVERY = 1.0  # seconds between two looks at the proposals
 LARGEST = 4 << 20  # characters of a document
-_LONGEST_NAME = 100  # characters of who proposes, and of where
+_LONGEST_NAME = 100  # characters of a proposer's name, and of the host
 
 Check = Callable[[str, str], object]
-"""Raises a CrabhookError for a document, by its name, whose text cannot be used."""
+"""Raises a CrabhookError for a document, by its name, whose text is not usable."""
 
 
 class Documents:
-    """The documents, as `rulebook.files.SharedTexts` too.
+    """The documents; also a `rulebook.files.SharedTexts`.
 
-    `check` is asked about each text that is proposed, `is_signed` whether a proposal was signed
-    where that is needed, and `changed` hears the name of each document that has another text.
+    `check` is called with each proposed text, `is_signed` with each proposal that needs a
+    signature, and `changed` with the name of each document with a new text.
     """
 
     where = "the shared record"
 
     def __init__(self, recorder: Recorder, journal: Journal, wrong: Mapping[str, str]) -> None:
-        """`wrong` says of documents that are not those on record why they are not used."""
+        """`wrong` has the reasons why documents that differ from the record are not used."""
         self._recorder, self._journal, self._wrong = recorder, journal, dict(wrong)
         self._known = dict(journal.documents())
         self.check: Check = lambda _name, _text: None
@@ -70,13 +70,13 @@ class Documents:
         self._team: TeamReader | None = None
 
     def __repr__(self) -> str:
-        kept = ", ".join(f"{one.name} {one.version}" for one in self._known.values())
+        kept = ", ".join(f"{document.name} {document.version}" for document in self._known.values())
         return f"<Documents {kept}>"
 
     def begin(self, own: Mapping[str, Path]) -> None:
-        """Take this machine's files for what nobody has begun; say which are not used.
+        """Make documents of this machine's files where there are none; report unused files.
 
-        Raises CrabhookError for a file that was to be taken, and is wrong.
+        Raises CrabhookError for a file that should become a document and is wrong.
         """
         unused = list[str]()
         self._names |= own.keys()
@@ -98,7 +98,7 @@ class Documents:
             _LOG.warning("%s", said)
 
     def begin_team(self, team: "TeamReader") -> None:
-        """Have the team of this machine be the one on record; the file here is a copy of it.
+        """Use the team on record; this machine's team file becomes a copy of it.
 
         Raises CrabhookError where another team is on record.
         """
@@ -114,7 +114,7 @@ class Documents:
         self._copy()
 
     def _copy(self) -> None:
-        """Have the team's file here be as the one on record."""
+        """Copy the team on record into this machine's file."""
         from crabhook.team.team_file import take  # noqa: PLC0415 - it needs cryptography
 
         if self._team is not None:
@@ -126,44 +126,44 @@ class Documents:
     # For the rules.
 
     def read(self, name: str) -> str:
-        """Return a text, empty where there is none; raises RulesError for one not to be trusted."""
+        """Return a text, empty for none; raises RulesError if it differs from the record."""
         if said := self._wrong.get(name):
             raise RulesError(f"{said}; `crabhook audit verify` tells more")
         known = self._known.get(name)
         return known.text if known else ""
 
     def write(self, name: str, text: str, by: Actor) -> None:
-        """Put a text in the place of the one before, on record before what follows from it."""
+        """Replace a text; the new text is on record before any decision by it."""
         self.read(name)
         self._put(name, text, _words(by), by)
 
     def edition(self, name: str) -> object:
-        """Return what is another for each version."""
+        """Return a value that differs for each version."""
         known = self._known.get(name)
         return known and (known.version, known.at)
 
     def _put(self, name: str, text: str, words: str, by: Actor | None) -> bool | Future[bool]:
-        # What is decided by it is committed later, so that nothing is without it.
+        # A decision by the new text is committed after the text.
         return self._recorder.write(self.next(name, text, words, by))
 
     def next(self, name: str, text: str, words: str, by: Actor | None = None) -> Change:
-        """Return what is to be written, at once, so that a text takes the place of the one before.
+        """Return the change that replaces a text, for the record at once.
 
-        `words` say who wants it, and `by` does so for programs.
+        `words` name the author, and `by` does so for programs.
         """
         before, now = self._known.get(name), time()
         version = before.version + 1 if before else 1
         document = Document(name, version, text, iso(now), words)
         actor = {} if by is None else actor_told(by)
         self._known = {**self._known, name: document}
-        self._wrong.pop(name, None)  # what was not on record is no more
+        self._wrong.pop(name, None)  # the record's text replaces the wrong text
         return written(document, document.entry(before, now, actor))
 
     # For others.
 
     @asynccontextmanager
     async def kept(self, law: Law) -> AsyncIterator[None]:
-        """Have proposals answered, and the rules that they change in force at once."""
+        """Answer proposals while the context lasts; accepted rules are in force at once."""
         self.changed = lambda name: self._copy() if name == TEAM else law.look_again(told=False)
         keeping = asyncio.ensure_future(self._keep())
         try:
@@ -172,58 +172,64 @@ class Documents:
             keeping.cancel()
 
     async def _keep(self) -> None:
-        """Answer what is proposed, about once a second, until cancelled."""
+        """Answer proposals, about once a second, until cancelled."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             try:
-                for one in await asyncio.to_thread(self._journal.proposals):
-                    said = await self.answered(one)
-                    await asyncio.to_thread(self._journal.answer, one.id, said)
+                for proposal in await asyncio.to_thread(self._journal.proposals):
+                    said = await self.answered(proposal)
+                    await asyncio.to_thread(self._journal.answer, proposal.id, said)
             except StoreError as error:
                 _LOG.debug("what is proposed was not read: %s", error)
-            self._copy()  # again, where somebody was changing it here, and left it undone
+            self._copy()  # again, since a command may have left the file half changed
 
-    async def answered(self, one: Proposal) -> str:
-        """Take a proposal; return why not, empty where it is on record."""
-        if said := self._refusal(one):
+    async def answered(self, proposal: Proposal) -> str:
+        """Accept a proposal, or return the reason of the refusal; empty where it is on record."""
+        if said := self._refusal(proposal):
             return said
-        by = self.proposer(one)
+        by = self.proposer(proposal)
         try:
-            pending = self._put(one.document, one.text, _words(by), by)
+            pending = self._put(proposal.document, proposal.text, _words(by), by)
             if not (pending if isinstance(pending, bool) else await pending):
                 return "it could not be recorded"
         except DeposedError:
             return "this server writes the record no more: propose it again"
-        self.changed(one.document)
+        self.changed(proposal.document)
         return ""
 
-    def proposer(self, one: Proposal) -> Operator:
-        """Return who proposes: an operator, where the team's authority signed that it is they."""
-        if self._team is not None and one.signature and self.is_signed(one):
+    def proposer(self, proposal: Proposal) -> Operator:
+        """Return the proposer: an operator, if the team authority's signature confirms that."""
+        if self._team is not None and proposal.signature and self.is_signed(proposal):
             from crabhook.team.membership import Refused, Seat  # noqa: PLC0415 - the team's reader has it
 
             team = self._team.current()
-            seat = team if isinstance(team, Refused) else team.seat(one.name, one.desk, time())
+            seat = (
+                team
+                if isinstance(team, Refused)
+                else team.seat(proposal.name, proposal.desk, time())
+            )
             if isinstance(seat, Seat):
                 return Operator(seat.operator, seat.name, seat.device_name, role=seat.role)
-        name, host = one.name[:_LONGEST_NAME], one.desk[:_LONGEST_NAME]
+        name, host = proposal.name[:_LONGEST_NAME], proposal.desk[:_LONGEST_NAME]
         return Operator("", f"the OS user {name}", f"the host {host}")
 
-    def _refusal(self, one: Proposal) -> str:
-        if one.document not in self._names:
-            return f"there is no document {one.document}"
-        known = self._known.get(one.document)
-        if known is not None and one.follows != known.version:
+    def _refusal(self, proposal: Proposal) -> str:
+        if proposal.document not in self._names:
+            return f"there is no document {proposal.document}"
+        known = self._known.get(proposal.document)
+        if known is not None and proposal.follows != known.version:
             return (
-                f"{one.document} is of version {known.version} by now, by {known.by}, and this "
-                f"follows version {one.follows}: look at it again"
+                f"{proposal.document} is of version {known.version} by now, by {known.by}, and "
+                f"this follows version {proposal.follows}: look at it again"
             )
-        if len(one.text) > LARGEST:
-            return f"{one.document} would be larger than {LARGEST} characters"
-        if one.document != TEAM and not self.is_signed(one):  # the team's file is signed itself
+        if len(proposal.text) > LARGEST:
+            return f"{proposal.document} would be larger than {LARGEST} characters"
+        if proposal.document != TEAM and not self.is_signed(
+            proposal
+        ):  # the team's file is signed itself
             return "it takes the passphrase of the team's authority"
         try:
-            self.check(one.document, one.text)
+            self.check(proposal.document, proposal.text)
         except CrabhookError as error:
             return str(error)
         return ""
@@ -232,11 +238,10 @@ class Documents:
 async def shared(
     files: RuleFiles, recorder: Recorder, place: Place, team: "TeamReader | None"
 ) -> Documents | None:
-    """Return the documents of the record at `place`; None where it is one machine's.
+    """Return the documents of the record at `place`; None for one machine's record.
 
-    A machine whose record has none yet gives its own rules to all.  Where there is
-    a team, a proposal is to be signed by its authority's passphrase.
-    Raises CrabhookError.
+    A machine whose record has none yet copies its own rules there. Where there is a team, a
+    proposal needs a signature by its authority's passphrase. Raises CrabhookError.
     """
     if recorder.journal is None or not recorder.journal.shared:
         return None
@@ -272,7 +277,7 @@ def _usable(there: Documents, team: "TeamReader | None", name: str, text: str) -
         from crabhook.team.team_file import read_team  # noqa: PLC0415 - it needs cryptography
 
         newer, before = read_team(text.encode(), team.authority).version, 0
-        with suppress(CrabhookError):  # one that was changed by hand is of no version
+        with suppress(CrabhookError):  # a document changed by hand has no version
             before = read_team(there.read(TEAM).encode(), team.authority).version
         if newer <= before:
             raise TeamError(f"the team on record is of version {before} already")
@@ -285,7 +290,7 @@ def _usable(there: Documents, team: "TeamReader | None", name: str, text: str) -
 
 
 async def follow(team: "TeamReader") -> None:
-    """Keep the team's file on a standby's machine as the one on record, until cancelled."""
+    """Keep the team's file on a standby's machine equal to the record, until cancelled."""
     from crabhook.team.team_file import take  # noqa: PLC0415 - it needs cryptography
 
     there = open_document(team.shared, TEAM)
@@ -302,7 +307,7 @@ async def follow(team: "TeamReader") -> None:
 
 
 def _is_another(path: Path, text: str) -> bool:
-    """Whether a file holds something, and something else, as far as it can be read."""
+    """Whether a file has a different text, as far as it is readable."""
     try:
         here = read_text(path)
     except CrabhookError:

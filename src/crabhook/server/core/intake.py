@@ -1,8 +1,8 @@
-"""How every hook's request goes in, whichever port it came to.
+"""The intake of every hook's request, from every port.
 
-gRPC's clients make a ticket of their own, to find their place again after a lost
-connection.  A JSON line or an HTTP request is its connection's alone, and brings none:
-one is made here, so that nobody can claim it.
+A gRPC client makes a ticket, with which it finds its request again after a lost connection. A JSON
+line or an HTTP request belongs to its connection and has no ticket: the intake makes a ticket, so
+that no client can claim it.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from crabhook.server.core.runner import Runner
 
 
 class Deadlines(NamedTuple):
-    """On the broker's clock: when we answer at the latest, and when the hook gives up."""
+    """On the broker's clock: when the server answers at the latest, and when the hook gives up."""
 
     wait_until: float
     gives_up_at: float
@@ -35,25 +35,25 @@ class Deadlines(NamedTuple):
 def deadlines(now: float, wait: float, theirs: float = 0.0) -> Deadlines:
     """Return the deadlines of a request that may wait `wait` seconds here.
 
-    `theirs` is how long its hook waits, 0 where it does not say; we answer a
-    little before the hook gives up, so that it hears of it.
+    `theirs` is how long its hook waits, 0 if unknown; the server answers a little before that, so
+    that the hook receives the answer.
     """
     gives_up_at = now + (theirs - min(1.0, theirs / 10) if theirs else wait)
     return Deadlines(min(now + wait, gives_up_at), gives_up_at)
 
 
-VERY_LONG = 1 << 20  # bytes of an input, of which nobody else waits until it was measured
-LONG = 2048  # bytes of an input; a shorter one is judged in a few milliseconds
+VERY_LONG = 1 << 20  # bytes; a thread measures longer inputs, so that no other hook waits
+LONG = 2048  # bytes; the rules judge a shorter input in a few milliseconds
 _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
 _DECIDING = (RuleVerdict.ALLOW, RuleVerdict.DENY)
 
 
 class Intake:
-    """Lets requests in to one runner, each with what the owner's rules say of it.
+    """Passes requests to a runner, each with what the owner's rules say about it.
 
-    A held event is judged before it is taken in, so that other agents' hooks do not
-    wait while its rules are read, a long input is judged or a folder is searched.  What it
-    may do is told where it may come to a card, and never where a rule decides.
+    The rules judge a held event before the runner takes it, so that other agents' hooks do not wait
+    for a long input, a read of the rules or a search in a folder. The risk is computed only for an
+    event that may come to a card, never where a rule decides.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -64,8 +64,8 @@ class Intake:
         return f"<Intake to {self._runner!r}>"
 
     async def enter(self, asked: Request) -> PendingCall:
-        """Take a request in; its place may already hold the reply.  Raises RefusedError."""
-        # With what reads shell lines; the law brings it as soon as the port listens.
+        """Pass a request to the runner; the call may have its reply. Raises RefusedError."""
+        # This imports the shell parser; the law imports it first, once the port listens.
         from crabhook.policy.calls.read import changed_paths, may_go_deep  # noqa: PLC0415 - so
 
         if asked.origin.machine:
@@ -81,7 +81,7 @@ class Intake:
             risk = await self._runner.assess(asked.event, long=long)
         files: tuple[str, ...] = ()
         if changed := changed_paths(asked.event):
-            # Of a short call that was judged, the rules have just looked where its files are.
+            # For a short call, the rules have just looked up its files.
             looked = held in _JUDGED and not long
             files = await self._finder.found(changed, _machine(asked), looked=looked)
         try:
@@ -91,7 +91,7 @@ class Intake:
             raise
 
     def _may_wait(self, asked: Request, held: Held, ruling: Ruling | None) -> bool:
-        """Whether a card may come of it: orders may hold what nobody else would."""
+        """Whether the event may come to a card: an order may hold what no rule holds."""
         if ruling is not None and ruling.verdict in _DECIDING:
             return False
         choices = PLATFORMS[asked.event.platform].choices(asked.event).verdicts
@@ -106,7 +106,7 @@ def _machine(asked: Request) -> str:
 
 
 class FileFinder:
-    """Finds where files really are in threads: on a file system that hangs nobody else waits."""
+    """Resolves real paths in threads, so that a file system that hangs blocks no other hook."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-files")
@@ -115,10 +115,10 @@ class FileFinder:
     async def found(
         self, paths: Sequence[str], host: str, *, looked: bool = False
     ) -> tuple[str, ...]:
-        """Return where files really are, or by their names where that cannot be told in time.
+        """Return the real paths of files, or their names as given after a timeout.
 
-        Those of another machine, `host`, are known by their names, and by its name.  `looked`: the
-        loop has looked at these very files a moment ago, so a thread for it would spare nobody.
+        Files of another machine, `host`, keep their names, after its name. `looked`: the loop has
+        just looked at these files, so a thread is not needed.
         """
         named = _by_name(paths, host)
         if looked and not host:
@@ -143,23 +143,23 @@ def _by_name(paths: Sequence[str], host: str) -> tuple[str, ...]:
 def _really(paths: Sequence[str]) -> tuple[str, ...]:
     try:
         return tuple(dict.fromkeys(map(realpath, paths)))
-    except (OSError, ValueError):  # what no file can be called
+    except (OSError, ValueError):  # a name that no file can have
         return ()
 
 
 PLATFORM = "claude"
-"""Whose hook input comes in here."""
+"""The platform of the input on these ports."""
 
-TAKEN_WITHIN = 5.0  # seconds the other end has to read an answer; it reads at once
+TAKEN_WITHIN = 5.0  # seconds for the other end to read an answer; a live one reads at once
 
 _UNKNOWN = Event(PLATFORM, "?")
 
 
 class AnonymousIntake:
-    """Takes requests in, and tells the operator of what could not be.
+    """Takes requests without tickets, and reports faults to the operator.
 
-    `wait` is how long one may wait for the operator, seconds.  `named` is what
-    the operator knows this way in by.
+    `wait` is how many seconds a request may wait for the operator. `named` is this port's name for
+    the operator.
     """
 
     def __init__(self, runner: Runner, *, wait: float, named: str) -> None:
@@ -167,14 +167,14 @@ class AnonymousIntake:
         self.turn(runner)
 
     def turn(self, runner: Runner) -> None:
-        """Lead requests to this runner from now on."""
+        """Pass requests to this runner from now on."""
         self._runner, self._intake = runner, Intake(runner)
 
     def __repr__(self) -> str:
         return f"<AnonymousIntake by the {self._named} to {self._runner!r}>"
 
     def read(self, payload: bytes) -> Event:
-        """Return the event in a hook's input.  Raises PayloadError, which is counted."""
+        """Return the event in a hook's input. Raises PayloadError, which is counted."""
         try:
             return PLATFORMS[PLATFORM].read(payload)
         except PayloadError:
@@ -190,9 +190,9 @@ class AnonymousIntake:
         stance: Stance = Stance.GATE,
         theirs: float = 0.0,
     ) -> PendingCall:
-        """Take in an event whose input had `size` bytes.  Raises RefusedError.
+        """Pass on an event whose input had `size` bytes. Raises RefusedError.
 
-        `theirs` is how many seconds its hook waits, 0 where it does not say.
+        `theirs` is how many seconds its hook waits, 0 if unknown.
         """
         until = deadlines(self._runner.now(), self._wait, theirs)
         request = Request(
@@ -208,13 +208,13 @@ class AnonymousIntake:
         return await self._intake.enter(request)
 
     def taken(self, place: PendingCall) -> None:
-        """Note that a connection has taken a request's answer."""
+        """Note that a connection has received a request's answer."""
         self._runner.confirm(place.request.id, place.request.secret)
 
     def observe(self, event: Event, text: str) -> None:
-        """Show the operator something about an event."""
+        """Show the operator a line about an event."""
         self._runner.observe(event, text)
 
     def complain(self, what: str) -> None:
-        """Show the operator what somebody did wrong."""
+        """Show the operator another program's mistake."""
         self.observe(_UNKNOWN, f"{self._named}: {what}")

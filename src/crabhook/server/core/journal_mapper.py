@@ -1,11 +1,11 @@
-"""The bookkeeper: turns what the broker was told and what it asks for into what is recorded.
+"""Turns the broker's facts and effects into changes of the store.
 
-It sees every fact with its effects before they are carried out, so that a request is on record
-before it is shown, and a decision, its record and every answer are one change.  What a restarted
-server needs is kept here, and read back.
+The mapper sees every fact with its effects before the server carries them out, so that a request is
+on record before it is shown, and a decision, its record and all answers are one change. It also
+keeps and restores what a restarted server needs.
 
-The store is in wall time and the broker in monotonic time; both are needed to turn one into the
-other, and a wall clock that was set meanwhile makes no wait longer.
+The store has wall time and the broker monotonic time. The mapper needs both clocks to convert, so
+that a wall clock set meanwhile makes no wait longer.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ from crabhook.store.record import Entry, Kind, iso
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
-_TOLD_KEPT = 4096  # answers; longer than any receipt takes
+_TOLD_KEPT = 4096  # answers; enough for the slowest receipt
 _GONE, _TIME_UP = "the hook had gone", "its time was up"
 _NOT_BACK = "no receipt came before the server was started again, and the hook did not come back"
 
@@ -69,9 +69,9 @@ _Replies = Mapping[str, Resolve]
 
 @dataclass(slots=True)
 class _Fate:
-    """A decided request, and what was last recorded of its answer's way; None while nothing was.
+    """A decided request, and the last record about its answer's delivery; None without a record.
 
-    `absent`: its hook has not been back since the server was started again.
+    `absent`: its hook has not come back since the server's restart.
     """
 
     event: Event
@@ -81,10 +81,9 @@ class _Fate:
 
 
 class JournalMapper:
-    """Makes the changes for one broker.
+    """Makes the changes of one broker.
 
-    `wall` is the wall clock, which the record is in; `secret_of` tells the secret of a request
-    that waits.
+    `wall` is the record's wall clock; `secret_of` returns the secret of a request that waits.
     """
 
     def __init__(self, wall: Callable[[], float], secret_of: Callable[[str], str]) -> None:
@@ -99,9 +98,9 @@ class JournalMapper:
         halts: Sequence[Standing] = (),
         notes: Sequence[KeptNote] = (),
     ) -> list[Change]:
-        """Return what has to be recorded of a fact before its effects are carried out.
+        """Return the changes to record for a fact, before its effects are carried out.
 
-        `halts` are the orders by which agents are halted after it, `notes` those not arrived yet.
+        `halts` are the halts in force after it, `notes` the notes without a receipt.
         """
         replies = {effect.request_id: effect for effect in effects if isinstance(effect, Resolve)}
         made: list[Change] = []
@@ -121,7 +120,7 @@ class JournalMapper:
         return made
 
     def _told(self, fact: messages.Fact, effects: Sequence[Effect], wall: float) -> Iterator[Entry]:
-        """Yield what is recorded and changes nothing of what waits."""
+        """Yield the entries that change no waiting request."""
         for effect in effects:
             match effect:
                 case Conflict():
@@ -144,10 +143,10 @@ class JournalMapper:
             yield self._end(card, replies)
 
     def _waiting(self, card: Card, before: Sequence[Leg], fact: messages.Fact) -> Iterator[Change]:
-        """Keep each leg that is new, or waits until another time; not one that left the others.
+        """Keep each leg that is new or has a new timeout, but no leg that left its card.
 
-        A restart would put it back on its card, and open one again that may be decided by then.
-        A leg that comes to a card from before a restart is asked about as any other is.
+        A restart would put such a leg back on a card that may be decided by then. A new leg on a
+        card from before a restart is recorded as any other.
         """
         now, wall, legs = fact.now, self._wall(), [leg.id for leg in card.requests]
         kept_until = {leg.id: leg.wait_until for leg in before}
@@ -192,11 +191,11 @@ class JournalMapper:
         return settled([answer_kept(leg, replies[leg.id], wall, card) for leg in given], entry)
 
     def _take_up(self, decided: Sequence[messages.RestoredDecision]) -> None:
-        """Know of what was decided, and recorded, before this server began."""
-        for one in decided:
-            event = one.request.event.slim()
-            fate = _Fate(event, one.number, absent=True, told=one.delivered)
-            self._fates[one.request.id] = fate
+        """Learn the decisions on record from before this server."""
+        for decided_before in decided:
+            event = decided_before.request.event.slim()
+            fate = _Fate(event, decided_before.number, absent=True, told=decided_before.delivered)
+            self._fates[decided_before.request.id] = fate
 
     def _delivered(self, fact: messages.Delivered) -> Iterator[Change]:
         fate, request_id, whole = self._fates.get(fact.request_id), fact.request_id, fact.whole
@@ -214,7 +213,7 @@ class JournalMapper:
     ) -> Iterator[Change]:
         """Record an event that got its answer without a card."""
         wall = self._wall()
-        if resolve.again:  # given again, and on record since it was given first
+        if resolve.again:  # a repeated reply is already on record
             if fate := self._fates.get(request.id):
                 fate.absent = False
             return
@@ -228,7 +227,7 @@ class JournalMapper:
 
 
 def _operator_did(fact: messages.Fact, effects: Sequence[Effect], wall: float) -> Iterator[Entry]:
-    """Yield what the operator did that was no decision."""
+    """Yield the operator's actions that were no decision."""
     match fact:
         case messages.Commanded(GiveOrder(order), by):
             yield entries.operator(f"ordered: {Standing.of(order, 0, by)}", wall, by)
@@ -249,7 +248,7 @@ def _operator_did(fact: messages.Fact, effects: Sequence[Effect], wall: float) -
 
 
 def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> Waiting:
-    """Return what is kept of a request that waits on a card."""
+    """Return the stored form of a request that waits on a card."""
     return Waiting(
         request_id=leg.id,
         secret=secret,
@@ -269,7 +268,7 @@ def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> 
 
 
 def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Request:
-    """Return the request that was kept; raises PayloadError only if the store was changed."""
+    """Return a stored request; raises PayloadError only if a person changed the store."""
     return Request(
         id=kept.request_id,
         secret=kept.secret,
@@ -284,7 +283,7 @@ def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Req
 
 
 def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = None) -> Answer:
-    """Return what is kept of an answer; where a receipt is waited for, also what it says."""
+    """Return the stored form of an answer, with its decision where a receipt is expected."""
     reply = resolve.reply
     call = None
     if resolve.confirm and card is not None and card.decided is not None:
@@ -305,7 +304,7 @@ def _decided_before(
 def restored(
     found: Recovered, platforms: Mapping[str, Platform], now: float, wall: float
 ) -> Restored:
-    """Return what a store gave back, as the broker is told of it."""
+    """Return the store's content as a fact for the broker."""
     halts, notes = taken_up(found.halts, now, wall)
     return Restored(
         waiting=tuple(

@@ -1,4 +1,4 @@
-"""A hook's place in the queue, where its connection waits for the reply; and a reply's receipt."""
+"""A pending call: its connection waits for the reply; and the receipt of a reply."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from crabhook.model.errors import CrabhookError
 
 
 class RefusedError(CrabhookError):
-    """A request that gets no reply; `refusal` says why."""
+    """A request that gets no reply; `refusal` is the reason."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.value)
@@ -20,15 +20,15 @@ class RefusedError(CrabhookError):
 
 
 class PendingCall:
-    """One hook's place in the queue: await it for the reply; leaving it withdraws the request.
+    """A hook's request in the queue: await it for the reply; leaving it withdraws the request.
 
-    `left` is told of a hook that is gone, by its request's id and its `attempt`.
+    `left` is called with the request's id and `attempt` when the hook is gone.
     """
 
     def __init__(self, left: Callable[[str, int], None], request: Request, attempt: int) -> None:
         self._left = left
         self.request, self.attempt = request, attempt
-        self.confirm = False  # whether the client is to say that it has printed the reply
+        self.confirm = False  # whether the client must confirm that it printed the reply
         self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._recorded: asyncio.Future[None] | None = None
 
@@ -36,7 +36,7 @@ class PendingCall:
         return f"<PendingCall {self.request.id} attempt={self.attempt} done={self.reply.done()}>"
 
     def await_record(self) -> Callable[[], None]:
-        """Have `recorded` wait until what is returned is called, or there is a reply."""
+        """Make `recorded` wait until the returned function is called, or there is a reply."""
         self._recorded = asyncio.get_running_loop().create_future()
         return self._go_on
 
@@ -45,7 +45,7 @@ class PendingCall:
             self._recorded.set_result(None)
 
     async def recorded(self) -> None:
-        """Wait until the request is on record, or has its reply; cancelled, it is withdrawn."""
+        """Wait until the request is on record or has its reply; a cancel withdraws it."""
         if self._recorded is not None:
             try:
                 await self._recorded
@@ -56,8 +56,8 @@ class PendingCall:
     async def wait(self) -> Reply:
         """Return the reply, when there is one.
 
-        Raises RefusedError if the place was lost to a newer connection.  When
-        the task that waits is cancelled, the request is withdrawn.
+        Raises RefusedError if a newer connection took the request over. A cancel of the waiting
+        task withdraws the request.
         """
         try:
             return await self.reply
@@ -66,28 +66,28 @@ class PendingCall:
             raise
 
     def take(self, reply: Reply, *, confirm: bool) -> None:
-        """Take the reply; `confirm`: the client is to say when it has printed it."""
+        """Set the reply; `confirm`: the client must confirm that it printed the reply."""
         self.confirm = confirm
         if not self.reply.done():
             self.reply.set_result(reply)
         self._go_on()
 
     def refuse(self, refusal: Refusal) -> None:
-        """Turn the hook away, without a reply."""
+        """End the call without a reply."""
         if not self.reply.done():
             self.reply.set_exception(RefusedError(refusal))
-            self.reply.exception()  # no complaint of asyncio's if its hook is gone by now
+            self.reply.exception()  # asyncio does not warn if the hook is gone
         self._go_on()
 
     def leave(self) -> None:
-        """Say that the hook is gone."""
+        """Report that the hook is gone."""
         self._left(self.request.id, self.attempt)
 
 
 class Receipts:
-    """Replies whose clients are to say that they have printed them.
+    """Replies whose clients must confirm that they printed them.
 
-    `told` hears once of each what became of it, by its request's id: whether the client has it.
+    `told` is called once for each, with the request's id: whether the client has the reply.
     """
 
     def __init__(self, told: Callable[[str, bool], None]) -> None:
@@ -98,7 +98,7 @@ class Receipts:
         return f"<Receipts expected={len(self._expected)}>"
 
     def expect(self, request_id: str, secret: str, within: float) -> None:
-        """Begin to wait so many seconds for the word of a client that is about to get its reply."""
+        """Wait, for so many seconds, for a client's receipt of the reply that it gets next."""
         loop = asyncio.get_running_loop()
         alarm = loop.call_later(within, self._end, request_id, False)  # noqa: FBT003 - a timer's
         if earlier := self._expected.pop(request_id, None):
@@ -106,7 +106,7 @@ class Receipts:
         self._expected[request_id] = (secret, alarm)
 
     def confirm(self, request_id: str, secret: str) -> bool:
-        """Hear that a client has printed its reply; False for a ticket nobody waits on."""
+        """Take a client's receipt; return False for a ticket without an expected receipt."""
         expected = self._expected.get(request_id)
         if expected is None or not same_secret(expected[0], secret):
             return False
@@ -115,7 +115,7 @@ class Receipts:
         return True
 
     def stop(self) -> None:
-        """Wait for none any more, and tell of none."""
+        """Wait for no receipt any more, and report none."""
         for _, alarm in self._expected.values():
             alarm.cancel()
 
@@ -125,5 +125,5 @@ class Receipts:
 
 
 def is_here(request: Request) -> bool:
-    """Whether a hook runs on this machine; else its settings and its files are elsewhere, too."""
+    """Whether a hook runs on this machine; else its settings and files are elsewhere, too."""
     return request.origin.is_at(uname().nodename)
