@@ -31,6 +31,11 @@ _UNDER_WAY = (
 )
 
 
+WAITS, RULES = ("--no-desk", "--alone", "300"), ("--headless",)
+DENIES = ("--headless", "--otherwise", "deny")
+"""What a server does with a question: it waits for an operator, goes by its rules, denies the rest."""
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with running() as made:
@@ -40,6 +45,14 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture
 def url(cluster: Cluster) -> str:
     return cluster.emptied()
+
+
+@contextmanager
+def two(url: str, first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[Service, Service]]:
+    """Two servers of one record, for as long as the block lasts: one leads, the other stands by."""
+    with served(url, *first) as leader, served(url, *second, waits=False) as standby:
+        stands_by(standby)
+        yield leader, standby
 
 
 def asks(servers: Sequence[Service], command: str, number: int = 1) -> subprocess.Popen[str]:
@@ -81,17 +94,12 @@ def behavior(hook: subprocess.Popen[str]) -> object:
 def test_both_servers_are_restarted_and_no_hook_is_lost_or_asked_twice(
     cluster: Cluster, url: str
 ) -> None:
-    with (
-        served(url, "--no-desk", "--alone", "300") as first,
-        served(url, "--no-desk", "--alone", "300", waits=False) as second,
-    ):
-        stands_by(second)
+    with two(url, WAITS, WAITS) as (first, second):
         hooks = [asks((first, second), f"make {n}", n) for n in range(HOOKS)]
         until(lambda: waiting(cluster) == HOOKS)
         assert first.end(signal.SIGUSR1) == 0
         second.listens()
-        options = ("--headless", "--otherwise", "deny")
-        with served(url, *options, folder=first.folder, waits=False) as again:
+        with served(url, *DENIES, folder=first.folder, waits=False) as again:
             stands_by(again)
             time.sleep(1)  # the hooks wait at the second one
             assert all(hook.poll() is None for hook in hooks)
@@ -107,11 +115,7 @@ def test_both_servers_are_restarted_and_no_hook_is_lost_or_asked_twice(
 
 @pytest.mark.thorough
 def test_a_hook_whose_leader_is_killed_is_answered_by_the_next(cluster: Cluster, url: str) -> None:
-    with (
-        served(url, "--no-desk", "--alone", "300") as first,
-        served(url, "--headless", "--otherwise", "deny", waits=False) as second,
-    ):
-        stands_by(second)
+    with two(url, WAITS, DENIES) as (first, second):
         hook = asks((second, first), "make")  # the first of its list stands by
         until(lambda: waiting(cluster) == 1)
         first.process.kill()
@@ -121,11 +125,7 @@ def test_a_hook_whose_leader_is_killed_is_answered_by_the_next(cluster: Cluster,
 
 @pytest.mark.thorough
 def test_a_hook_whose_leader_stands_still_goes_on_to_the_next(cluster: Cluster, url: str) -> None:
-    with (
-        served(url, "--no-desk", "--alone", "300") as first,
-        served(url, "--headless", "--otherwise", "deny", waits=False) as second,
-    ):
-        stands_by(second)
+    with two(url, WAITS, DENIES) as (first, second):
         hook = asks((first, second), "make")
         until(lambda: waiting(cluster) == 1)
         first.process.send_signal(signal.SIGSTOP)
@@ -153,11 +153,7 @@ def held_up(cluster: Cluster) -> Iterator[None]:
 def test_of_two_leaders_the_one_that_stood_still_gives_no_answer_that_was_under_way(
     cluster: Cluster, url: str
 ) -> None:
-    with (
-        served(url, "--headless") as first,
-        served(url, "--headless", waits=False) as second,
-    ):
-        stands_by(second)
+    with two(url, RULES, RULES) as (first, second):
         with held_up(cluster):
             listed = asks((first, second), "ls -l")
             until(lambda: cluster.sql(_UNDER_WAY))
@@ -178,11 +174,7 @@ def test_of_two_leaders_the_one_that_stood_still_gives_no_answer_that_was_under_
 
 @pytest.mark.thorough
 def test_a_leader_that_stands_still_loses_the_lead_by_itself(cluster: Cluster, url: str) -> None:
-    with (
-        served(url, "--headless") as first,
-        served(url, "--headless", waits=False) as second,
-    ):
-        stands_by(second)
+    with two(url, RULES, RULES) as (first, second):
         first.process.send_signal(signal.SIGSTOP)
         second.listens()  # PostgreSQL ends a writer's session of which it hears nothing
         assert behavior(asks((first, second), "ls -l")) == "allow"
@@ -194,11 +186,7 @@ def test_a_leader_that_stands_still_loses_the_lead_by_itself(cluster: Cluster, u
 def test_a_hook_that_comes_between_two_leaders_waits_for_the_next(
     cluster: Cluster, url: str
 ) -> None:
-    with (
-        served(url, "--headless") as first,
-        served(url, "--headless", "--otherwise", "deny", waits=False) as second,
-    ):
-        stands_by(second)
+    with two(url, RULES, DENIES) as (first, second):
         second.process.send_signal(signal.SIGSTOP)  # so that it is slow to lead
         first.process.kill()
         hook = asks((first, second), "make")
@@ -211,8 +199,7 @@ def test_a_hook_that_comes_between_two_leaders_waits_for_the_next(
 def test_with_the_database_gone_for_long_a_hook_waits_for_one_failover(
     cluster: Cluster, url: str
 ) -> None:
-    with served(url, "--headless") as first, served(url, "--headless", waits=False) as second:
-        stands_by(second)
+    with two(url, RULES, RULES) as (first, second):
         cluster.stop()
         try:
             time.sleep(12)  # until the leader turns all away

@@ -12,8 +12,8 @@ from tests.soak.cluster.site import DATABASE, DESKS, HOOKS, SERVERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tests.soak.cluster.schedule import Act
     from tests.soak.cluster.site import ServerHere, Site
+    from tests.soak.schedule import Act
 
 
 HANDED_WITHIN = 30.0  # seconds

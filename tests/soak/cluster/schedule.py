@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+
+from tests.soak.schedule import Act
 
 CALM_BEFORE, CALM_AFTER = 4.0, 30.0  # seconds of a run without a fault, at its beginning and end
 PAUSE = (2.0, 5.0)  # seconds between the end of a fault and the next
@@ -32,20 +33,6 @@ FAULTS = {
 """Every fault, with the bounds of its seconds."""
 
 LONG = ("freeze the leader",)  # of which a run of minutes has a few alone
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """A fault, so many seconds after the one before has ended, and for how long."""
-
-    kind: str
-    after: float
-    seconds: float
-    amount: float = 0.0
-
-    def __str__(self) -> str:
-        amount = f" {self.amount:+g} s" if self.amount else ""
-        return f"+{self.after:.1f} s {self.kind}{amount}, {self.seconds:.1f} s"
 
 
 def drawn(seed: int, minutes: float) -> tuple[Act, ...]:
