@@ -241,8 +241,7 @@ class Core(ABC):
                 self._tell_decisions(fact, held.effects)
             if not (written if isinstance(written, bool) else written.result()):
                 self.unrecorded(fact, None)
-        if self._listeners:
-            self._tell_figures(held.orders, held.sessions)
+        self._tell_figures(held.orders, held.sessions)
         if self.broker.sessions_changed:
             self.tell_sessions_soon()
         if held.then is not None:
@@ -273,8 +272,7 @@ class Core(ABC):
 
         def begin() -> None:
             if listener not in stopped:
-                if self._listeners:  # earlier listeners need this change too
-                    self._tell_figures(self.broker.orders(), self.broker.sessions())
+                self._tell_figures(self.broker.orders(), self.broker.sessions())  # to all others
                 self.publish([listener], self._snapshot())
                 self._listeners.append(listener)
 
@@ -292,7 +290,7 @@ class Core(ABC):
 
     def tell_sessions(self) -> None:
         """Publish the changed sessions, within a job."""
-        if self.broker.sessions_changed:
+        if self.broker.sessions_changed and not self.deposed:
             changed, ended = self.broker.session_changes(self.now())
             self.publish(self._listeners, SessionsSeen(changed, ended))
 
@@ -334,6 +332,8 @@ class Core(ABC):
 
     def _tell_figures(self, orders: tuple[Standing, ...], sessions: int) -> None:
         """Publish the changed figures beside the cards."""
+        if self.deposed or not self._listeners:  # the broker has what the record refused
+            return
         if orders is not self._orders:
             self._orders = orders
             self.publish(self._listeners, OrdersChanged(orders))

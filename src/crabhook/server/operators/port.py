@@ -44,13 +44,7 @@ from crabhook.server.core.local_desk import LocalDesk, MayNot
 from crabhook.server.grpc.permission import LEADER
 from crabhook.server.metrics.tally import Witness
 from crabhook.server.operators.news import Listened, NewsRow
-from crabhook.server.operators.rights import (
-    Sight,
-    about_of,
-    facts_of,
-    verb_of,
-    view_tag,
-)
+from crabhook.server.operators.rights import Sight, about_of, facts_of, verb_of, view_tag
 from crabhook.server.operators.seats import (
     Caller,
     Seats,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.broker.messages import Refusal
-from crabhook.desk.commands import Decide, Done, Refused, Snooze
+from crabhook.desk.commands import Decide, Done, GiveOrder, Refused, Snooze, Steer
 from crabhook.desk.updates import Snapshot
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core import runner as module
@@ -183,6 +184,29 @@ async def test_a_deposed_server_tells_no_desk_that_something_is_done(
     assert not isinstance(outcome, Done)
     assert not isinstance(sits.outcome(Snooze(2, 60.0)), Done)
     assert [card.state for card in sits.replica.waiting()] == [State.WAITING] * 2
+
+
+@pytest.mark.parametrize("closed", [False, True])
+async def test_a_deposed_server_tells_of_no_order_and_no_note_that_is_not_on_record(
+    runner: Runner, journal: Shared, monkeypatch: pytest.MonkeyPatch, closed: bool
+) -> None:
+    monkeypatch.setattr(module, "SESSIONS_EVERY", 0.0)
+    enter(runner, "a")
+    await journal.write_all()
+    sits = seat(runner)
+    session = sits.replica.waiting()[0].event.session
+    await asyncio.sleep(0.01)
+    given = [GiveOrder(Order(OrderKind.HOLD_ALL, session=session)), Steer(session, "use ninja")]
+    before = sits.replica.orders(), sits.replica.live()
+    for command in given:
+        assert not isinstance(sits.outcome(command), Done)
+    await journal.depose()
+    if closed:
+        runner.close()
+    sits.outcome(GiveOrder(Order(OrderKind.AWAY)))
+    runner.look_at_troubles()
+    await asyncio.sleep(0.05)
+    assert (sits.replica.orders(), sits.replica.live()) == before
 
 
 async def test_a_desk_that_comes_to_a_deposed_server_sees_no_decision_that_is_not_on_record(
