@@ -1,8 +1,7 @@
-"""What ended, read page by page from the record, or from memory where no record is kept.
+"""The history of ended cards, read page by page from the record, or from memory without a record.
 
-A page is read in a thread, the newest records first, so that no hook waits for it.  What the
-record tells of one call lies in several records, which stand near each other: a page reads a
-little beyond its two ends to find them.
+A thread reads a page, the newest records first, so that no hook waits. A call has several records,
+near each other: a page also reads a little beyond its two ends.
 """
 
 import asyncio
@@ -33,8 +32,8 @@ from crabhook.store.record import Kind, Record
 _LOG = logging.getLogger(__name__)
 
 PAGE = 100  # entries
-NEAR = 5_000  # records around an end in which the rest of what is told of it is looked for
-LOOKED_AT = 20_000  # records that one page reads at most
+NEAR = 5_000  # records around an end, which may be about the same call
+LOOKED_AT = 20_000  # records that a page reads at most
 KEPT = 1_000  # ends, where no record is kept
 
 _STATES = {Kind.WITHDRAWN: State.WITHDRAWN, Kind.EXPIRED: State.EXPIRED}
@@ -46,19 +45,19 @@ TellEntry = Callable[[Past | None], object]
 
 
 class PastReader:
-    """Reads the record at `place`; `files` are the rules by which risk is told."""
+    """Reads the record at `place`; `files` are the rules that tell the risk."""
 
     def __init__(self, place: Place, files: RuleFiles) -> None:
         self._place, self._files = place, files
 
     def ask(self, before: int, tell: TellPage) -> None:
-        """Tell the page of what ended before an entry; 0 is for the newest."""
+        """Give `tell` the page of what ended before an entry; 0 is the newest."""
         loop = asyncio.get_running_loop()
         reading = loop.run_in_executor(None, read_page, self._place, self._files, before)
         reading.add_done_callback(lambda done: tell(_page_of(done, before)))
 
     def entry(self, number: int, tell: TellEntry) -> None:
-        """Tell one entry whole, None where it is no longer on record."""
+        """Give `tell` a whole entry, None if the record has no such entry."""
         loop = asyncio.get_running_loop()
         reading = loop.run_in_executor(None, read_entry, self._place, self._files, number)
         reading.add_done_callback(lambda done: tell(_entry_of(done)))
@@ -119,15 +118,15 @@ def read_entry(place: Place, files: RuleFiles, number: int) -> Past | None:
 
 
 def _around(number: int, cards: set[int]) -> Query:
-    """Return the query for what is told of cards beside their ends, near one of them."""
+    """Return the query for the other records of cards near an end."""
     only = min(cards) if len(cards) == 1 else None
     return Query(kinds=_BESIDE, card=only, after=max(number - NEAR, 0), before=number + NEAR)
 
 
 class _Found:
-    """Records of ends, and what other records tell of the same cards.
+    """Records of ends, with other records about the same cards.
 
-    `whole`: all of what was asked is kept, and not the start of it alone.
+    `whole`: keep the whole input of each request, not only its start.
     """
 
     def __init__(self, *, whole: bool = False) -> None:
@@ -139,19 +138,19 @@ class _Found:
 
     @property
     def cards(self) -> set[int]:
-        """The cards of which an end was found."""
+        """The cards with an end."""
         return {one.card for one in self.ends if one.card}
 
     @property
     def untold(self) -> set[int]:
-        """Those whose end does not tell what was asked, and of which that is not known yet."""
+        """The cards whose request is in no record read so far."""
         ends = (
             one for one in self.ends if one.card and not (one.tool and one.kind == Kind.DECIDED)
         )
         return {one.card for one in ends if one.card} - self._asked.keys()
 
     def beside(self, record: Record) -> None:
-        """Take in what a record tells of a card beside its end."""
+        """Add a record about a card that is no end."""
         if (number := record.card) is None:
             return
         if record.kind == Kind.ASKED:
@@ -164,7 +163,7 @@ class _Found:
             self._ran[number] = str(record.told().get("why", ""))
 
     def entries(self, files: RuleFiles) -> tuple[Past, ...]:
-        """Return what was found; what cannot be read as an end is left out."""
+        """Return the entries, without records that are not readable as an end."""
         risks, read = _Risks(files), list[Past]()
         for record in self.ends:
             with suppress(ValueError, TypeError, KeyError, AttributeError, OverflowError):
@@ -199,7 +198,7 @@ class _Found:
 
 
 def ended(card: Card, record: Record, now: float) -> Card:
-    """Return a card that waited as a record says that it ended; ValueError where that is unread."""
+    """Return a waiting card in its recorded final state; ValueError for an unreadable record."""
     told, state = record.told(), _STATES.get(Kind(record.kind), State.DECIDED)
     if state is not State.DECIDED:
         return replace(card, state=state, end=end_in(told), ended_at=now)
@@ -208,10 +207,10 @@ def ended(card: Card, record: Record, now: float) -> Card:
 
 
 def asked_again(record: Record, now: float, at: float) -> RestoredRequest:
-    """Return a request as a record tells that it came, or that its card ended; no secret is in it.
+    """Return the request in a record of its arrival or its card's end, without its secret.
 
-    `now` is the broker's clock, `at` the wall's.  Raises ValueError, TypeError or AttributeError
-    where it cannot be read.
+    `now` is the broker's clock, `at` the wall clock. Raises ValueError, TypeError or AttributeError
+    where the record is not readable.
     """
     told = record.told()
     who = told.get("from", {})
@@ -256,7 +255,7 @@ _FLAGS = ("interrupt", "suppress_output")
 
 
 def _decision(verdict: str, told: Mapping[str, Any]) -> Decision:
-    """Return the decision that a record tells of; raises ValueError for none that is known."""
+    """Return a record's decision; raises ValueError for an unknown verdict."""
     edited = told.get("edited")
     said: dict[str, Any] = {name: str(told.get(name, "")) for name in _TEXTS}
     said |= {name: told.get(name) for name in _OTHERS}
@@ -271,7 +270,7 @@ def _decision(verdict: str, told: Mapping[str, Any]) -> Decision:
 
 
 def _brief(decided: Decided | None) -> Decided | None:
-    """Return a decision with the start of what it changed."""
+    """Return a decision with only the start of its changed input."""
     if decided is None or decided.decision.updated_input is None:
         return decided
     call = Event("", "", tool=ToolCall("", dict(decided.decision.updated_input))).brief().tool
@@ -280,7 +279,7 @@ def _brief(decided: Decided | None) -> Decided | None:
 
 
 class _Risks:
-    """What calls may do, by the rules of today; no folder is looked into for that."""
+    """The risk of calls by today's rules, without a look into folders."""
 
     def __init__(self, files: RuleFiles) -> None:
         self._today = Today(files)
@@ -297,7 +296,7 @@ class _Risks:
 
 
 class Remembered:
-    """What ended since the server began, where no record is kept; `now` is the wall clock."""
+    """What ended since the server's start, without a record; `now` is the wall clock."""
 
     def __init__(self, now: Callable[[], float] = wall) -> None:
         self._now = now
@@ -306,7 +305,7 @@ class Remembered:
         self._last = 0
 
     def hear(self, fact: Fact, effects: Sequence[Effect]) -> None:
-        """Take in what a fact ended."""
+        """Keep the calls that a fact ended."""
         for effect in effects:
             match fact, effect:
                 case _, Show(card) if card.state is not State.WAITING:
@@ -329,13 +328,13 @@ class Remembered:
         self._ends[number] = Past(number, at, card, waited, recorded=False)
 
     def ask(self, before: int, tell: TellPage) -> None:
-        """Tell the page of what ended before an entry; 0 is for the newest."""
+        """Give `tell` the page of what ended before an entry; 0 is the newest."""
         found = [one for one in self._newest() if not before or one.id < before]
         goes_on = found[PAGE - 1].id if len(found) > PAGE else 0
         tell(HistoryRead(before, tuple(found[:PAGE]), goes_on))
 
     def entry(self, number: int, tell: TellEntry) -> None:
-        """Tell one entry; None where it is no longer kept."""
+        """Give `tell` an entry; None where it is no longer kept."""
         tell(self._ends.get(number))
 
     def _newest(self) -> Iterator[Past]:

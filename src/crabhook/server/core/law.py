@@ -1,11 +1,11 @@
-"""The rules in force: read from the owner's files, and again when these change.
+"""The rules in force, read from the owner's files, and read again when the files change.
 
-The owner's own file, where it is broken, keeps what was in force before it broke, and says so on
-the screen: a typing error must neither open the gate nor shut it.  What a project brings is a
-stranger's: a file there that cannot be read counts for nothing, and the owner's hold beside it.
+When the owner's own file is broken, the last good rules stay in force and the screen says so: a
+typing error must neither open the gate nor shut it. A project's file comes from a stranger: an
+unreadable project file counts for nothing, and the owner's rules still hold.
 
-Agents say in which folder they are, so files are looked at in a thread of their own: no other hook
-waits for a slow disk, or for a thousand rules to be read.
+An agent names its own folder, so a thread reads the files there: no other hook waits for a slow
+disk or for a thousand rules.
 """
 
 import asyncio
@@ -52,10 +52,10 @@ _LOG = logging.getLogger(__name__)
 
 _Judge: TypeAlias = Callable[[Event, Context], Ruling | None]
 Warner: TypeAlias = Callable[[Event], tuple[str, ...]]
-"""Returns what a card about an event says in red from the first."""
+"""Returns the first alarms of a card about an event."""
 
-LOOK_WITHIN = 2.0  # seconds; a folder that takes longer is on a file system that hangs
-MOST_HANGING = 8  # threads that may stand there
+LOOK_WITHIN = 2.0  # seconds; a slower folder is on a file system that hangs
+MOST_HANGING = 8  # threads that may hang there
 
 
 def no_warning(_event: Event) -> tuple[str, ...]:
@@ -68,9 +68,9 @@ def _no_warner(_project: Path) -> Warner:
 
 
 class Judge(Protocol):
-    """The owner's rules: what they say of an event, None where they leave it open.
+    """The owner's rules: the ruling about an event, None where no rule decides.
 
-    `long`: judging it may take a while, so it is done off the loop.
+    `long`: judging may take a while, so a thread does it.
     """
 
     def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
@@ -78,24 +78,24 @@ class Judge(Protocol):
 
 
 class Assess(Protocol):
-    """Tells what an event's call may do, for its card.  `long`: as of `Judge`."""
+    """Returns the risk of an event's call, for its card. `long`: as in `Judge`."""
 
     def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Risk]:
         """Return the risk of one event."""
 
 
 async def untold(event: Event, *, long: bool) -> Risk:  # noqa: ARG001 - an `Assess`
-    """Tell nothing of any call."""
+    """Return no risk."""
     return UNTOLD if event.tool else NO_RISK
 
 
 async def no_rules(_event: Event, *, long: bool) -> None:
-    """Leave every event open."""
+    """Decide nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What the owner's own files said when they could last be `read`, and what is wrong since."""
+    """The owner's last good rules as of the last `read`, and the fault since then."""
 
     rules: RuleSet
     trusted: tuple[Trusted, ...]
@@ -120,10 +120,10 @@ class _There:
 
 
 class Law:
-    """Judges events by the rule files.  `changed` hears of every change, trouble and its end.
+    """Judges events by the rule files. `changed` hears of every change, fault and its end.
 
-    `warner` is asked in a thread, at each look at a project, what is to be said on the cards of
-    agents there; what it returns is asked on the loop, and reads nothing.
+    `warner` is called in a thread for each project; the function that it returns runs on the loop
+    and reads no files.
     """
 
     changed: Callable[[str], None]
@@ -139,33 +139,33 @@ class Law:
         self._looker = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-rules")
         self._looks = Looks()  # into folders that agents search
         self._rulings = RememberedRulings()
-        self._ours = -inf  # when we last changed the files ourselves
-        self._told = False  # of that change, by whoever made it
-        self._assessed = False  # any call yet; the first reads the table of programs
+        self._ours = -inf  # when this server last changed the files
+        self._told = False  # whether that change was already reported
+        self._assessed = False  # whether a call was assessed; the first reads the table of programs
 
     def __repr__(self) -> str:
         return f"<Law projects={len(self._by_project)} trouble={self.trouble!r}>"
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the owner's own files; empty where nothing is."""
+        """The fault of the owner's own files; empty without one."""
         return self._own.trouble
 
     def state(self) -> str:
-        """Return how many rules of the owner's are in force, and whether their files are well."""
+        """Return how many of the owner's rules are in force, and whether the files are valid."""
         return f"rules {len(self._own.rules.rules)} {'WRONG' if self.trouble else 'ok'}"
 
     def look_again(self, *, told: bool = True) -> None:
-        """Read the rules anew at the next event: we changed them; `told`: and have said so."""
+        """Read the rules again at the next event, after our own change; `told`: it was reported."""
         self._ours, self._told = monotonic(), told
-        self._looking.clear()  # who asks from now on waits for no look that began before
+        self._looking.clear()  # later callers must not get the result of an earlier look
 
     def look(self) -> None:
-        """Read the owner's files now: what is wrong with them is said before the first call."""
+        """Read the owner's files now, to report their faults before the first call."""
         self._keep_own(self._look_at_own())
 
     async def watch(self) -> None:
-        """Look at all files every second, so that a change is told without a call."""
+        """Check all files every second, so that changes are reported without a call."""
         while True:
             for folder in ("/", *map(str, self._by_project)):
                 try:
@@ -175,11 +175,11 @@ class Law:
             await asyncio.sleep(LOOK_AGAIN)
 
     async def judge(self, event: Event, *, long: bool) -> Ruling | None:
-        """Return what the rules say of an event, or None where they leave it open.
+        """Return the ruling about an event, or None where no rule decides.
 
-        `long`: reading a hostile shell line may take a second, and looking into a large folder that
-        is searched too, so such an event is judged in a thread, and other agents' hooks do not wait
-        for it.  Of a short one, what a folder holds is told by the last look into it.
+        `long`: a thread judges the event, since a hostile shell line or a search in a large folder
+        may take a second, and other agents' hooks must not wait. For a short event, the last look
+        into a folder counts.
         """
         if event.tool is None:
             return None
@@ -192,9 +192,9 @@ class Law:
         return await judging(None, _judged, there.policy.judge, event, around)
 
     async def risk(self, event: Event, *, long: bool) -> Risk:
-        """Return what an event's call may do, by the last look at its project; for a card.
+        """Return the risk of an event's call, by the last look at its project; for a card.
 
-        `long`: as in `judge`.  The first call reads the table of programs, in a thread as well.
+        `long`: as in `judge`. The first call reads the table of programs, in a thread too.
         """
         if event.tool is None:
             return NO_RISK
@@ -211,15 +211,16 @@ class Law:
         return found
 
     def warnings(self, event: Event) -> tuple[str, ...]:
-        """Return what a card about an event says in red, as of the last look at its project."""
+        """Return the first alarms of a card, as of the last look at the event's project."""
         there = self._by_folder.get(_folder(event)) if event.tool else None
         return there.warn(event) if there else ()
 
     def edition(self, event: Event) -> Hashable:
-        """Return which edition of the rules is in force for an event: equal while none changes.
+        """Return the edition of the rules for an event: equal until the rules change.
 
-        It is as of the last look, which `watch` repeats every second, or of our own change since.
-        Where no look is remembered it equals no other, so that a ruling is not taken for a new one.
+        The edition is as of the last look (`watch` repeats it every second) or our own change.
+        Without a remembered look it equals no other edition, so that an old ruling never counts as
+        new.
         """
         there = self._by_folder.get(_folder(event))
         return (self._own.stamps, self._ours, there.stamp if there else object())
@@ -231,9 +232,9 @@ class Law:
         return None
 
     async def _looked(self, folder: str) -> _There:
-        """Look in a thread, once for all who ask meanwhile: one of them may leave.
+        """Look in a thread, once for all callers, since a caller may leave.
 
-        Where a file system hangs, the rules are as of the last look, the owner's at least.
+        Where a file system hangs, the rules of the last look count, the owner's at least.
         """
         if (looking := self._looking.get(folder)) is None:
             loop = asyncio.get_running_loop()
@@ -253,7 +254,7 @@ class Law:
         return _There(Path(folder), around, policy, *rest)
 
     def _policy(self, *rules: RuleSet) -> "Policy":
-        # With the readers of shell lines, which `watch` brings once the port listens.
+        # This imports the shell parser; `watch` imports it first, once the port listens.
         from crabhook.policy.evaluate import Policy  # noqa: PLC0415 - see above
 
         return Policy(rules, self._files.protected)
@@ -264,7 +265,7 @@ class Law:
             del self._looking[folder]
 
     def _look(self, folder: str) -> _There:
-        """Look at the files, and read those that have changed; changes nothing here."""
+        """Read the files that have changed; store nothing."""
         looked, project = monotonic(), project_of(folder)
         known = self._by_project.get(project)
         own, stamp = self._look_at_own(), stamp_of(project / PROJECT_FILE)
@@ -293,7 +294,7 @@ class Law:
             return replace(known, stamps=stamps, trouble=trouble)
 
     def _keep(self, folder: str, there: _There) -> _There:
-        """Remember what was found, and say what is new of troubles."""
+        """Store a look's result, and report new faults."""
         before = self._by_project.get(there.project)
         self._keep_own(there.own)
         if there.trouble and (before is None or there.trouble != before.trouble):
@@ -305,7 +306,7 @@ class Law:
         return there
 
     def _keep_own(self, own: _Own) -> None:
-        """Remember the owner's files, and say what is new, save for what was told of already."""
+        """Store the owner's files, and report changes not reported yet."""
         if own is self._own:
             return
         before, self._own = self._own, own

@@ -1,4 +1,4 @@
-"""The desk of one operator on a core in this process."""
+"""An operator's desk on a core in this process."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -56,13 +56,13 @@ _LOG = logging.getLogger(__name__)
 _SMALL = (None, None, None)
 
 MayNot: TypeAlias = Callable[[], str]
-"""Returns why who gave a command may not give it, in words; empty where they may."""
+"""Returns the reason why an operator may not give a command; empty for a permission."""
 
-JUDGED_AGAIN = 100  # cards, after a rule was made of the history
+JUDGED_AGAIN = 100  # cards, after a rule from the history
 
 
 class LocalDesk:
-    """A `desk.updates.Desk` on a core.  `by` is who sits at it."""
+    """A `desk.updates.Desk` on a core. `by` is its operator."""
 
     def __init__(self, core: Core, readings: Readings, by: Actor) -> None:
         self._core, self._readings, self._by = core, readings, by
@@ -77,7 +77,7 @@ class LocalDesk:
     # Updates go out.
 
     def subscribe(self, listener: Callable[[Update], object]) -> Callable[[], None]:
-        """Tell `listener` a snapshot, then every update; return how to stop."""
+        """Send `listener` a snapshot, then every update; return how to stop."""
         number = 0
 
         def stream(news: News) -> None:
@@ -95,12 +95,12 @@ class LocalDesk:
         return stop
 
     def hear(self, listener: Callable[[News], object]) -> Callable[[], None]:
-        """Tell `listener` what this desk alone is told; return how to stop."""
+        """Send `listener` the news for this desk alone; return how to stop."""
         self._streams.append(listener)
         return partial(self._streams.remove, listener)
 
     def was_given(self, command: Command) -> bool:
-        """Whether a command with this one's id was submitted before."""
+        """Whether a command with this id was submitted before."""
         return (self._giver, command.id) in self._core.submitted
 
     def _tell(self, news: News) -> None:
@@ -109,15 +109,15 @@ class LocalDesk:
     # Commands come in.
 
     def submit(self, command: Command) -> None:
-        """Have a command carried out at its turn; `Settled` tells what became of it."""
+        """Queue a command; `Settled` brings its outcome."""
         self.submit_if(lambda: "", command)
 
     def submit_if(self, may_not: MayNot, command: Command) -> None:
-        """Submit a command; `may_not` is asked when its turn comes: rights may end meanwhile."""
+        """Queue a command; `may_not` is called at its turn, since rights may end meanwhile."""
         self._core.do(partial(self._take, command, may_not))
 
     def _take(self, command: Command, may_not: MayNot) -> None:
-        """Carry a command out, or tell once more what became of it."""
+        """Carry a command out, or send its outcome again."""
 
         def settle(outcome: Outcome) -> None:
             deposed = self._core.deposed
@@ -205,7 +205,7 @@ class LocalDesk:
         self._readings.judge_again(self._core.broker.waiting()[:JUDGED_AGAIN])
 
     def _pass_on(self, command: Command, settle: Settle) -> None:
-        """Let the broker carry it out; what changed of a session is told before it is done."""
+        """Let the broker carry it out; publish changed sessions before the outcome."""
 
         def told(outcome: Outcome) -> None:
             self._core.tell_sessions()
@@ -222,7 +222,7 @@ class LocalDesk:
     # What each asks to be read.
 
     def _ready(self, settle: Settle, news: News) -> None:
-        """Tell what was read, and then that it is there."""
+        """Send what was read, then the outcome."""
 
         def tell() -> None:
             self._tell(news)
@@ -285,7 +285,7 @@ class LocalDesk:
 
 
 def _to_one(news: News, who: Actor) -> News:
-    """Return a piece of news as somebody is told it: what they look at is no news to them."""
+    """Return news as an operator sees it, without this operator's own claim."""
     match news:
         case Claimed(card, by):
             return Claimed(card, tuple(one for one in by if one != who))
@@ -300,7 +300,7 @@ def _entry(number: int) -> str:
 
 
 def _content(command: Command) -> object:
-    """Return what equals only that of an equal command, and is small, so that it can be kept."""
+    """Return a small value that is equal for equal commands."""
     decision = getattr(command, "decision", None)
     if decision is None or (decision.updated_input, decision.output, decision.content) == _SMALL:
         return command

@@ -1,8 +1,7 @@
-"""The rules that a card could be allowed by from now on, tried on what the record holds.
+"""The rules that a card offers for such calls from now on, tried on the record.
 
-That takes seconds, so it is done in a thread, for WITHIN seconds at most: past
-denials first, for they are what an operator must see, then everything else,
-the latest first.
+A trial takes seconds, so a thread does it, for WITHIN seconds at most: past denials first, since
+the operator must see them, then all other calls, the latest first.
 """
 
 import asyncio
@@ -38,19 +37,19 @@ from crabhook.store.record import Kind as Recorded
 
 _LOG = logging.getLogger(__name__)
 
-LAST = 5_000  # decided calls that rules are tried on, and as many denials
+LAST = 5_000  # decided calls in a trial, and as many denials
 WITHIN = 2.0  # seconds
-FRESH = 60.0  # seconds for which an offering is not made again
-KEPT = 64  # calls whose offering is remembered
-DENIALS_TOLD = 100  # past calls that a rule would have let through, each once
-MADE_KEPT = 1024  # rules, each offered for a call; one that was not is never written
+FRESH = 60.0  # seconds for which an offering is reused
+KEPT = 64  # calls with a kept offering
+DENIALS_TOLD = 100  # past calls that a rule would have allowed, each once
+MADE_KEPT = 1024  # offered rules; no other rule is ever written
 _AGAINST = (RuleVerdict.DENY, RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
 
 
 class Offers:
-    """What is offered for the calls asked about lately, by their names.
+    """The offers for recent calls, by their names.
 
-    `record` is where the record is.
+    `record` is the place of the record.
     """
 
     def __init__(self, files: RuleFiles, law: Law, record: Place) -> None:
@@ -63,7 +62,7 @@ class Offers:
         return f"<Offers {len(self._known)}>"
 
     def ask(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
-        """Tell what is offered for a call, at once or when it has been tried."""
+        """Give `tell` the offers for a call, at once or after the trial."""
         loop = asyncio.get_running_loop()
         at, known = self._known.get(about, (-inf, Offering()))
         if loop.time() - at <= FRESH:
@@ -77,9 +76,9 @@ class Offers:
         trying.add_done_callback(lambda done: self._note(about, loop.time(), done))
 
     def keep(self, taken: TakenOffer, about: str, by: Actor) -> Rule:
-        """Write a rule that was offered for the call among the owner's, and let it count.
+        """Write a rule that was offered for the call into the owner's file, in force at once.
 
-        Raises RulesError, for a rule that was not offered as well; then the file is as it was.
+        Raises RulesError, also for a rule that was not offered; then the file has not changed.
         """
         rule = self._made.get((about, taken.offer))
         if rule is None:
@@ -92,7 +91,7 @@ class Offers:
         except CrabhookError as error:
             raise RulesError(f"no rule was written, and nothing decided: {error}") from error
         self._law.look_again()
-        self._known.clear()  # other cards may be allowed now, and are offered nothing more
+        self._known.clear()  # the rule may allow other cards now, which need no offer
         return kept
 
     def _note(self, about: str, at: float, done: "asyncio.Future[Offered]") -> None:
@@ -112,11 +111,11 @@ class Offers:
 
 
 Offered: TypeAlias = tuple[Offering, list[Rule]]
-"""What is offered, and the rule of each offer."""
+"""The offers, and the rule of each."""
 
 
 def offering(event: Event, files: RuleFiles, record: Place) -> Offered:
-    """Return what is offered for a call, tried on the record; it takes its time."""
+    """Return the offers for a call, tried on the record; this is slow."""
     today = Today(files)
     try:
         here = today(event)
@@ -133,7 +132,7 @@ def offering(event: Event, files: RuleFiles, record: Place) -> Offered:
 
 
 def _named(files: RuleFiles) -> str:
-    """Return the owner's rules as a person names them: a file below their home, from there."""
+    """Return the name of the owner's rule file, relative to the home folder if possible."""
     if files.shared:
         return files.where(RULES)
     with suppress(RuntimeError, ValueError):  # who has no home, and what is not below it
@@ -142,7 +141,7 @@ def _named(files: RuleFiles) -> str:
 
 
 def _offer(proposal: Proposal, trial: Trial) -> Offer:
-    """Return an offer; its id is the same for the same rule, whenever that is to end."""
+    """Return an offer; equal rules have the same id, whatever their end."""
     rule, denials = proposal.rule, dict[object, tuple[Event, int]]()
     for event in trial.denials:
         call = (event.tool and event.tool.name, event.tool and event.tool.fingerprint)
@@ -163,11 +162,10 @@ def _offer(proposal: Proposal, trial: Trial) -> Offer:
 
 
 class _Past:
-    """Past calls of the same kind, until the time is over; `count` says how many, None: no record.
+    """Past calls of the same kind, within the time limit; `count` is None without a record.
 
-    Shell calls are kept apart from all others: reading them is what takes the
-    time, and a rule about one kind seldom says anything of the other.  Left
-    out are denials that the rules in force would repeat.
+    Shell calls are separate from all others, since parsing them takes the time, and a rule is
+    seldom about both. Denials that the rules in force would repeat are left out.
     """
 
     def __init__(self, record: Place, event: Event, today: Today) -> None:
@@ -202,11 +200,11 @@ class _Past:
                     yield event, call.verdict
 
     def context_of(self, event: Event) -> Context:
-        """Return what a ruling on a past call needs to know."""
+        """Return the context for a ruling about a past call."""
         return self._today(event).context
 
     def _is_beside_the_point(self, event: Event, *, denied: bool) -> bool:
-        """Whether no rule could change what becomes of a call, or its project has broken rules.
+        """Whether no allow could change the call's outcome, or its project has broken rules.
 
         A denial or a question of the rules in force comes before any allow.
         """

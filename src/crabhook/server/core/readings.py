@@ -1,8 +1,8 @@
-"""What a desk asks to be read: rules to offer, last words, what the rules say of a changed call.
+"""What a desk asks the server to read: offers, last words, rulings about a changed call.
 
-Each is read beside the loop, so that no hook waits for it, and told once it is there. Last words
-and the summary at the end of a session come from agents' transcripts, read in threads: the agent
-names the file, and only on the machine that the hook ran on is it looked for.
+The loop does not wait for these reads, so no hook does. Last words and a session's summary come
+from agents' transcripts, read in threads: the agent names the file, and the server reads it only if
+the hook ran on this machine.
 """
 
 import asyncio
@@ -51,16 +51,16 @@ _LOG = logging.getLogger(__name__)
 _NO_RULES = "no rules are kept here"
 _NOT_ASKED = Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
 
-CHANGES_KEPT = 64  # of cards, each as it was last to be changed
-ASKED_AGAIN = 3  # times at most, where the rules change while they are asked
+CHANGES_KEPT = 64  # of cards, each with its last change
+ASKED_AGAIN = 3  # times at most, where the rules change meanwhile
 
 
 TellWords: TypeAlias = Callable[[str, str], object]
-"""Is told the last words of a card's agent, and what its session's user asked for last."""
+"""Takes the last words of a card's agent, and its user's last prompt."""
 
 
 class OfferedFrom(NamedTuple):
-    """What rules are offered from: the rule files, the law, and where the record is."""
+    """The sources of offers: the rule files, the law, and the record's place."""
 
     files: RuleFiles
     law: Law
@@ -68,11 +68,10 @@ class OfferedFrom(NamedTuple):
 
 
 class Readings:
-    """Reads in an asyncio loop; each method tells what it found, at once or later.
+    """Reads in an asyncio loop; each method returns its result through `tell`, at once or later.
 
-    `tell`, given here, is told what the rules say of cards that are judged anew.
-    `edition_of` returns which edition of the rules an event is judged by, `assess` what its call
-    may do.
+    The `tell` given here takes the rulings about cards that are judged again. `edition_of` returns
+    the edition of the rules for an event, `assess` the risk of its call.
     """
 
     def __init__(
@@ -98,12 +97,12 @@ class Readings:
         return Offers(*self._rules)
 
     def stop(self) -> None:
-        """Read no more."""
+        """Cancel all reads."""
         for task in self._tasks:
             task.cancel()
 
     def offers(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
-        """Try the rules that could allow a call from now on."""
+        """Try the rules that could allow such calls from now on."""
         if (offers := self._offers) is None:
             tell(Offering(why=_NO_RULES))
         else:
@@ -124,13 +123,13 @@ class Readings:
     def rulings(
         self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable, Risk], object]
     ) -> None:
-        """Ask the rules in a thread: hooks do not wait while a long input is judged."""
+        """Ask the rules in a thread: hooks do not wait for a long input."""
         self._begin(self._ask(calls, tell))
 
     async def _ask(
         self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable, Risk], object]
     ) -> None:
-        """Ask the rules; where judging first reads a later edition of them, ask again."""
+        """Ask the rules; ask again where the rules changed meanwhile."""
         rulings: Rulings = {}
         edition: Hashable = None
         risks: Sequence[Risk] = ()
@@ -150,7 +149,7 @@ class Readings:
         return {leg: await self._judge(event, long=True) for leg, event in calls.items()}
 
     def edition(self, calls: Mapping[str, Event]) -> Hashable:
-        """Return which edition of the rules is in force for calls."""
+        """Return the edition of the rules for calls."""
         return tuple(map(self.edition_of, calls.values()))
 
     def keep_rule(self, taken: TakenOffer, about: str, by: Actor) -> str:
@@ -164,7 +163,7 @@ class Readings:
         return f"{in_words(kept)} · {until(kept.expires)}"
 
     def judge_again(self, cards: Sequence[Card]) -> None:
-        """Have the rules judge what waits once more, since a rule was added."""
+        """Have the rules judge waiting cards again after a new rule."""
         self._begin(self._judge_again(cards))
 
     async def _judge_again(self, cards: Sequence[Card]) -> None:
@@ -179,10 +178,10 @@ class Readings:
 
 @dataclass(slots=True)
 class _Change:
-    """What a card's calls are to become, and what the rules say of that; None while they are asked.
+    """A card's changed calls and the rulings about them; None while the rules are asked.
 
-    `calls` are as they would be, by request id; `edition`: which rules were asked.  `risk` is
-    what the worst of the calls may do.
+    `calls` are the changed calls by request id; `edition` is the rules' edition. `risk` is that of
+    the worst call.
     """
 
     updated_input: Mapping[str, Value] | None
@@ -193,12 +192,12 @@ class _Change:
     asked_by: list[Callable[[Rulings, Risk], object]] = field(default_factory=list)
 
     def is_of(self, decision: Decision, calls: Mapping[str, Event]) -> bool:
-        """Whether it is the change that a decision makes; to Python 1 and true are equal."""
+        """Whether this is the decision's change; Python alone would take 1 and true for equal."""
         same = self.updated_input == decision.updated_input
         return same and _fingerprints(self.calls) == _fingerprints(calls)
 
     def is_judged(self, rulings: Rulings, edition: Hashable, risk: Risk) -> None:
-        """Take in what the rules say, and tell all who have asked."""
+        """Store the rulings, and send them to all callers."""
         self.rulings, self.edition, self.risk = rulings, edition, risk
         asked_by, self.asked_by = self.asked_by, []
         for tell in asked_by:
@@ -210,14 +209,14 @@ def _fingerprints(calls: Mapping[str, Event]) -> dict[str, bytes]:
 
 
 class ChangedCalls:
-    """What the rules say of cards' calls as a decision changes them, for the desk that asks."""
+    """The rulings about cards' calls as a decision changes them, for the desk that asks."""
 
     def __init__(self, broker: Broker, readings: Readings) -> None:
         self._broker, self._readings = broker, readings
         self._changes: Bounded[int, _Change] = Bounded(CHANGES_KEPT)
 
     def ask(self, number: int, decision: Decision, tell: Callable[[Rulings, Risk], object]) -> None:
-        """Ask the rules in force, once for all who ask about the same change of a card."""
+        """Ask the rules in force, once for all callers with the same change of a card."""
         calls, change = self._broker.changed(number, decision), self._changes.get(number)
         known = change is not None and change.is_of(decision, calls)
         if not calls:
@@ -232,9 +231,9 @@ class ChangedCalls:
             self._readings.rulings(calls, change.is_judged)
 
     def said(self, number: int, decision: Decision) -> tuple[Rulings, Risk | None]:
-        """Return what the rules said of a change, and its risk; none where they were not asked.
+        """Return the rulings about a change, and its risk; none where nobody asked.
 
-        Raises DecisionError where they have changed since: what they say now was shown to nobody.
+        Raises DecisionError where the rules have changed since: no operator saw their new rulings.
         """
         change = self._changes.get(number)
         if change is None or not change.rulings:
@@ -249,11 +248,11 @@ class ChangedCalls:
         return change.rulings, change.risk
 
 
-WORDS_KEPT = 256  # cards whose words are remembered
+WORDS_KEPT = 256  # cards with kept words
 
 
 class LastWords:
-    """What was said last around the cards shown lately; each file is read once a card."""
+    """The last words around recent cards; each file is read once per card."""
 
     def __init__(self) -> None:
         self._said: Bounded[int, tuple[str, str]] = Bounded(WORDS_KEPT)
@@ -261,10 +260,7 @@ class LastWords:
         self._host = os.uname().nodename
 
     def ask(self, card: Card, tell: TellWords) -> None:
-        """Tell the words of the card's agent, or its plan, and its user's last prompt.
-
-        They are told at once or when they are read.
-        """
+        """Give `tell` the words of the card's agent, or its plan, and its user's last prompt."""
         number, event = card.number, card.event
         here = card.requests[0].origin.is_at(self._host)
         if number in self._said or not (here and _paths(event)):
@@ -284,7 +280,7 @@ class LastWords:
 
 
 def _paths(event: Event) -> bool:
-    """Whether an event names a file in which something was said."""
+    """Whether an event names a transcript or a plan."""
     return any(map(event.text, ("transcript_path", "agent_transcript_path")))
 
 
@@ -295,15 +291,15 @@ def _said_around(event: Event) -> tuple[str, str]:
     return words, last_prompt(session) if session else ""
 
 
-MOST_AT_ONCE = 32  # transcripts that wait to be read; past that a session goes without
-AGAIN_AFTER = 10.0  # seconds; several hooks tell of the same end
-ENDS_KEPT = 256  # sessions whose end is remembered for that
+MOST_AT_ONCE = 32  # transcripts in the queue; more sessions get no summary
+AGAIN_AFTER = 10.0  # seconds; several hooks report the same end
+ENDS_KEPT = 256  # sessions whose end is kept for that
 
 Record = Callable[[Request, Summary], object]
 
 
 class Summaries:
-    """Hears of requests, and gives `record` a summary for each that is a session's end."""
+    """Gives `record` a summary for each session's end."""
 
     def __init__(self, platforms: Mapping[str, Platform], record: Record) -> None:
         self._platforms, self._record = platforms, record
@@ -313,7 +309,7 @@ class Summaries:
         self._waiting = 0
 
     def hear(self, request: Request) -> None:
-        """Begin to read the transcript, if this is a session's end; called in the loop."""
+        """Start to read the transcript, if this is a session's end; called in the loop."""
         event = request.event
         path = event.text("transcript_path")
         here = request.origin.is_at(self._host)

@@ -1,4 +1,4 @@
-"""The runner: a core in an asyncio loop, whose clock is the only one, its record, who waits."""
+"""The runner: a core in an asyncio loop, with the only clock, the record and the pending calls."""
 
 import asyncio
 import logging
@@ -45,18 +45,18 @@ from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
 _LOG = logging.getLogger(__name__)
-JUDGED = 100  # requests taken up from a server before; hooks wait for this one to be there
-RECORDED_WITHIN = 10.0  # seconds a hook waits for its request to be on record
-RECEIPT_WITHIN = 5.0  # seconds; a client that lives confirms at once
-SESSIONS_EVERY = 0.25  # seconds between two looks at what sessions do
-LOOK_EVERY = 1.0  # seconds between two looks at the record, and at what is wrong
+JUDGED = 100  # restored requests; hooks wait for the server meanwhile
+RECORDED_WITHIN = 10.0  # seconds a hook waits for the record of its request
+RECEIPT_WITHIN = 5.0  # seconds; a live client confirms at once
+SESSIONS_EVERY = 0.25  # seconds between two updates about sessions
+LOOK_EVERY = 1.0  # seconds between two looks at the record and at faults
 
 
 class Runner(Core):
-    """A queue to the port; screens get a desk on it.
+    """Connects the ports with the broker; screens get a desk on it.
 
-    `warned` returns what a card says in red from the first, `assess` what its call may do.  Each
-    of `faults` tells what is wrong, if anything is, and each of `parts` in a word how it stands.
+    `warned` returns a card's first alarms, `assess` its call's risk. Each of `faults` returns a
+    fault or nothing, and each of `parts` a word about a part's state.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Runner(Core):
         super().__init__(platforms, bounds)
         self._platforms = platforms
         self.judge = judge
-        self._remembered = Remembered()  # what a record would tell, where none is kept
+        self._remembered = Remembered()  # the history, in a run without a record
         past: PastReader | Remembered = self._remembered
         if rules and (recorder or is_shared(rules.record)):  # who stands by reads it too
             past = PastReader(rules.record, rules.files)
@@ -84,7 +84,7 @@ class Runner(Core):
         self._alarm: asyncio.TimerHandle | None = None
         self._looked_at: asyncio.TimerHandle | None = None
         self._receipts = Receipts(lambda one, whole: self.handle(Delivered(one, whole, self.now())))
-        self._told = ""  # what was last told of the record's trouble
+        self._told = ""  # the last published trouble of the record
         self.faults: list[Callable[[], str]] = [lambda: recorder.trouble] if recorder else []
         self.parts: list[Callable[[], str]] = [self._of_record]
         self.closed = self.handed_over = False
@@ -94,7 +94,7 @@ class Runner(Core):
         self.assess: Assess = untold
 
     def state(self) -> str:
-        """Return in a few words how the parts of the house stand."""
+        """Return the states of the server's parts in a few words."""
         return " · ".join(part() for part in reversed(self.parts))
 
     def _of_record(self) -> str:
@@ -106,17 +106,17 @@ class Runner(Core):
         return f"<Runner {self.broker!r} places={len(self._places)}>"
 
     def desk(self, by: Actor) -> LocalDesk:
-        """Return a desk, at which `by` sits."""
+        """Return a desk for the operator `by`."""
         return LocalDesk(self, self.readings, by)
 
     def counts(self) -> tuple[int, int]:
-        """Return how many cards wait, and how many desks are attached."""
+        """Return the numbers of waiting cards and attached desks."""
         return len(self.broker.waiting()), self.attendance.desks
 
     # For the record.
 
     async def restore(self) -> None:
-        """Take up what a server before this one left: requests that wait, answers not received."""
+        """Restore what an earlier server left: waiting requests, and answers without a receipt."""
         if self.recorder is None:
             return
         self.store_id = self.recorder.store_id or self.store_id
@@ -135,7 +135,7 @@ class Runner(Core):
         return replace(one, ruling=ruling, risk=await self.assess(event, long=True))
 
     async def keep_record(self) -> None:
-        """See to the record once a second, and to what is wrong, until cancelled."""
+        """Maintain the record once a second, and look for faults, until cancelled."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             if self.recorder is not None:
@@ -149,7 +149,7 @@ class Runner(Core):
             self.look_at_troubles()
 
     def _tell_trouble(self, recorder: Recorder) -> None:
-        """Tell the screens, if there are any yet, that the record is missing, or no longer."""
+        """Report on screens that the record is missing, or works again."""
         if self.listened_to and recorder.reason != self._told:
             self._told = recorder.reason
             self.tell(recorder.trouble or "the record is written again")
@@ -166,7 +166,7 @@ class Runner(Core):
         return self._record(*changes) if changes or self.deposed else True
 
     def _record(self, *changes: Change) -> bool | asyncio.Future[bool]:
-        """Write changes; what must not be given any more fails, as it does later."""
+        """Write changes; an error where replies must not be sent any more, also in the future."""
         if self.recorder is None:
             return True
         try:
@@ -175,7 +175,7 @@ class Runner(Core):
             self._depose(error)
             written = asyncio.get_running_loop().create_future()
             written.set_exception(error)
-            written.exception()  # no complaint of asyncio's where nobody asks
+            written.exception()  # asyncio does not warn about an unread error
         self._tell_trouble(self.recorder)
         return written
 
@@ -187,14 +187,14 @@ class Runner(Core):
             self.on_deposed()
 
     def _refuse_stalled(self) -> None:
-        """Turn away the hooks that have waited too long for their requests to be recorded."""
+        """Refuse hooks whose requests have waited too long for the record."""
         since = self.now() - RECORDED_WITHIN
         for fact in [held.fact for held in self._held]:
             if isinstance(fact, Arrived) and fact.now < since and self._refuses():
                 self.unrecorded(fact, None)
 
     def unrecorded(self, fact: Fact, error: BaseException | None) -> None:
-        """Turn away the hook whose request could not be recorded, where such requests are."""
+        """Refuse a hook whose request was not recorded, where the owner chose so."""
         if isinstance(error, DeposedError):
             self._depose(error)
             return
@@ -226,10 +226,10 @@ class Runner(Core):
         risk: Risk = UNTOLD,
         files: tuple[str, ...] = (),
     ) -> PendingCall:
-        """Take a request in, of which the rules say so much; its place may hold the reply already.
+        """Take a request with its ruling; the returned call may already have its reply.
 
-        `risk`: what its call may do, where it may come to a card.  `files`: where those are that
-        it is about to change.  Raises RefusedError.
+        `risk`: of its call, where it may come to a card. `files`: the real paths that it will
+        change. Raises RefusedError.
         """
         if self.role is Role.STANDBY:
             raise RefusedError(Refusal.STANDBY)
@@ -253,44 +253,44 @@ class Runner(Core):
         return place
 
     def left(self, request_id: str, attempt: int) -> None:
-        """Hear that a hook's connection ended before its reply."""
+        """Report that a hook's connection ended before its reply."""
         if self._places.pop((request_id, attempt), None) is not None:
             self.handle(Left(request_id, attempt, self.now()))
 
     def confirm(self, request_id: str, secret: str) -> bool:
-        """Hear that a client has printed its reply; False for a ticket nobody waits on."""
+        """Take a client's receipt; return False for a ticket without an expected receipt."""
         return self._receipts.confirm(request_id, secret)
 
     def tell(self, text: str) -> None:
-        """Show news of the house itself."""
+        """Show news of the server itself."""
         self.observe(Event("", "Desk"), text)
 
     def warn(self, text: str, *, alarm: bool = True) -> None:
-        """Show, in red as an alarm, log and record that something was done to the server itself."""
+        """Show (as an alarm, in red), log and record an incident of the server itself."""
         _LOG.log(logging.ERROR if alarm else logging.INFO, "%s", text)
         self._record(happened(entries.server(text, wall())))
         self.handle(Noted(Event("", "Desk"), text, self.now(), alarm=alarm))
 
     def observe(self, event: Event, text: str) -> None:
-        """Show something that went by and was nobody's request."""
+        """Show a line that belongs to no request."""
         self.handle(Noted(event, text, self.now()))
 
     def tell_anew(self) -> None:
-        """Tell all who listen all there is, in place of what they were told before."""
+        """Send all listeners a new snapshot."""
         self.do(lambda: self.publish(self._listeners, self._snapshot()))
 
     def close(self) -> None:
-        """Release whatever waits with no opinion, and whatever still comes."""
+        """Release all waiting requests with no opinion, and later requests too."""
         self.closed = True
         self.handle(Closing(self.now()))
         self._stop_clocks()
 
     def hand_over(self) -> None:
-        """Answer nobody any more: what waits is on record, and its hooks ask the next server."""
+        """Answer no hook any more: the requests are on record, and hooks ask the next server."""
         self.handed_over = True
         for place in self._places.values():
             place.refuse(Refusal.HANDED_OVER)
-        self._places.clear()  # so that no hook is taken to have left
+        self._places.clear()  # so that no hook counts as gone
         self._stop_clocks()
 
     def _stop_clocks(self) -> None:
@@ -303,18 +303,18 @@ class Runner(Core):
     def _reconsidered(self, rulings: Mapping[str, Ruling | None]) -> None:
         self.handle(Reconsidered(rulings, self.now()))
 
-    # What its core asks for.
+    # What the core calls.
 
     def now(self) -> float:
-        """Return the broker's clock: monotonic seconds, so that no change of the date moves it."""
+        """Return the broker's clock: monotonic seconds, which no change of the date moves."""
         return asyncio.get_running_loop().time()
 
     def troubles(self) -> tuple[str, ...]:
-        """Return what is wrong for as long as it is: with the rules, the record, the socket."""
+        """Return the current faults: of the rules, the record, the socket."""
         return tuple(said for fault in self.faults if (said := fault()))
 
     def resolve(self, effect: Resolve) -> None:
-        """Give a hook its reply; where a person decided, wait for its client's receipt."""
+        """Give a hook its reply; for a person's decision, expect the client's receipt."""
         place = self._places.pop((effect.request_id, effect.attempt), None)
         if place:
             place.take(effect.reply, confirm=effect.confirm)
@@ -329,13 +329,13 @@ class Runner(Core):
             place.refuse(effect.refusal)
 
     def wake_at(self, at: float) -> None:
-        """Tell the broker what time it is then."""
+        """Send TimePassed to the broker at that time."""
         if self._alarm:
             self._alarm.cancel()
         self._alarm = asyncio.get_running_loop().call_at(at, self._wake)
 
     def tell_sessions_soon(self) -> None:
-        """Tell of sessions at most every SESSIONS_EVERY."""
+        """Publish sessions, at most every SESSIONS_EVERY."""
         if self._looked_at is None:
             loop = asyncio.get_running_loop()
             self._looked_at = loop.call_later(SESSIONS_EVERY, self._tell_sessions)

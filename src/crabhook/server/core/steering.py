@@ -1,9 +1,8 @@
-"""What is kept of operators' stops, notes and standing orders, for the next server.
+"""Operators' stops, notes and standing orders in the store, for the next server.
 
-Stops, and notes that no agent may have heard yet, are rows of a store.
-
-A row has a key and a text.  A session's stop is the session's id and why; anything else has a key
-that is JSON, so that a server before this one takes it for the stop of a session nobody has.
+Stops, and notes without a receipt, are rows of the store. A row has a key and a text. A stop's key
+is the session's id and its text the reason; every other key is JSON, so that an older server takes
+it for the stop of an unknown session.
 """
 
 import logging
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _ABOUT = ("name", "session", "project", "times", "words")
-_SAME = 0.5  # seconds by which an order's end differs between two readings of the two clocks
+_SAME = 0.5  # seconds by which an order's end may differ between two clock readings
 _TEXTS = ("platform", "session", "agent", "text", "call")
 
 
@@ -59,7 +58,7 @@ def _note_text(one: KeptNote, ahead: float) -> str:
 def taken_up(
     rows: Iterable[Halt], now: float, wall: float
 ) -> tuple[tuple[Standing, ...], tuple[KeptNote, ...]]:
-    """Return the stops and the notes of rows; no time is later than `now`."""
+    """Return the stops and the notes in rows; no time is later than `now`."""
     halts, notes = list[Standing](), list[KeptNote]()
     for row in rows:
         key = _key(row.session)
@@ -81,20 +80,20 @@ def _key(text: str) -> dict[str, Value]:
 
 
 def _notes(number: Value, text: str, now: float, wall: float) -> Iterator[KeptNote]:
-    """Yield the note of a row; nothing of one that cannot be read."""
+    """Yield the note in a row; nothing for an unreadable row."""
     with suppress(CrabhookError, ValueError, TypeError, KeyError):
         told = parse_object(text.encode())
         platform, session, agent, words, call = (str(told[name]) for name in _TEXTS)
         at = min(now, now - (wall - float(told["at"])))  # type: ignore[arg-type]
         by, request = actor_in(told), str(told["request"])
-        machine = str(told.get("machine", ""))  # of an older server's, none
+        machine = str(told.get("machine", ""))  # an older server wrote none
         whose = platform, session, agent
         note = Note(int(number), *whose, words, by, at, call, machine=machine)  # type: ignore[arg-type]
         yield KeptNote(note, request)
 
 
 class KeptOrders:
-    """The standing orders, but for halts, in a shared record: its next server goes by them too.
+    """The standing orders except halts, in a shared record, for its next server.
 
     Without `documents` they end with the server.
     """
@@ -110,7 +109,7 @@ class KeptOrders:
         return f"<KeptOrders {len(self._told)}>"
 
     def changes(self, orders: tuple[Standing, ...], now: float) -> list[Change]:
-        """Return what is to be written where the orders are others than before."""
+        """Return the change to write where the orders differ from before."""
         if self._documents is None or orders is self._seen:
             return []
         ahead, self._seen = self._wall() - now, orders
@@ -123,7 +122,7 @@ class KeptOrders:
         return [self._documents.next(ORDERS, text, "the server")]
 
     def taken_up(self, now: float) -> tuple[Standing, ...]:
-        """Return the orders that stand still; a clock that was set makes none of them longer."""
+        """Return the orders that still stand; a clock that was set makes none of them longer."""
         if self._documents is None:
             return ()
         try:
@@ -156,7 +155,7 @@ def _order_told(order: Standing, ahead: float) -> dict[str, Value]:
 
 
 def _alike(some: Sequence[dict[str, Value]], others: Sequence[dict[str, Value]]) -> bool:
-    """Whether these are the same orders, as two clocks have them."""
+    """Whether these are the same orders, read with two clocks."""
 
     def rest(one: dict[str, Value]) -> dict[str, Value]:
         return {key: value for key, value in one.items() if key != "until"}
@@ -172,7 +171,7 @@ def _alike(some: Sequence[dict[str, Value]], others: Sequence[dict[str, Value]])
 
 
 def _order_in(told: dict[str, Value], at: Value, now: float, wall: float) -> Standing | None:
-    """Return an order that was told at a wall time; None where its time is over."""
+    """Return a stored order, read at a wall time; None where its time is over."""
     with suppress(ValueError, TypeError, KeyError):
         kind, times, until = OrderKind[str(told["kind"]).upper()], told["times"], None
         if told["until"] is not None:
