@@ -1,10 +1,10 @@
-"""A server's own Unix socket: how it is claimed, who connects to it, and whether it is still ours.
+"""A server's own Unix socket: its claim, its peers, and whether it is still ours.
 
-The lock beside the socket tells a live server from a dead one: the kernel lets go of
-it when its holder dies, however it dies.  gRPC itself would replace any socket it finds.
+The lock beside the socket tells a live server from a dead server: the kernel releases it when its
+holder dies, however it dies. gRPC itself would replace any socket.
 
-Another file beside it tells how the server is, for `crabhook status`.  The folder is our user's
-alone, but agents are our user as well.  So that file proves nothing: what it tells is shown to
+Another file beside it has the server's state, for `crabhook status`. The folder is our user's
+alone, but agents run as our user as well. So that file proves nothing: its content is shown to
 people, and decides nothing.
 """
 
@@ -39,12 +39,12 @@ class Peer:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it may ask here: our own user may, and root, who may do anything anyway."""
+        """Whether the process may ask here: our own user's and root's may."""
         return self.uid in (os.getuid(), _ROOT)
 
     @property
     def origin(self) -> Origin:
-        """Who asks, for the operator to see."""
+        """The asking process, for the operator to see."""
         try:
             user = pwd.getpwuid(self.uid).pw_name
         except KeyError:
@@ -53,27 +53,27 @@ class Peer:
 
 
 def peer_of(line: socket.socket) -> Peer:
-    """Return who connected."""
+    """Return the connected process."""
     if not hasattr(socket, "SO_PEERCRED"):
-        return Peer(0, os.getuid())  # the socket's mode, 0600, let nobody else in
+        return Peer(0, os.getuid())  # the socket's mode, 0600, admits our own user only
     said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(said)
     return Peer(pid, uid)
 
 
 class SocketTakenError(CrabhookError):
-    """Another server lives there, or the place is not ours alone."""
+    """Another server uses the path, or other users can change it."""
 
 
 class SocketFile:
-    """The claim on a socket's path, to be held while the server lives."""
+    """The claim on a socket's path, held while the server lives."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = -1
 
     def __enter__(self) -> Self:
-        """Claim the path: raises SocketTakenError and leaves everything as it was."""
+        """Claim the path, or raise SocketTakenError and change nothing."""
         try:
             _private_folder(self.path.parent)
             _nothing_but_a_socket(self.path)
@@ -110,7 +110,7 @@ class SocketFile:
 
 
 def _private_folder(folder: Path) -> None:
-    """Make the folder if need be, and see that nobody else can change what is in it."""
+    """Make the folder if need be, and check that no other user can change its content."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.stat()
     if found.st_mode & stat.S_ISVTX or found.st_uid != os.getuid():
@@ -125,7 +125,7 @@ def _private_folder(folder: Path) -> None:
 
 
 def _nothing_but_a_socket(path: Path) -> None:
-    """Refuse a path where somebody keeps another kind of file."""
+    """Refuse a path with another kind of file."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -135,7 +135,7 @@ def _nothing_but_a_socket(path: Path) -> None:
 
 
 def _locked(path: Path) -> int:
-    """Return a lock on the very file others will find at `path`.
+    """Return a lock on the very file that others will find at `path`.
 
     Raises BlockingIOError where another process holds it.
     """
@@ -157,10 +157,10 @@ LOOK_EVERY = 1.0  # seconds
 
 
 class SocketWatch:
-    """Knows the sockets at `paths` as they are now, and says when they are others.
+    """Watches the sockets at `paths`, and reports replaced ones.
 
-    Another program of the server's own user can put a socket in the place of ours, and
-    allow what nobody has seen; it can only be noticed here (SECURITY.md).
+    Another program of the server's own user can replace our socket, and allow calls that no
+    operator saw; only this watch notices that (SECURITY.md).
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
@@ -169,11 +169,11 @@ class SocketWatch:
 
     @property
     def trouble(self) -> str:
-        """What is wrong with our sockets now; empty where nothing is."""
+        """The current fault of our sockets; empty without one."""
         return next(filter(None, self._wrong.values()), "")
 
     def look(self) -> list[str]:
-        """Return what is new: a socket that was replaced or removed, or is ours again."""
+        """Return news: a socket that was replaced or removed, or is ours again."""
         said = []
         for path, ours in self._known.items():
             wrong = _wrong(path, ours)
@@ -183,7 +183,7 @@ class SocketWatch:
         return said
 
     async def keep(self, tell: Callable[[str], object]) -> None:
-        """Look until cancelled, and tell what is new."""
+        """Look until cancelled, and report news."""
         while self._known:
             for news in self.look():
                 tell(news)
@@ -204,7 +204,7 @@ def _wrong(path: Path, ours: tuple[int, ...] | None) -> str:
 
 
 def identity(path: Path) -> tuple[int, ...] | None:
-    """Return what tells a file at a path from any other: nobody can set its time of change."""
+    """Return a file's identity: it includes the time of change, which no program can set."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -219,11 +219,11 @@ Told: TypeAlias = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a server is: where it listens, how many cards wait, how many desks are attached.
+    """A server's state: its addresses, its waiting cards, its attached desks.
 
-    `role`: alone, leader or standby.  Where servers share a record: `leader` leads, in `epoch`;
-    `lag` is how many seconds a standby is behind, `commit_ms` and `batch` how long a leader's
-    commit takes, and how many groups of records it has.
+    `role`: alone, leader or standby. Where servers share a record: `leader` leads, in `epoch`;
+    `lag` is how many seconds a standby is behind, `commit_ms` and `batch` are the time of a
+    leader's commit and its number of batches.
     """
 
     pid: int
@@ -239,12 +239,12 @@ class Status:
 
 
 def status_file(socket: Path) -> Path:
-    """Return where the server on a socket tells how it is."""
+    """Return the path of the state file of the server on a socket."""
     return socket.with_name(f"{socket.name}.status")
 
 
 def read_status(socket: Path) -> Told:
-    """Return what the server on a socket told last; nothing where that cannot be read."""
+    """Return the last state of the server on a socket; nothing where it is not readable."""
     with suppress(OSError, ValueError):
         told = json.loads(read_own(status_file(socket), _LARGEST))
         if isinstance(told, dict):
@@ -253,9 +253,9 @@ def read_status(socket: Path) -> Told:
 
 
 async def keep_status(socket: Path, status: Callable[[], Status]) -> None:
-    """Write how the server is whenever that, or the file, has changed; at the end, remove the file.
+    """Write the server's state when it, or the file, changes; at the end, remove the file.
 
-    `status` returns how it is now.
+    `status` returns the current state.
     """
     path, told = status_file(socket), Status(0, 0, 0, ())
     written = None

@@ -15,7 +15,7 @@ CONNECTIONS = 2048
 HANDSHAKE_WITHIN = 10.0  # seconds
 
 _OPTIONS = (
-    # Who connects and says nothing holds a place for a while, and no more than there are.
+    # A silent connection holds a place for a while only, and there are CONNECTIONS places.
     ("grpc.max_allowed_incoming_connections", CONNECTIONS),
     ("grpc.server_handshake_timeout_ms", int(HANDSHAKE_WITHIN * 1000)),
     ("grpc.max_receive_message_length", MAX_REQUEST),
@@ -30,9 +30,9 @@ _OPTIONS = (
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.ping_timeout_ms", 10_000),
-    # A desk watches as long as it is there: who only keeps a connection open takes a place.
+    # A desk always watches: a connection without a call only takes a place.
     ("grpc.max_connection_idle_ms", 120_000),
-    # Desks look their address up anew now and then, as after the server has moved.
+    # Desks resolve the server's address again at times, as after a move.
     ("grpc.max_connection_age_ms", 3_600_000),
     ("grpc.max_connection_age_grace_ms", 30_000),
     ("grpc.so_reuseport", 0),
@@ -43,10 +43,10 @@ _OPTIONS = (
 async def open_operators(
     port: OperatorPort, address: TcpAddress, pair: tuple[bytes, bytes], authority: bytes
 ) -> AsyncIterator[TcpAddress]:
-    """Serve desks while the context lasts; yields the address as bound.
+    """Serve desks while the context lasts; yields the bound address.
 
-    `pair` is the server's key and certificate, `authority` the certificate of who signs those of
-    desks, all PEM.  Raises PortError.
+    `pair` is the server's key and certificate, `authority` the certificate of the authority that
+    signs the desks', all PEM. Raises PortError.
     """
     server = grpc.aio.server(options=_OPTIONS, interceptors=(OpenCalls(port.seats),))
     server.add_generic_rpc_handlers((port.handlers(),))

@@ -1,7 +1,7 @@
-"""All that the desks of a core are told, in one row with numbers, and kept for a while.
+"""The news of a core in a numbered row, kept for a while.
 
-A desk elsewhere has a place in the row, and no queue of its own.  So a desk that does not read
-costs the others nothing, and one that comes back goes on from its place while that is kept.
+A desk elsewhere has a place in the row, and no queue of its own. So a slow desk costs the other
+desks nothing, and a desk that reconnects goes on from its place while that is kept.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ VERSIONS_KEPT = 4096  # of cards, each as a decision may say that it was seen
 
 @dataclass(slots=True)
 class Told:
-    """A piece of news, its place, and the event that tells it, once a desk has read it."""
+    """A piece of news, its place, and its event, made when the first desk reads it."""
 
     seq: int
     news: News
@@ -43,7 +43,7 @@ class Told:
 
 
 class Listened(Protocol):
-    """What tells its news."""
+    """A source of news."""
 
     broker: Broker
     store_id: bytes
@@ -53,14 +53,14 @@ class Listened(Protocol):
         """Return the time on the desks' clock, seconds."""
 
     def listen(self, listener: Callable[[News], object]) -> Callable[[], object]:
-        """Tell `listener` a snapshot, then all news; return how to stop."""
+        """Send `listener` a snapshot, then all news; return how to stop."""
 
 
 class NewsRow:
-    """The row of news of one core, from now on.
+    """The row of news of a core, from now on.
 
-    Its numbers begin at the wall clock's microseconds, so that they go on over a restart of the
-    server; what was told before that is not kept.
+    Its numbers begin at the wall clock's microseconds, so that they increase over a restart;
+    earlier news is not kept.
     """
 
     def __init__(self, core: Listened) -> None:
@@ -79,16 +79,16 @@ class NewsRow:
         return f"<NewsRow at {self.seq} kept={len(self._kept)}>"
 
     def close(self) -> None:
-        """Hear no more; who reads the row comes to its end."""
+        """Take no more news; readers of the row end."""
         self._leave()
         self._left = True
         self.more.set()
 
     @property
     def closed(self) -> bool:
-        """Whether it has come to its end: no more is told of a core that is deposed.
+        """Whether the row has ended, also because its core is deposed.
 
-        What its broker decided last need not be on record.
+        The last decisions of a deposed core may not be on record.
         """
         return self._left or self._core.deposed is not None
 
@@ -129,7 +129,7 @@ class NewsRow:
         return tuple(islice(self._kept, seq - first, seq - first + 64))
 
     async def snapshot(self) -> tuple[int, Snapshot] | None:
-        """Return all there is, and its place in the row; None where the row is closed."""
+        """Return the whole state, and its place in the row; None where the row is closed."""
         found = asyncio.get_running_loop().create_future()
 
         def hear(news: News) -> None:
@@ -144,29 +144,29 @@ class NewsRow:
             leave()
 
     def event(self, told: Told, limit: int) -> pb.WatchEvent:
-        """Return what tells a piece of news, with inputs of at most `limit` bytes."""
+        """Return the event for a piece of news, with inputs of at most `limit` bytes."""
         if limit != PAYLOAD_LIMIT:
             return event_of(told.news, told.seq, limit, self.inputs)
         if told.event is None:
             told.event = event_of(told.news, told.seq, limit, self.inputs)
         return told.event
 
-    # What is known of what the news are about.
+    # The cards and sessions in the news.
 
     def card(self, number: int) -> Card | None:
-        """Return a card that waits or ended not long ago, at a core that is not deposed."""
+        """Return a card that waits or ended lately, unless the core is deposed."""
         return None if self._core.deposed else self._core.broker.card(number)
 
     def live(self) -> Sequence[SessionView]:
-        """Return the sessions that were heard of last."""
+        """Return the sessions with the latest events."""
         return self._core.broker.live(self._core.now())
 
     def ended(self, key: SessionKey) -> SessionView | None:
-        """Return a session as it was told of last, also after its end."""
+        """Return a session as last published, also after its end."""
         return self._sessions.get(key)
 
     def seen(self, number: int, version: int) -> Card | None:
-        """Return a card in the version in which it was seen, where that is known."""
+        """Return a card in the version that an operator saw, where it is kept."""
         card = self._core.broker.card(number)
         if card is not None and card.revision == version:
             return card

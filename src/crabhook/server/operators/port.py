@@ -1,4 +1,4 @@
-"""OperatorService: what a desk elsewhere sees and does, looked up in the team at every call."""
+"""OperatorService for desks elsewhere: each call is checked against the team."""
 
 import asyncio
 import re
@@ -64,7 +64,7 @@ LOOK_EVERY = 1.0  # seconds between two looks at whether a desk may still watch
 PART = 256 << 10  # bytes
 WATCHES = 16  # of one device at once
 DESKS_KEPT = 256
-WITHIN = 60.0  # seconds for what is read; a command is done at once
+WITHIN = 60.0  # seconds for a read; a command is done at once
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _Code = grpc.StatusCode
@@ -72,7 +72,7 @@ T = TypeVar("T")
 
 
 class Served(Listened, Protocol):
-    """What desks are attached to: a core, and the desks that it makes for people."""
+    """A core, and the desks that it makes for people."""
 
     witness: Witness
     attendance: Attendance
@@ -80,16 +80,16 @@ class Served(Listened, Protocol):
     leader: Leader
 
     def desk(self, by: Actor) -> LocalDesk:
-        """Return a desk, at which `by` sits."""
+        """Return a desk for `by`."""
 
     def warn(self, text: str, *, alarm: bool = True) -> None:
-        """Show and record that something was done to the server itself."""
+        """Show and record an incident of the server itself."""
 
 
 class OperatorPort:
     """Answers desks elsewhere.
 
-    `team` returns who is in the team now, or why nobody is.
+    `team` returns the current team, or the reason why it is not usable.
     """
 
     def __init__(self, served: Served, team: Callable[[], Team | Refused]) -> None:
@@ -101,7 +101,7 @@ class OperatorPort:
         return f"<OperatorPort {self._row!r} watches={self._watches.total()}>"
 
     def close(self) -> None:
-        """End what is watched."""
+        """End all watches."""
         self._row.close()
 
     def _begin(self, served: Served) -> None:
@@ -109,13 +109,13 @@ class OperatorPort:
         self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
 
     def turn(self, served: Served) -> None:
-        """Serve desks from another runner; what they watch ends, and they come back for its row."""
+        """Serve desks from another runner; watches end, and desks come back to the new row."""
         self.close()
         self.seats.house = served
         self._begin(served)
 
     def handlers(self) -> Any:  # noqa: ANN401 - a generic type with nothing to fill in
-        """Return what answers each call of the service, by the call's name."""
+        """Return the handler of each call, by the call's name."""
         watch, card = (
             grpc.unary_stream_rpc_method_handler(told, asked.FromString, message.SerializeToString)
             for told, asked, message in (
@@ -135,18 +135,18 @@ class OperatorPort:
         return grpc.method_handlers_generic_handler(SERVICE, calls)
 
     def _desk(self, seat: Seat, context: Context) -> LocalDesk:
-        """Return the desk at which a person sits: what was read for it is kept for a while."""
+        """Return a person's desk, which is kept for a while with its reads."""
         by = operator_of(seat, context)
         desk = self._desks.get(by) or self._served.desk(by)
         self._desks[by] = desk
         return desk
 
-    # What is seen.
+    # Reads.
 
     async def watch(
         self, request: pb.WatchRequest, context: Context
     ) -> AsyncIterator[pb.WatchEvent]:
-        """Tell all there is, or what changed since the desk's place, and then what changes."""
+        """Send a snapshot, or the changes since the desk's place, and then all changes."""
         seat = await self.seats.admit(context, Verb.WATCH)
         row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
         view, at = view_tag(seat, row.run), request.after_seq
@@ -168,9 +168,9 @@ class OperatorPort:
 
     @contextmanager
     def _watched(self, seat: Seat, context: Context) -> Iterator[bool]:
-        """Count a watch; who may decide is at a desk for as long as it lasts.
+        """Count a watch; a person with the right to decide counts as attached meanwhile.
 
-        A key that only closes is nobody's who sits there: any program of its owner's can show it.
+        A closing key proves no person: any program of its owner's can use it.
         """
         decides = seat.role.includes(Role.DECIDER) and not seat.closing
         attached = AttachedDesk(operator_of(seat, context), self._served.now(), seat.closing)
@@ -211,7 +211,7 @@ class OperatorPort:
     async def _following(
         self, seat: Seat, context: Context, at: int, limit: int, row: NewsRow
     ) -> AsyncGenerator[pb.WatchEvent, None]:
-        """Tell what changes after a place in the row that the hello was of, until that ends."""
+        """Send the changes after a place in the hello's row, until the row ends."""
         told_at = monotonic()
         sight, caller = Sight(seat, row), Caller.of(context)
         while not row.closed:
@@ -242,22 +242,22 @@ class OperatorPort:
     async def get_card(
         self, request: pb.GetCardRequest, context: Context
     ) -> AsyncIterator[pb.CardPart]:
-        """Tell a card whole."""
+        """Send a whole card."""
         await self.seats.admit(context, Verb.READ)
         card = self._row.card(request.number)
         if card is None:
             await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
         await self.seats.admit(context, Verb.READ, facts_of(card))
         await self._row.inputs.prepare(card)
-        await self.seats.admit(context, Verb.READ, facts_of(card))  # it may have taken a while
+        await self.seats.admit(context, Verb.READ, facts_of(card))  # rights may have ended
         data = card_message(card, self._row.inputs).SerializeToString()
         for start in range(0, len(data), PART):
             yield pb.CardPart(data=data[start : start + PART])
 
-    # What is done.
+    # Commands.
 
     async def _call(self, rpc: str, told: tuple[bytes, Any], context: Context) -> Any:  # noqa: ANN401 - messages
-        """Carry out what a call asks for, once, and tell what became of it."""
+        """Carry out a call's command, once, and return its outcome."""
         request = told[1]
         try:
             command = command_in(rpc, request)
@@ -299,7 +299,6 @@ class OperatorPort:
         return self._response(rpc, command, outcome, Sight(seat, self._row).of(read), seq)
 
     def _needs(self, command: Command) -> tuple[Verb, Facts | None]:
-        """Return what a command is and what it is about, as all stands now."""
         broker = self._served.broker
         verb, card = verb_of(command, broker.orders()), broker.card(getattr(command, "card", 0))
         return verb, about_of(command, verb, card, partial(broker.live, self._served.now()))
@@ -307,7 +306,7 @@ class OperatorPort:
     async def _carried_out(
         self, desk: LocalDesk, command: Command, may_not: MayNot
     ) -> tuple[Outcome, News | None, int]:
-        """Submit a command; return its outcome, what was read for it, and the news before it."""
+        """Submit a command; return its outcome, its reads, and the number of the news before it."""
         done = asyncio.get_running_loop().create_future()
         read: News | None = None
         wanted = READ.get(type(command)) if isinstance(command, Ask) else None

@@ -1,4 +1,4 @@
-"""What a command needs of who gives it, and what of the news is within a person's limits."""
+"""The rights that a command needs, and the news within a person's limits."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -35,16 +35,16 @@ VERBS: Mapping[type[commands.Command], Verb] = {
     commands.AskEntry: Verb.READ,
     commands.AskDesks: Verb.READ,
 }
-"""What each command is, unless what it says makes it less."""
+"""The verb of each command, unless its content makes it a lesser verb."""
 
 _DENIALS = (Verdict.DENY, Verdict.DECLINE, Verdict.CANCEL)
 _HOLDS = (OrderKind.HOLD, OrderKind.HOLD_ALL)
-_MODES = ("default", "acceptEdits", "plan")  # in which an agent still asks for more than edits
+_MODES = ("default", "acceptEdits", "plan")  # an agent in them still asks for other calls
 _LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
 
 
 def verb_of(command: commands.Command, orders: Sequence[Standing]) -> Verb:
-    """Return what a command is; `orders` are those that stand."""
+    """Return a command's verb; `orders` are the standing orders."""
     match command:
         case commands.Decide(decision=decision) if decision.verdict in _DENIALS:
             verb = Verb.DENY if _is_bare(decision) else Verb.NOTE
@@ -68,9 +68,9 @@ def verb_of(command: commands.Command, orders: Sequence[Standing]) -> Verb:
 
 
 def _is_bare(decision: Decision) -> bool:
-    """Whether a denial says nothing but that: no words reach the model, the agent or its user.
+    """Whether a denial has no words for the model, the agent or its user.
 
-    The key that lies open is any program's of its owner's, an agent's too, whose words would be
+    Any program of the owner's can use a closing key, and so can an agent: its words would be
     an instruction to another agent.
     """
     reason = commands.BARE_DENIAL if decision.reason == commands.BARE_DENIAL else ""
@@ -79,13 +79,13 @@ def _is_bare(decision: Decision) -> bool:
 
 
 def _for_now(update: Mapping[str, object]) -> bool:
-    """Whether a permission update is no more than the mode in which a session goes on."""
+    """Whether a permission update only sets the mode of the session."""
     how = [update.get(key) for key in ("type", "destination")]
     return how == ["setMode", "session"] and update.get("mode") in _MODES
 
 
 def _shortens(order: Order, standing: Standing) -> bool:
-    """Whether an order takes the place of one that would have stood for longer."""
+    """Whether an order replaces a longer standing order."""
     if order.about != standing.about:
         return False
     new, old = ((one.until, one.times) for one in (order, standing))
@@ -101,10 +101,10 @@ def about_of(
     card: Card | None,
     live: Callable[[], Sequence[SessionView]],
 ) -> Facts | None:
-    """Return what a command is about; None where that is no card and no session alone.
+    """Return a command's facts; None for more than a single card or session.
 
-    `card` is the one that it names, if there is one; `live` returns the sessions.  What is to
-    be remembered is about more than the card, and an entry of the history about another call.
+    `card` is the card that it names, if there is one; `live` returns the sessions. A rule is about
+    more than the card, and an entry of the history about another call.
     """
     if verb is Verb.REMEMBER or getattr(command, "entry", None):
         return None
@@ -117,7 +117,7 @@ def about_of(
 
 
 def kind_of(card: Card) -> str:
-    """Return a card's kind, as a person's limits name it."""
+    """Return a card's kind, in the words of a person's limits."""
     words = vocabulary()
     if card.event.calls(*words.questions):
         return "question"
@@ -130,40 +130,40 @@ def kind_of(card: Card) -> str:
 
 
 def facts_of(about: Card | Event | SessionView) -> Facts:
-    """Return what a card, a line of the feed or a session is about."""
+    """Return the facts of a card, a feed line or a session."""
     if isinstance(about, Card):
         return Facts(about.event.cwd, about.event.machine, kind_of(about))
     return Facts(about.cwd, about.machine)
 
 
 class Known(Protocol):
-    """What is looked up to tell whether a piece of news is within a person's limits."""
+    """Looks up what decides whether news is within a person's limits."""
 
     def card(self, number: int) -> Card | None:
-        """Return a card that waits or ended not long ago."""
+        """Return a card that waits or ended lately."""
 
     def live(self) -> Sequence[SessionView]:
-        """Return the sessions that were heard of last."""
+        """Return the sessions with the latest events."""
 
     def ended(self, key: SessionKey) -> SessionView | None:
-        """Return a session as it was told of last, also after its end."""
+        """Return a session as last published, also after its end."""
 
 
 WRONG = "something is wrong with the server, which its admins are told of"
-"""What a person with limits is told of troubles: their words name other people's projects."""
+"""A person with limits reads this for troubles, whose words name other people's projects."""
 
 T = TypeVar("T")
 
 
 class Sight:
-    """What one person may see of the news; `known` tells what they are about."""
+    """What a person may see of the news; `known` looks up the news' subjects."""
 
     def __init__(self, seat: Seat, known: Known) -> None:
         self._seat, self._known = seat, known
         self._all = seat.scope.everything
 
     def of(self, news: updates.News | None) -> updates.News | None:
-        """Return what of a piece of news a person may see; the same where that is all."""
+        """Return the part of news that a person may see; the same object where that is all."""
         if isinstance(news, updates.Claimed):
             return self._claimed(news)
         if isinstance(news, updates.DesksRead) and not self._seat.role.includes(Role.ADMIN):
@@ -171,7 +171,7 @@ class Sight:
         return news if self._all else self._within(news)
 
     def snapshot(self, all_of_it: updates.Snapshot) -> updates.Snapshot:
-        """Return of all there is what a person may see."""
+        """Return the part of a snapshot that a person may see."""
         claims = tuple(filter(None, map(self._claimed, all_of_it.claims)))
         if self._all:
             return replace(all_of_it, claims=claims)
@@ -221,7 +221,7 @@ class Sight:
         return tuple(filter(self.sees, about))
 
     def _orders(self, orders: Iterable[Standing]) -> tuple[Standing, ...]:
-        """Return the orders that are about everything, or about what this person may see."""
+        """Return the orders about everything, or about sessions that this person may see."""
         return tuple(filter(self._concerns, orders))
 
     def _concerns(self, order: Standing) -> bool:
@@ -232,7 +232,7 @@ class Sight:
         return not order.project or self._seat.scope.takes_in(Facts(order.project))
 
     def _claimed(self, claimed: updates.Claimed) -> updates.Claimed | None:
-        """Return who looks at a card, without the desk that is told."""
+        """Return the operators that look at a card, without this desk."""
         card = self._known.card(claimed.card)
         if not self._all and (card is None or not self.sees(card)):
             return None
@@ -246,7 +246,7 @@ def _in_short(troubles: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _uncounted(news: T) -> T:
-    """Return a piece of news without what it counts of others' decisions."""
+    """Return news without counts of others' decisions."""
     match news:
         case updates.HouseChanged():
             return replace(news, today="")
@@ -260,6 +260,6 @@ def _name_alone(desk: updates.AttachedDesk) -> updates.AttachedDesk:
 
 
 def view_tag(seat: Seat, run: bytes) -> bytes:
-    """Return what is the same for all who see the same of the news of one run of the server."""
+    """Return a value that is the same for all people with the same view of a server's run."""
     view = repr((seat.role.value, seat.scope)).encode("utf-8", "replace")
     return sha256(run + view).digest()[:8]

@@ -1,4 +1,4 @@
-"""Who calls: the certificate and the signature that a call shows, looked up at each call."""
+"""Identifies callers: each call is checked by its certificate and its signature."""
 
 import secrets
 from collections import Counter
@@ -20,20 +20,20 @@ from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Ver
 from crabhook.team.presence import HEADER, LARGEST, Call, opened_by
 from crabhook.v1 import operator_pb2 as pb
 
-OF_DEVICE, FROM_ADDRESS = 256, 1024  # calls that are open at once; many may share an address
-REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # of one kind in so many seconds, one is on record
+OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
+REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # one of a kind is recorded in so many seconds
 
 if TYPE_CHECKING:
     _Interceptor: TypeAlias = grpc.aio.ServerInterceptor[Any, Any]
 else:  # at run time it takes no types
     _Interceptor = grpc.aio.ServerInterceptor
 
-_LATEST = 1e11  # seconds: what fits the bytes that are signed
+_LATEST = 1e11  # seconds that fit the signed bytes
 _NOT_ANY_MORE = Refused("what this device may do has changed meanwhile; nothing was done")
 
 
 class House(Protocol):
-    """Where it is told who was turned away."""
+    """Takes reports of refused callers."""
 
     witness: Witness
 
@@ -41,18 +41,18 @@ class House(Protocol):
         """Return the time on desks' clocks, seconds."""
 
     def warn(self, text: str, *, alarm: bool = True) -> None:
-        """Show and record that something was done to the server itself."""
+        """Show and record an incident of the server itself."""
 
 
 class Sent(NamedTuple):
-    """A call's name, and its request as it came: what presence is signed over."""
+    """A call's name and raw request: the signature of presence covers both."""
 
     rpc: str
     request: bytes
 
 
 class Caller(NamedTuple):
-    """What a call showed of who makes it: a certificate, PEM, a signature, a network address."""
+    """The proof in a call: a certificate, PEM, a signature, a network address."""
 
     certificate: bytes
     signature: pb.SignedPresence | None
@@ -60,13 +60,13 @@ class Caller(NamedTuple):
 
     @classmethod
     def of(cls, context: Context) -> "Caller":
-        """Return it of a call that came."""
+        """Return the proof in a call."""
         shown = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")
         return cls(shown, _shown_in(context), address_of(context.peer()))
 
 
 class Seats:
-    """Looks callers up; `team` returns who is in the team now."""
+    """Looks callers up; `team` returns the current team."""
 
     def __init__(self, team: Callable[[], Team | Refused], house: House) -> None:
         self._team, self.house = team, house
@@ -79,7 +79,7 @@ class Seats:
     def of(
         self, caller: Caller, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
     ) -> Identified:
-        """Return who calls, or why they may not do this; `sent` may have been signed."""
+        """Return the caller, or the reason of a refusal; `sent` may be signed."""
         team = self._team()
         if isinstance(team, Refused):
             return team
@@ -94,7 +94,7 @@ class Seats:
         return team.allows(caller.certificate, time(), verb, facts, opened)
 
     def why_not(self, seat: Seat, now: Identified) -> str:
-        """Return why somebody who had a seat may not go on, as they are found now."""
+        """Return why a person with a seat may not go on, by the latest lookup."""
         if isinstance(now, Refused):
             return now.why
         return "" if now == seat else _NOT_ANY_MORE.why
@@ -106,7 +106,7 @@ class Seats:
         facts: Facts | None = None,
         sent: Sent | None = None,
     ) -> Seat:
-        """Return who calls, if they may; else end the call, which is counted and recorded."""
+        """Return the permitted caller; else end the call, count and record it."""
         caller = Caller.of(context)
         seat = self.of(caller, verb, facts, sent)
         if isinstance(seat, Refused):
@@ -114,12 +114,12 @@ class Seats:
         return seat
 
     async def turn_away(self, context: Context, caller: Caller, words: str) -> NoReturn:
-        """End a call that may not be made: it is counted, and of many alike one is recorded."""
+        """End a forbidden call: each is counted, and one of many similar ones is recorded."""
         self._told(self._counted_as(caller), caller.address, words)
         await context.abort(grpc.StatusCode.PERMISSION_DENIED, said(words))
 
     async def no_room(self, context: Context, words: str) -> NoReturn:
-        """End a call that is one too many, in the same way."""
+        """End a call beyond the limit, in the same way."""
         who = self.of(caller := Caller.of(context), Verb.WATCH)
         whose = f"{who.device_name} of {who.name}: " if isinstance(who, Seat) else ""
         self._told(TurnedAway.ROOM, caller.address, f"{whose}{words}")
@@ -144,9 +144,10 @@ Answers: TypeAlias = Callable[[Any, Context], Any]
 
 
 class OpenCalls(_Interceptor):
-    """Bounds how many calls are open: of one certificate, and from one address.
+    """Limits the open calls of a certificate, and from an address.
 
-    What one device takes no other may want for: a card that is told is in memory until it is read.
+    A device must not take the places of the others: a card being sent is in memory until it is
+    read.
     """
 
     def __init__(self, seats: Seats) -> None:
@@ -157,7 +158,7 @@ class OpenCalls(_Interceptor):
         return f"<OpenCalls {len(self._open)}>"
 
     async def intercept_service(self, go_on: Any, details: Any) -> Any:  # noqa: ANN401 - gRPC's own
-        """Return what answers a call, where there is room for it."""
+        """Return a call's handler, where there is room."""
         handler = await go_on(details)
         if handler is None:
             return None
@@ -181,53 +182,53 @@ class OpenCalls(_Interceptor):
         context: Context,
     ) -> AsyncIterator[Any]:
         async with self._room(context), aclosing(answer(request, context)) as told:
-            async for one in told:
+            async for message in told:
                 yield one
 
     @asynccontextmanager
     async def _room(self, context: Context) -> AsyncIterator[None]:
         caller = Caller.of(context)
         places = {caller.certificate: OF_DEVICE, caller.address.encode(): FROM_ADDRESS}
-        if any(self._open[one] >= most for one, most in places.items()):
+        if any(self._open[place] >= most for place, most in places.items()):
             await self._seats.no_room(context, "too many of its calls are open")
         self._open.update(places.keys())
         try:
             yield
         finally:
             self._open.subtract(places.keys())
-            for one in places:
+            for place in places:
                 if not self._open[one]:
                     del self._open[one]
 
 
 def address_of(peer: str) -> str:
-    """Return the network address in gRPC's word for who calls: without the port."""
+    """Return the network address in gRPC's peer name, without the port."""
     host = unquote(peer).partition(":")[2].rpartition(":")[0]
     return host.strip("[]")
 
 
 def said(why: str) -> str:
-    """Return words as gRPC can send them with an error."""
+    """Return words in a form that gRPC can send with an error."""
     return why.encode("utf-8", "backslashreplace").decode()[:2000]
 
 
 def as_sent(message: Any, request: bytes) -> tuple[bytes, Any]:  # noqa: ANN401 - a message's class
-    """Return a request as it came, and read."""
+    """Return a request raw and parsed."""
     return request, message.FromString(request)
 
 
 def _shown_in(context: Context) -> pb.SignedPresence | None:
-    """Return the signature that came with a call; None where none did, or nobody can read it."""
+    """Return the signature in a call; None where there is none, or it is not readable."""
     for key, value in context.invocation_metadata() or ():
         if key == HEADER and isinstance(value, bytes) and len(value) <= 2 * LARGEST:
             with suppress(DecodeError):
                 told = pb.SignedPresence.FromString(value)
-                return told if 0 <= told.at < _LATEST else None  # which nan is not
+                return told if 0 <= told.at < _LATEST else None  # false for nan
     return None
 
 
 def operator_of(seat: Seat, context: Context) -> Operator:
-    """Return who sits at a desk that calls."""
+    """Return the operator at a calling desk."""
     opened = ShownBy.SIGNATURE if seat.signed else ShownBy.PASSPHRASE
     shown = ShownBy.OPEN_KEY if seat.closing else opened
     beside = address_of(context.peer()), seat.role.value, shown.value
