@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.support.smalldisk import SmallDisk
 
 PATIENCE = 60.0  # seconds for hooks to end by themselves
+LIFE = 10.0  # seconds that an operator decides, at most
+ASKED = " PreToolUse "  # is in the line with which a request is shown
 SEED = "CRABHOOK_SEED"
 
 
@@ -48,15 +50,28 @@ class Trial:
         finally:
             self.server.__exit__()
 
-    def one_life(self, wave: int, *, wounded: int = 0) -> None:
+    def one_life(self, wave: int, *, wounded: int = 0, met: int = 0) -> None:
         """A server's life: a wave of hooks, decisions, and at some moment it is killed.
 
-        Meanwhile so many hooks are killed too, here and there.
+        Meanwhile so many hooks are killed too, here and there.  The kill waits until as many
+        requests as it is to have `met` are undecided, or until the operator's time is over.
         """
+        operator, asked = self.operator(), self.server.said(ASKED)
         self.server.start()
-        death = threading.Timer(self.chance.uniform(0.05, 1.5), self.server.shoot)
+
+        def undecided() -> int:
+            return self.server.said(ASKED) - asked - operator.typed
+
+        def kill(moment: float, end: float) -> None:
+            time.sleep(moment)
+            while undecided() < met and time.monotonic() < end:
+                time.sleep(0.01)
+            self.server.shoot()
+
+        last = time.monotonic() + LIFE
+        death = threading.Thread(target=kill, args=(self.chance.uniform(0.05, 1.5), last))
         death.start()
-        deciding = self.operator().in_the_background(10)
+        deciding = operator.in_the_background(LIFE)
         self.fleet.launch(min(wave, self.missing()))
         for _ in range(wounded):
             time.sleep(self.chance.uniform(0, 0.1))
