@@ -72,6 +72,7 @@ _TEXT_COMMANDS: Mapping[str, _Command] = {
     **_named(
         home="beginning-of-line", c_a="beginning-of-line", end="end-of-line", c_e="end-of-line"
     ),
+    **_named(c_home="beginning-of-buffer", c_end="end-of-buffer"),
     "enter": _inserts("\n"),
     "tab": _inserts("\t"),
     "up": _by_line(Buffer.cursor_up),
@@ -80,6 +81,11 @@ _TEXT_COMMANDS: Mapping[str, _Command] = {
     "pagedown": _by_line(Buffer.cursor_down, PAGE),
 }
 LINE_KEYS, TEXT_KEYS = frozenset(_LINE_COMMANDS), frozenset(_TEXT_COMMANDS)
+
+
+def _behind_the_last_letter(text: str) -> int:
+    """Return where a person begins to edit: what they add leaves a last line end where it is."""
+    return len(text.rstrip("\n"))
 
 
 class _Input(Buffer):
@@ -91,6 +97,7 @@ class _Input(Buffer):
     def __init__(self, text: str) -> None:
         super().__init__(multiline=True)
         self.text = text
+        self.cursor_position = _behind_the_last_letter(text)
         self._cut = InMemoryClipboard(max_size=YANKED)
         self._last = ""
 
@@ -163,7 +170,6 @@ class LineInput(_Input):
         self._history = history
         self._lines = [*history, text]
         self._line = len(self._lines) - 1
-        self.cursor_position = len(text)
 
     @staticmethod
     def clean(text: str) -> str:
@@ -192,7 +198,7 @@ class LineInput(_Input):
 
 
 class TextInput(_Input):
-    """A text of several lines being edited; the cursor begins at its start."""
+    """A text of several lines being edited."""
 
     commands = _TEXT_COMMANDS
     longest = LONGEST_TEXT
@@ -207,4 +213,4 @@ class TextInput(_Input):
         """Replace the whole text, letter for letter."""
         self.save_to_undo_stack()
         self.text = text
-        self.cursor_position = 0
+        self.cursor_position = _behind_the_last_letter(text)

@@ -12,12 +12,7 @@ from crabhook.ui.full.text_input import LONGEST_TEXT, TEXT_KEYS, UNDONE_LETTERS,
 def editor(marked: str) -> TextInput:
     """Return an editor of a text with its cursor where the mark `|` stands."""
     made = TextInput(marked.replace("|", ""))
-    before = marked.split("|", maxsplit=1)[0]
-    for _ in range(before.count("\n")):
-        made.press("down")
-    made.press("home")
-    for _ in range(len(before.rpartition("\n")[2])):
-        made.press("right")
+    made.cursor_position = marked.index("|")
     return made
 
 
@@ -47,6 +42,8 @@ def marked(edited: TextInput) -> str:
         ("backspace", "|a", "|a"),
         ("delete", "a|\nb", "a|b"),
         ("delete", "a|", "a|"),
+        ("c-home", "a\nb|c", "|a\nbc"),
+        ("c-end", "a|b\nc\n", "ab\nc\n|"),
         ("c-u", "ab|c\nd", "|c\nd"),
         ("c-k", "a|bc\nd", "a|\nd"),
         ("c-w", "one two |x", "one |x"),
@@ -57,6 +54,15 @@ def test_each_key_edits_the_text(key: str, before: str, after: str) -> None:
     assert marked(edited) == before
     assert edited.press(key)
     assert marked(edited) == after
+
+
+@pytest.mark.parametrize("text", ["|", "a|", "a\nb|", "a\nb|\n\n", "a \n\tb |\n"])
+def test_the_cursor_begins_behind_the_last_letter_so_that_a_last_line_end_stays(text: str) -> None:
+    edited = TextInput(text.replace("|", ""))
+    assert marked(edited) == text
+    edited.replace("other")
+    edited.replace(text.replace("|", ""))
+    assert marked(edited) == text
 
 
 def test_a_key_that_is_no_edit_is_left_alone() -> None:
@@ -98,7 +104,7 @@ def test_what_is_added_is_bounded() -> None:
 def test_another_text_takes_the_place_of_all() -> None:
     edited = editor("a\nb|")
     edited.replace("c")
-    assert marked(edited) == "|c"
+    assert marked(edited) == "c|"
 
 
 @given(st.text(alphabet="ab \n日\x1b"), st.lists(st.sampled_from([*sorted(TEXT_KEYS), "x"])))
@@ -137,7 +143,7 @@ def test_lines_cut_one_after_the_other_leave_none_behind() -> None:
 def test_what_is_kept_of_a_large_text_for_undo_is_bounded() -> None:
     edited = TextInput("x" * LONGEST_TEXT)
     for _ in range(2 * UNDONE_LETTERS // LONGEST_TEXT):
-        edited.press("delete")
+        edited.press("backspace")
     for _ in range(2 * UNDONE_LETTERS // LONGEST_TEXT):
         edited.press("c-z")
     assert len(edited.text) == LONGEST_TEXT - UNDONE_LETTERS // LONGEST_TEXT

@@ -31,6 +31,8 @@ from crabhook.ui.text.safe import TAB
 
 _FILES = {"command": "command.sh", "plan": "plan.md"}
 _NEW_TEXTS = ("new_string", "content", "new_source")  # fields that hold what a file will
+_STRING = r'"(?:[^"\\\n]|\\.)*'
+_FIRST_VALUE = re.compile(rf'^ +(?:{_STRING}": )?(?:{_STRING}|[\w.+-]+)(?="?,?$)', re.MULTILINE)
 _MOST_LISTED = 8  # texts of an input that are offered to be edited as lines
 
 
@@ -141,8 +143,8 @@ def edit_of(card: Card, path: Path | None = None) -> Edit:
         made = _of_input(card, tool, next(iter(text_paths(tool)), ()) if path is None else path)
     if len(made.old) > LONGEST_TEXT:
         raise RewriteError(f"the {made.subject} is too long to be edited here")
-    if "\n" not in made.old:  # of several lines the first is what tells where one is
-        made.editor.cursor_position = len(made.old)
+    if not made.path and made.old[:1] in ("{", "[") and (found := _FIRST_VALUE.search(made.old)):
+        made.editor.cursor_position = found.end()
     return made
 
 

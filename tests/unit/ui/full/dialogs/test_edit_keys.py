@@ -64,11 +64,29 @@ def test_a_change_of_a_file_is_edited_in_real_lines_and_that_field_alone_is_anot
     sitting.wait()
     sitting.press("enter")  # where the rules or the risk want a second yes
     ((_, decision),) = sitting.decided()
-    several = "\n" in before[field]  # then the cursor begins at the first line, else at the end
-    assert decision.updated_input == {
-        **before,
-        field: NEW + before[field] if several else before[field] + NEW,
-    }
+    text = before[field].rstrip("\n")  # the cursor begins behind its last letter
+    assert decision.updated_input == {**before, field: text + NEW + before[field][len(text) :]}
+
+
+@pytest.mark.parametrize(
+    ("tool_input", "marked"),
+    [
+        ({"query": 'a "b"', "n": 7}, '{\n  "query": "a \\"b\\"|",\n  "n": 7\n}'),
+        ({"deep": {"n": [-1.5, 2]}}, '{\n  "deep": {\n    "n": [\n      -1.5|,\n      2\n    ]\n  }\n}'),
+        ({"one": ""}, '{\n  "one": "|"\n}'),
+        ({"one": [], "two": None}, '{\n  "one": [],\n  "two": null|\n}'),
+        ({}, "{}|"),
+    ],
+)  # fmt: skip
+def test_in_json_the_cursor_begins_behind_the_first_value(tool_input: object, marked: str) -> None:
+    sitting = Sitting()
+    sitting.ask(tool_name="mcp__db__query", tool_input=tool_input)
+    sitting.wait()
+    sitting.press("e")
+    edit = sitting.screen.focus.edit
+    assert edit is not None
+    here = edit.editor.document
+    assert f"{here.text_before_cursor}|{here.text_after_cursor}" == marked
 
 
 EDITS = {
@@ -83,25 +101,25 @@ EDITS = {
 @pytest.mark.parametrize(
     ("tool", "tool_input", "keys", "changed"),
     [
-        ("MultiEdit", EDITS, "1", (("edits", 0, "new_string"), "xb\nc")),
+        ("MultiEdit", EDITS, "1", (("edits", 0, "new_string"), "b\ncx")),
         ("MultiEdit", EDITS, "2", (("edits", 1, "new_string"), "x")),
         (
             "NotebookEdit",
             {"notebook_path": "/n", "new_source": "1\n"},
             "",
-            (("new_source",), "x1\n"),
+            (("new_source",), "1x\n"),
         ),
         (
             "mcp__mail__send",
             {"to": ["ann"], "mail": {"subject": "s", "body": "Dear\nBob"}},
             "",
-            (("mail", "body"), "xDear\nBob"),
+            (("mail", "body"), "Dear\nBobx"),
         ),
         (
             "mcp__mail__send",
             {"one": "a\n", "deep": [{"two": "b\n"}]},
             "2",
-            (("deep", 0, "two"), "xb\n"),
+            (("deep", 0, "two"), "bx\n"),
         ),
     ],
 )
@@ -153,7 +171,7 @@ def test_what_was_begun_as_lines_and_as_json_is_kept_apart() -> None:
         sitting.press("escape")
         sitting.wait()
     sitting.press("e")
-    assert "│ xone" in sitting.text()
+    assert "│ onex" in sitting.text()
 
 
 def change(sitting: Sitting, text: str) -> None:

@@ -59,16 +59,16 @@ def test_no_row_is_too_wide_or_unsafe(text: str) -> None:
 
 def test_what_is_edited_is_behind_the_bar_of_an_agents_text() -> None:
     rows = ["".join(text for _, text in line) for line in lines(edit_content(editing("a\nb")))]
-    assert rows == ["│ a", "│ b"]
+    assert rows == ["│ a", "│ b "]  # the cursor is behind the last letter
 
 
 def test_a_line_is_another_item_when_it_or_the_cursor_in_it_changes() -> None:
     edit = editing("ab\ncd")
     content = edit_content(edit)
     first, second = content.item(0).key, content.item(1).key
-    edit.editor.press("right")
-    assert content.item(0).key != first
-    assert content.item(1).key == second
+    edit.editor.press("left")
+    assert content.item(0).key == first
+    assert content.item(1).key != second
 
 
 def test_a_difference_takes_out_and_puts_in_and_is_another_when_it_changes() -> None:
