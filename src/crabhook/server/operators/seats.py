@@ -183,7 +183,7 @@ class OpenCalls(_Interceptor):
     ) -> AsyncIterator[Any]:
         async with self._room(context), aclosing(answer(request, context)) as told:
             async for message in told:
-                yield one
+                yield message
 
     @asynccontextmanager
     async def _room(self, context: Context) -> AsyncIterator[None]:
@@ -197,8 +197,8 @@ class OpenCalls(_Interceptor):
         finally:
             self._open.subtract(places.keys())
             for place in places:
-                if not self._open[one]:
-                    del self._open[one]
+                if not self._open[place]:
+                    del self._open[place]
 
 
 def address_of(peer: str) -> str:
