@@ -46,18 +46,16 @@ class Tools:
 class Platform:
     """One agent: its tables, and the functions that read and write its hook protocol.
 
-    `name` is what a client gives with `--platform`, `program` what starts the agent, and
-    `package` the folder with the parts that are loaded when they are first needed.
+    `name` is for `--platform`, `program` starts the agent, and `package` has the parts that are
+    loaded on first use.
 
-    `read` returns the event in a hook's standard input, or raises PayloadError.  `held` says
-    when an event waits for the operator under a stance.  `asks` says whether the event itself
-    asks a person something, so that no blanket allow answers it.  `choices` returns what the
-    event can be told; what it cannot, `check` refuses with DecisionError, saying why.  `write`
-    returns the decision in the event's words.  `outcome` returns how a call went that was
-    answered at the agent.  `limits` returns, a sentence each, what a decision will not bring
-    about that an operator would take for granted.  `compared` returns what of a call's input
-    has to be the same when it runs, by name: all, but for what the agent itself changes.
-    `by_person` says whether a person wrote a prompt, and not the agent's own program.
+    `read` returns the event in a hook's standard input, or raises PayloadError. `held`: when an
+    event waits for the operator under a stance. `asks`: whether the event itself asks a person, so
+    that no blanket allow answers it. `choices`: what the event can be told; `check` refuses the
+    rest with DecisionError. `write`: the decision in the event's words. `outcome`: the result of a
+    call answered at the agent. `limits`: sentences about effects that an operator would expect but
+    a decision does not have. `compared`: the parts of a call's input, by name, that must be the
+    same when it runs. `by_person`: whether a person wrote a prompt, not the agent's own program.
     """
 
     name: str
@@ -169,13 +167,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One agent: how it is made ready and started, and how its model is spoken to.
+    """How to set up and start one agent for a test, and how its scripted model speaks.
 
-    `home`, given the project's folder and the model's base URL, returns the files that are there
-    after a person has been through every first-run dialog: a text, or members of a JSON file that
-    may hold the hooks.  `command` is what stands between the program and the prompt, in a run in
-    which nothing but a hook says no.  `answer` is the model's, None for a request that it does
-    not know.  `environment` may name the base URL as {model}.
+    `home`, given the project's folder and the model's base URL, returns the files of a user who has
+    finished every first-run dialog: a text, or members of a JSON file that may have hooks.
+    `command` comes between program and prompt, for a run in which only a hook says no. `answer` is
+    the model's, None for an unknown request. `environment` may name the base URL as {model}.
     """
 
     home: Callable[[Path, str], Mapping[str, str | Mapping[str, object]]]

@@ -25,25 +25,19 @@ from datetime import datetime
 from typing import Any
 
 from crabhook.model.card import Level
+from crabhook.policy import rule
 from crabhook.policy.matcher import Matcher, parse_matcher
-from crabhook.policy.rule import (
-    RiskRule,
-    Rule,
-    RuleFileError,
-    RuleScope,
-    RuleSet,
-    RuleVerdict,
-    Trust,
-)
 
 MAX_BYTES = 8 * 1024 * 1024
 _RULE_KEYS = ("verdict", "match", "note", "scope", "expires")
 _RISK_KEYS = ("match", "level", "words")
 _KEYS = ("rule", "unprotect", "risk")
-_SCOPE_KEYS = tuple(field.name for field in fields(RuleScope))
+_SCOPE_KEYS = tuple(field.name for field in fields(rule.RuleScope))
 
 
-def read_rules(text: str, name: str, folder: str = "", trust: Trust = Trust.FULL) -> RuleSet:
+def read_rules(
+    text: str, name: str, folder: str = "", trust: rule.Trust = rule.Trust.FULL
+) -> rule.RuleSet:
     """Return the rules in a file's text.
 
     `name` is the file's name in errors and rulings. `folder` is the project of the file, empty for
@@ -61,7 +55,7 @@ class _Reader:
         self._project = project
         self._lines = FileLines(text)
 
-    def read(self, folder: str, trust: Trust) -> RuleSet:
+    def read(self, folder: str, trust: rule.Trust) -> rule.RuleSet:
         """Return the file's rules."""
         tables = self._toml()
         for key in tables:
@@ -71,7 +65,7 @@ class _Reader:
         rules = tuple(self._rule(*one) for one in enumerate(self._listed(tables, "rule")))
         risks = tuple(self._risk(*one) for one in enumerate(self._listed(tables, "risk")))
         unprotect = self._unprotect(tables.get("unprotect", []))
-        return RuleSet(rules, folder, trust, unprotect, risks)
+        return rule.RuleSet(rules, folder, trust, unprotect, risks)
 
     def _listed(self, tables: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
         listed = tables.get(name, [])
@@ -79,7 +73,7 @@ class _Reader:
             raise self._wrong(self._lines.of_key(name), f"{name}s are tables, as in [[{name}]]")
         return listed
 
-    def _risk(self, number: int, table: Mapping[str, Any]) -> RiskRule:
+    def _risk(self, number: int, table: Mapping[str, Any]) -> rule.RiskRule:
         lines = FileLines(self._text, "risk")
         for key in (*table, *_RISK_KEYS):
             line = lines.of_rule(number, key if key in table else "")
@@ -101,7 +95,7 @@ class _Reader:
         if self._project and level is Level.NONE:
             line = lines.of_rule(number, "level")
             raise self._wrong(line, "level must be 1 or 2: a project's file may only raise a risk")
-        return RiskRule(level, words, texts, matchers, self._name, lines.of_rule(number))
+        return rule.RiskRule(level, words, texts, matchers, self._name, lines.of_rule(number))
 
     def _toml(self) -> dict[str, Any]:
         if len(self._text) > MAX_BYTES:
@@ -113,7 +107,7 @@ class _Reader:
         except RecursionError as error:
             raise self._wrong(1, "not TOML that can be read: it is nested too deeply") from error
 
-    def _rule(self, number: int, table: Mapping[str, Any]) -> Rule:
+    def _rule(self, number: int, table: Mapping[str, Any]) -> rule.Rule:
         values: dict[str, Any] = {}
         for key, value in table.items():
             if key not in _READERS:
@@ -124,14 +118,14 @@ class _Reader:
         for key in ("verdict", "match"):
             if key not in values:
                 raise self._wrong(line, f"the rule has no {key}")
-        verdict: RuleVerdict = values["verdict"]
+        verdict: rule.RuleVerdict = values["verdict"]
         texts: tuple[str, ...] = values["match"]
         matchers = tuple(self._matcher(number, text, verdict) for text in texts)
         note, expires = values.get("note", ""), values.get("expires")
-        scope = values.get("scope", RuleScope())
-        return Rule(verdict, texts, matchers, note, scope, expires, self._name, line)
+        scope = values.get("scope", rule.RuleScope())
+        return rule.Rule(verdict, texts, matchers, note, scope, expires, self._name, line)
 
-    def _matcher(self, number: int, text: str, verdict: RuleVerdict) -> Matcher:
+    def _matcher(self, number: int, text: str, verdict: rule.RuleVerdict) -> Matcher:
         try:
             return parse_matcher(text, restricts=verdict.restricts)
         except ValueError as error:
@@ -163,15 +157,15 @@ class _Reader:
                 raise self._wrong(line, f"nothing protected is called {name!r}; known are: {known}")
         return frozenset(names)
 
-    def _wrong(self, line: int, what: str) -> RuleFileError:
-        return RuleFileError(self._name, line, what)
+    def _wrong(self, line: int, what: str) -> rule.RuleFileError:
+        return rule.RuleFileError(self._name, line, what)
 
 
-def _verdict(value: object) -> RuleVerdict:
+def _verdict(value: object) -> rule.RuleVerdict:
     try:
-        return RuleVerdict(str(value))
+        return rule.RuleVerdict(str(value))
     except ValueError:
-        raise ValueError(f"must be one of: {', '.join(RuleVerdict)}") from None
+        raise ValueError(f"must be one of: {', '.join(rule.RuleVerdict)}") from None
 
 
 def _text(value: object) -> str:
@@ -187,13 +181,13 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(_text, listed))
 
 
-def _scope(value: object) -> RuleScope:
+def _scope(value: object) -> rule.RuleScope:
     if not isinstance(value, dict):
         raise ValueError('must be a table, as in { mode = "plan" }')  # noqa: TRY004 - as above
     for key in value:
         if key not in _SCOPE_KEYS:
             raise ValueError(f"has no {key!r}; known are: {', '.join(_SCOPE_KEYS)}")
-    scope = RuleScope(**{key: _texts(one) for key, one in value.items()})
+    scope = rule.RuleScope(**{key: _texts(one) for key, one in value.items()})
     if any(not folder.startswith(("/", "~/")) and folder != "~" for folder in scope.project):
         raise ValueError("names a project that is not an absolute path")
     return scope

@@ -123,7 +123,7 @@ def _value(value: object) -> str:
 
 
 class JsonLines(logging.Formatter):
-    """One object a line: time, level, logger, what, and what is told beside."""
+    """Writes each line as a JSON object: time, level, logger, text, and further fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as a line of JSON."""

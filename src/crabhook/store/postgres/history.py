@@ -11,16 +11,7 @@ from pathlib import Path
 from re import sub
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from crabhook.store.interface import (
-    ALL,
-    Agent,
-    CorruptError,
-    NoRecordError,
-    Proposal,
-    Query,
-    StoreError,
-    UnreachableError,
-)
+from crabhook.store import interface
 from crabhook.store.postgres.journal import head_path
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.tables import documents_in, marked, unmarked, version_of
@@ -48,7 +39,7 @@ class PgHistory(AbstractContextManager["PgHistory"]):
     def __init__(self, url: str, beside: Path | None = None) -> None:
         self._line = Line(url)
         self._beside = beside
-        self._kept: Head | CorruptError | None = GENESIS
+        self._kept: Head | interface.CorruptError | None = GENESIS
         try:
             self._connection = self._line.wait(self._open())
         except BaseException:
@@ -64,7 +55,7 @@ class PgHistory(AbstractContextManager["PgHistory"]):
                     name = await connection.fetchval("SELECT id FROM head")
                     try:
                         self._kept = HeadFile(head_path(self._beside, name)).read() or GENESIS
-                    except CorruptError as error:
+                    except interface.CorruptError as error:
                         self._kept = error
                 await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 await connection.execute("SELECT FROM head")
@@ -76,14 +67,16 @@ class PgHistory(AbstractContextManager["PgHistory"]):
     async def _begun(self, connection: "Connection") -> None:
         if not await version_of(connection):
             where = shown(self._line.url)
-            raise NoRecordError(f"there is no record in {where} yet; `crabhook serve` begins one")
+            raise interface.NoRecordError(
+                f"there is no record in {where} yet; `crabhook serve` begins one"
+            )
 
     def __exit__(self, *_: object) -> None:
-        with suppress(StoreError):
+        with suppress(interface.StoreError):
             self._line.wait(self._connection.close(timeout=1), ANSWER_WITHIN)
         self._line.close()
 
-    def find(self, query: Query = ALL) -> Iterator[Record]:
+    def find(self, query: interface.Query = interface.ALL) -> Iterator[Record]:
         """Return the records that match `query`, in order."""
         tool = sub(r"([\\%_])", r"\\\1", query.tool).replace("*", "%")
         text, values = clauses(query, ("tool LIKE ?", tool))
@@ -92,7 +85,7 @@ class PgHistory(AbstractContextManager["PgHistory"]):
 
     def kept_head(self) -> Head | None:
         """Return the head kept here, read before this view; GENESIS if there was none."""
-        if isinstance(self._kept, CorruptError):
+        if isinstance(self._kept, interface.CorruptError):
             raise self._kept
         return self._kept
 
@@ -118,10 +111,10 @@ class PgHistory(AbstractContextManager["PgHistory"]):
             return {}
         return self._ask(documents_in(self._connection))
 
-    def agents(self) -> Iterator[Agent]:
+    def agents(self) -> Iterator[interface.Agent]:
         """Return the sessions' agents, the latest first."""
         for row in self._rows("SELECT * FROM agent ORDER BY last DESC"):
-            yield Agent(*map(unmarked, row))
+            yield interface.Agent(*map(unmarked, row))
 
     def _rows(self, text: str, values: list[object] | None = None) -> Iterator[tuple[Any, ...]]:
         cursor = self._ask(
@@ -177,7 +170,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 
 
-def propose(url: str, proposal: Proposal, within: float = ANSWERED_WITHIN) -> str:
+def propose(url: str, proposal: interface.Proposal, within: float = ANSWERED_WITHIN) -> str:
     """Propose a document; return why the writer refused it, or nothing.
 
     Raises StoreError, and then the outcome is unknown.
@@ -189,7 +182,7 @@ def propose(url: str, proposal: Proposal, within: float = ANSWERED_WITHIN) -> st
         line.close()
 
 
-async def _proposed(url: str, proposal: Proposal, within: float) -> str:
+async def _proposed(url: str, proposal: interface.Proposal, within: float) -> str:
     connection = await connect(url)
     values = (proposal.id, proposal.document, proposal.follows, proposal.text)
     try:
@@ -207,7 +200,7 @@ async def _proposed(url: str, proposal: Proposal, within: float) -> str:
         connection.terminate()
 
 
-async def _heard(connection: "Connection", proposal: Proposal) -> str:
+async def _heard(connection: "Connection", proposal: interface.Proposal) -> str:
     while True:
         text = "SELECT answer FROM proposal WHERE id = $1 AND answer IS NOT NULL"
         row = await connection.fetchrow(text, proposal.id)
@@ -216,11 +209,11 @@ async def _heard(connection: "Connection", proposal: Proposal) -> str:
         await asyncio.sleep(_LOOK_EVERY)
 
 
-async def _unanswered(connection: "Connection", url: str, proposal: Proposal) -> str:
+async def _unanswered(connection: "Connection", url: str, proposal: interface.Proposal) -> str:
     """Return nothing if it became the document before its writer could answer."""
     now = (await documents_in(connection)).get(proposal.document)
     if now is not None and (now.version, now.text) == (proposal.follows + 1, proposal.text):
         return ""
-    raise UnreachableError(
+    raise interface.UnreachableError(
         f"no server that writes the record in {shown(url)} answers: begin one, and try again"
     )

@@ -12,17 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
+from crabhook.store import interface
 from crabhook.store.change import Recovered, carried
-from crabhook.store.interface import (
-    ALL,
-    Agent,
-    Batch,
-    CorruptError,
-    Pace,
-    Proposal,
-    Query,
-    StoreError,
-)
 from crabhook.store.record import (
     COLUMNS,
     GENESIS,
@@ -34,23 +25,7 @@ from crabhook.store.record import (
     as_hash,
 )
 from crabhook.store.sql import DOCUMENTS, clauses, cut_among, without_decision
-from crabhook.store.sqlite.files import (
-    DATABASE,
-    HEAD,
-    KEY,
-    LOCK,
-    READING,
-    HeadFile,
-    WriterLock,
-    connect,
-    connected,
-    load_key,
-    private,
-    put,
-    speaking_of,
-    synced,
-    transaction,
-)
+from crabhook.store.sqlite import files
 from crabhook.store.sqlite.tables import FORGET, Owners, apply, check, recovered
 
 WAL_CLEARED = 4_000_000  # bytes of log at which an anchor clears it
@@ -70,21 +45,21 @@ class SqliteJournal:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / DATABASE
-        self._head_file = HeadFile(folder / HEAD)
+        self.path = folder / files.DATABASE
+        self._head_file = files.HeadFile(folder / files.HEAD)
         self._kept: Head | None = None  # the kept head, as far as known
-        private(folder)
+        files.private(folder)
         with ExitStack() as opened:
-            lock = WriterLock(folder / LOCK)
+            lock = files.WriterLock(folder / files.LOCK)
             opened.callback(lock.release)
-            self.key = load_key(folder / KEY)
-            self._connection = connected(self.path)
+            self.key = files.load_key(folder / files.KEY)
+            self._connection = files.connected(self.path)
             opened.callback(self._connection.close)
             self._owners = Owners(self._connection)
             self._opened = opened.pop_all()
 
     shared = False
-    pace = Pace()
+    pace = interface.Pace()
     trouble = ""
 
     def heed(self) -> None:
@@ -93,26 +68,26 @@ class SqliteJournal:
     def take_over(self, key: bytes, recovered: Recovered) -> None:
         """Copy what an empty record gets from another beside its records: key and requests."""
         self.key = key
-        with speaking_of(self.path):
-            put(self.path.with_name(KEY), key)
-        with transaction(self._connection, self.path):
+        with files.speaking_of(self.path):
+            files.put(self.path.with_name(files.KEY), key)
+        with files.transaction(self._connection, self.path):
             apply(self._connection, carried(recovered), self._owners)
 
     def head(self) -> Head:
         """Return the number, hash and time of the last record."""
-        with speaking_of(self.path):
+        with files.speaking_of(self.path):
             row = self._connection.execute(_LAST).fetchone()
         return Head(row[0], as_hash(row[1]), str(row[2])) if row else GENESIS
 
     def hash_of(self, seq: int) -> bytes | None:
         """Return the hash of one record; None if it is missing."""
-        with speaking_of(self.path):
+        with files.speaking_of(self.path):
             row = self._connection.execute(_HASH_OF, (seq,)).fetchone()
         return as_hash(row[0]) if row else None
 
-    def commit(self, batch: Batch) -> None:
+    def commit(self, batch: interface.Batch) -> None:
         """Write a batch; after this a kill loses none of it."""
-        with transaction(self._connection, self.path):
+        with files.transaction(self._connection, self.path):
             self._connection.executemany(_INSERT, [record.row() for record in batch.records])
             for change in batch.changes:
                 apply(self._connection, change, self._owners)
@@ -123,20 +98,20 @@ class SqliteJournal:
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
-        with speaking_of(self.path):
+        with files.speaking_of(self.path):
             return self._owners.is_anothers(request_id, secret)
 
     def recover(self, now: float) -> Recovered:
         """Return the waiting requests, and recent or owed answers."""
-        with speaking_of(self.path):
+        with files.speaking_of(self.path):
             return recovered(self._connection, now - ANSWER_KEPT_FOR)
 
     def documents(self) -> Mapping[str, Document]:
         """Return the documents of a shared record that was moved here."""
-        with speaking_of(self.path):
+        with files.speaking_of(self.path):
             return {row[0]: Document(*row) for row in self._connection.execute(DOCUMENTS)}
 
-    def proposals(self) -> Sequence[Proposal]:
+    def proposals(self) -> Sequence[interface.Proposal]:
         """Return nothing: on a single machine the owner edits the files."""
         return ()
 
@@ -145,7 +120,7 @@ class SqliteJournal:
 
     def forget_answers(self, before: float) -> int:
         """Delete answers decided before this wall time that are not owed; return their number."""
-        with transaction(self._connection, self.path):
+        with files.transaction(self._connection, self.path):
             return self._connection.execute(FORGET, (before,)).rowcount
 
     def kept_head(self) -> Head | None:
@@ -155,24 +130,24 @@ class SqliteJournal:
 
     def anchor(self, head: Head) -> None:
         """Make all records safe from a power cut, then keep `head` apart from them."""
-        size = synced(self.path.with_name(f"{self.path.name}-wal"))
+        size = files.synced(self.path.with_name(f"{self.path.name}-wal"))
         if head != self._kept:
             self._head_file.keep(head)
             self._kept = head
         if size > WAL_CLEARED:
-            with speaking_of(self.path), closing(connect(self.path)) as other:
+            with files.speaking_of(self.path), closing(files.connect(self.path)) as other:
                 other.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def next_cut(self, retention: Retention, now: float, at_most: int) -> Cut | None:
         """Return at most so many records to remove, never the last; None for none."""
-        with speaking_of(self.path):
+        with files.speaking_of(self.path):
             oldest = self._connection.execute(_OLDEST, (at_most + 1,)).fetchall()
             large = self._used() > retention.size
         return cut_among(oldest, retention, now, large=large)
 
     def give_back(self) -> None:
         """Return some free pages to the disk, when there are many."""
-        with speaking_of(self.path):
+        with files.speaking_of(self.path):
             free, pages = (self._pragma(f"{of}_count") for of in ("freelist", "page"))
             if free > max(_VACUUM_PAGES, pages // 10):
                 vacuum = f"PRAGMA incremental_vacuum({_VACUUM_PAGES})"
@@ -199,18 +174,22 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
     """A view of the record in `folder`; raises a StoreError without a readable one."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / DATABASE
-        self._kept: Head | CorruptError | None
+        self._path = folder / files.DATABASE
+        self._kept: Head | interface.CorruptError | None
         try:
-            self._kept = HeadFile(folder / HEAD).read()  # read before the record, so it never leads
-        except CorruptError as error:
+            self._kept = files.HeadFile(
+                folder / files.HEAD
+            ).read()  # read before the record, so it never leads
+        except interface.CorruptError as error:
             self._kept = error
         if not self._path.exists():
-            raise StoreError(f"there is no record {self._path} yet; `crabhook serve` begins one")
-        with speaking_of(self._path, READING):
+            raise interface.StoreError(
+                f"there is no record {self._path} yet; `crabhook serve` begins one"
+            )
+        with files.speaking_of(self._path, files.READING):
             self._connection = _opened(self._path)
         try:
-            with speaking_of(self._path, READING):
+            with files.speaking_of(self._path, files.READING):
                 check(self._connection)
                 self._connection.execute("BEGIN")
                 self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -221,19 +200,19 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def find(self, query: Query = ALL) -> Iterator[Record]:
+    def find(self, query: interface.Query = interface.ALL) -> Iterator[Record]:
         """Return the records that match `query`, in order."""
         tool = query.tool.replace("[", "[[]").replace("?", "[?]")  # only `*` is special
         text, values = clauses(query, ("tool GLOB ?", tool))
         for row in self._rows(f"{_SELECT} {text}", values):
             record = Record(*row)
             if not isinstance(record.seq, int):  # the table's own definition is damaged
-                raise CorruptError("the database is damaged: a record without a number")
+                raise interface.CorruptError("the database is damaged: a record without a number")
             yield record if isinstance(row[-1], bytes) else replace(record, hash=as_hash(row[-1]))
 
     def kept_head(self) -> Head | None:
         """Return the head kept apart, read before this view, so that it never leads the record."""
-        if isinstance(self._kept, CorruptError):
+        if isinstance(self._kept, interface.CorruptError):
             raise self._kept
         return self._kept
 
@@ -258,13 +237,13 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
             return {}
         return {str(row[0]): Document(*row) for row in self._rows(DOCUMENTS)}
 
-    def agents(self) -> Iterator[Agent]:
+    def agents(self) -> Iterator[interface.Agent]:
         """Return the sessions' agents, the latest first."""
         for row in self._rows("SELECT * FROM agent ORDER BY last DESC"):
-            yield Agent(*row)
+            yield interface.Agent(*row)
 
     def _rows(self, text: str, values: list[object] | None = None) -> Iterator[tuple[Any, ...]]:
-        with speaking_of(self._path, READING):
+        with files.speaking_of(self._path, files.READING):
             cursor = self._connection.execute(text, values or ())
             yield from iter(cursor.fetchone, None)  # a separate cursor would be closed too late
 

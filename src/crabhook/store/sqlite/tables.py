@@ -10,18 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crabhook.broker.pending import same_secret
+from crabhook.store import sql
 from crabhook.store.change import Answer, Change, Halt, Recovered, Waiting
 from crabhook.store.interface import ForeignError, TicketError
 from crabhook.store.record import Document
-from crabhook.store.sql import (
-    DOCUMENTS,
-    answer_in,
-    answer_row,
-    document_row,
-    halt_row,
-    waiting_in,
-    waiting_row,
-)
 
 APPLICATION = 0x43524142  # "CRAB": marks a file as our record
 
@@ -138,20 +130,20 @@ def apply(connection: sqlite3.Connection, change: Change, owners: Owners) -> Non
     for ticket in tickets:
         owners.claim(ticket.request_id, ticket.secret)
     for waiting in change.waiting:
-        connection.execute(_WAIT, waiting_row(waiting))
+        connection.execute(_WAIT, sql.waiting_row(waiting))
     for request_id in change.ended:
         connection.execute(_ENDED, (request_id,))
     for answer in change.answers:
-        connection.execute(_ANSWER, answer_row(answer))
+        connection.execute(_ANSWER, sql.answer_row(answer))
     for request_id, whole in change.delivered:
         connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
     if change.halts is not None:
         connection.execute("DELETE FROM halt")
-        rows = map(halt_row, change.halts)
+        rows = map(sql.halt_row, change.halts)
         connection.executemany("INSERT OR REPLACE INTO halt VALUES (?, ?)", rows)
     for document in change.documents:
         connection.execute(
-            "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)", document_row(document)
+            "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)", sql.document_row(document)
         )
     cards = [entry.card for entry in change.entries if entry.card is not None]
     cards += [waiting.card for waiting in change.waiting]
@@ -171,9 +163,9 @@ def recovered(connection: sqlite3.Connection, since: float) -> Recovered:
     (card,) = connection.execute("SELECT value FROM counter WHERE name = 'card'").fetchone()
     halts = connection.execute("SELECT session, why FROM halt ORDER BY session").fetchall()
     return Recovered(
-        tuple(map(waiting_in, waiting)),
-        tuple(map(answer_in, answers)),
+        tuple(map(sql.waiting_in, waiting)),
+        tuple(map(sql.answer_in, answers)),
         int(card),
         tuple(Halt(*row) for row in halts),
-        tuple(Document(*row) for row in connection.execute(DOCUMENTS)),
+        tuple(Document(*row) for row in connection.execute(sql.DOCUMENTS)),
     )

@@ -13,7 +13,7 @@ from crabhook.ui.full.text_input import LineInput, TextInput
 
 @dataclass(slots=True)
 class Finder:
-    """What is typed to find keys by their words, since when, and the row stood on."""
+    """The typed words of a search for keys, its start time, and the selected row."""
 
     since: float
     box: LineInput = field(default_factory=lambda: LineInput([]))
@@ -26,7 +26,7 @@ class Finder:
         return tuple(self.box.text.lower().split())
 
     def row(self, count: int) -> int:
-        """Return the row stood on among so many; another text begins at the first."""
+        """Return the selected row among so many; a new text selects the first."""
         if self.box.text != self._sought:
             self.cursor, self._sought = 0, self.box.text
         self.cursor = max(min(self.cursor, count - 1), 0)

@@ -145,9 +145,9 @@ def suggested_rows(card: Card) -> Iterator[Row]:
 Write: TypeAlias = Callable[[str], Awaitable[None]]
 
 BACKLOG = 2_000  # untold things kept for a reader who has stopped reading
-WITHIN = 0.05  # seconds after which what went by is told
-AT_ONCE = 64  # lines, or a few more, in one piece: a flood is told in few writes
-_ENDED_REMEMBERED = 1_000  # ended cards, so that what is told of them is told once
+WITHIN = 0.05  # seconds before passed events are printed
+AT_ONCE = 64  # lines, or a few more, in one write: a flood needs few writes
+_ENDED_REMEMBERED = 1_000  # ended cards, so that each end is printed once
 
 
 PROGRAMS = Format()
@@ -283,7 +283,7 @@ class OutputQueue:
                 self._left_out += 1
             else:
                 self._queue[object()] = news
-            if news.event.platform and not news.alarm:  # what went by is told in few writes
+            if news.event.platform and not news.alarm:  # passed events share few writes
                 if not before:
                     asyncio.get_running_loop().call_later(WITHIN, self._stirred.set)
                 return
@@ -302,7 +302,7 @@ class OutputQueue:
             await self._written.wait()
 
     def close(self) -> None:
-        """End `write_to` once all is told."""
+        """End `write_to` once everything is printed."""
         self._closed = True
         self._stirred.set()
 

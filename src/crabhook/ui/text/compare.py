@@ -11,7 +11,7 @@ _LIKE = 0.5  # the part of two lines that must be alike for their words to be co
 
 
 class Side(StrEnum):
-    """What becomes of a line: the sign before it in a unified diff."""
+    """A line's fate: its sign in a unified diff."""
 
     KEPT = " "
     REMOVED = "-"

@@ -18,7 +18,7 @@ from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 from crabhook.ui.text.safe import EMPTY_SHOWN
 
-MOST_LINES = 5_000  # of a plan that can be stood on; more is no plan that a person reads
+MOST_LINES = 5_000  # of a plan to go through; nobody reads a longer plan line by line
 _QUOTED = 300  # letters of a line that are quoted back
 _OPENING = "The plan is not approved as it is. Change it as these notes say, then present it again."
 
@@ -87,7 +87,7 @@ class PlanNotes:
 
     @property
     def whole(self) -> bool:
-        """Whether every line of the plan can be stood on."""
+        """Whether the operator can go to every line of the plan."""
         return len(self.lines) < MOST_LINES
 
     def move(self, step: int) -> None:
@@ -104,7 +104,7 @@ class PlanNotes:
         return self._notes.get(place, "")
 
     def write(self, text: str) -> None:
-        """Note this on the line stood on; an empty text takes the note back."""
+        """Note this on the operator's line; an empty text takes the note back."""
         self._notes.pop(self.at, None)
         if text.strip():
             self._notes[self.at] = text.strip()

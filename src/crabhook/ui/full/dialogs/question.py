@@ -64,7 +64,7 @@ class Form:
 
     @property
     def beyond(self) -> int:
-        """Which row below the options is stood on: 0 own words, 1 the note; negative for none."""
+        """The operator's row below the options: 0 own words, 1 the note; negative for none."""
         return self.draft.cursor - len(self.question.options)
 
     @property

@@ -159,7 +159,7 @@ def view_title(screen: Screen, spell: Speller) -> str:
 
 
 def view_content(screen: Screen) -> Content | None:
-    """Return all of the row that is stood on."""
+    """Return the whole of the selected row."""
     if screen.focus.view is Mode.SESSIONS:
         view = screen.sessions.chosen
         return None if view is None else _session(view, screen.desk.now())

@@ -22,7 +22,7 @@ class Listing(ABC, Generic[Row]):
     def __init__(self) -> None:
         self._key: Hashable = None
         self._place = self._top = 0
-        self._scrolled = False  # away from the row stood on, until another is
+        self._scrolled = False  # away from the selected row, until another one is selected
         self.page = 10  # rows that were in view last
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Listing(ABC, Generic[Row]):
 
     @property
     def chosen(self) -> Row | None:
-        """The row stood on; None where there is none."""
+        """The selected row; None if there is none."""
         rows = self.rows()
         return rows[self.place()] if rows else None
 
@@ -166,7 +166,7 @@ class History(Listing[Past]):
             self._ask(0, self._take_new)
 
     def open(self) -> None:
-        """Have the entry stood on read whole."""
+        """Read the whole selected entry."""
         self.whole = None
         if (entry := self.chosen) is None:
             return
