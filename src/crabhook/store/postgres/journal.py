@@ -1,6 +1,7 @@
 """The record in PostgreSQL, for the one server that writes it."""
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future as Elsewhere
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from crabhook.store.sqlite.files import HeadFile, private
 
 if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
+
+_LOG = logging.getLogger(__name__)
 
 HOUSE_WITHIN = 1.0  # seconds that a running server waits for minor tasks
 _ALL = "SELECT id, key, begins, seq, hash, at FROM head"
@@ -162,6 +165,12 @@ class PgJournal:
         path = head_path(self._beside, name)
         self._head_file = HeadFile(path)
         self._kept = kept = self._head_file.read() or GENESIS
+        if kept == GENESIS and seq:
+            where = shown(self._line.url)
+            said = (
+                "this machine kept no head of the record in %s: record %d is taken for its end (%s)"
+            )
+            _LOG.warning(said, where, seq, digest.hex())
         there = await connection.fetchval(_HASH_OF, kept.seq)
         if kept.seq > seq or (kept.seq >= self._begins and there != kept.hash):
             raise CorruptError(

@@ -152,7 +152,7 @@ def test_a_schema_of_a_newer_crabhook_or_of_another_program_is_refused(
 
 
 def test_an_older_backup_that_was_put_back_is_not_written_on(
-    cluster: Cluster, place: str, tmp_path: Path
+    cluster: Cluster, place: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     beside = tmp_path / "state"
     with_head = open_writer(place, beside=beside)
@@ -170,8 +170,11 @@ def test_an_older_backup_that_was_put_back_is_not_written_on(
     with open_history(place, beside) as history:
         assert history.kept_head() is not None
         assert history.kept_head().seq == 5  # type: ignore[union-attr]
+    assert "kept no head" not in caplog.text
     kept.unlink()  # as the words say
     open_writer(place, beside=beside).close()
+    assert "kept no head" in caplog.text  # which a machine that never led says too
+    assert "record 3 is taken for its end (" in caplog.text
     assert verified(place).sound
 
 
