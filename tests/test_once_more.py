@@ -18,6 +18,11 @@ def test_falls_once():
     assert there
 """
 FALLS = "def test_falls_{0}():\n    assert False\n"
+GONE = """
+if not Path(__file__).with_name("seen").exists():
+    def test_gone():
+        assert False
+"""
 STANDS = "def test_stands():\n    pass\n"
 
 
@@ -30,11 +35,13 @@ def _run(folder: Path, *tests: str) -> int:
 
 
 def test_what_passes_alone_has_passed_and_is_named(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv(once_more.TOLD, str(tmp_path / "told"))
     assert _run(tmp_path, STANDS, FALLS_ONCE) == 0
-    said = capfd.readouterr().out
-    assert "these passed only alone:\n  test_these.py::test_falls_once" in said
+    named = "these passed only alone:\n  test_these.py::test_falls_once"
+    assert named in capfd.readouterr().out
+    assert named in (tmp_path / "told").read_text(encoding="utf-8")
 
 
 def test_what_fails_both_times_has_failed(
@@ -42,7 +49,16 @@ def test_what_fails_both_times_has_failed(
 ) -> None:
     assert _run(tmp_path, STANDS, FALLS_ONCE, FALLS.format(1)) == 1
     said = capfd.readouterr().out
-    assert "these failed both times:\n  test_these.py::test_falls_1\n" in said
+    assert "these did not pass alone either:\n  test_these.py::test_falls_1\n" in said
+
+
+def test_what_failed_and_is_not_found_again_has_failed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(tmp_path, FALLS_ONCE, GONE) == 1
+    assert (
+        "these did not pass alone either:\n  test_these.py::test_gone\n" in capfd.readouterr().out
+    )
 
 
 def test_more_failures_than_a_handful_are_no_accident(
