@@ -8,6 +8,7 @@ CONTRIBUTING.md says it for people.
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 from collections import Counter
 from contextlib import suppress
@@ -49,6 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile(DEV)
     config.stash[_left] = Counter()
+    # A shell that starts us in the background has it ignored, and each hook would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if file := config.getoption("--slowest"):
         config.pluginmanager.register(Slowest(Path(file)))
 
