@@ -64,6 +64,8 @@ def _path(value: object) -> Path:
 
 def _store(value: object) -> str:
     text = _text(value)
+    if ":" in text.partition("/")[0] and not text.startswith((*SHARED, "sqlite:///")):
+        raise ValueError("is neither a folder nor postgresql://USER@HOST/DATABASE")
     return text if "://" in text else str(_path(text))
 
 

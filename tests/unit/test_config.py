@@ -89,6 +89,8 @@ def test_a_home_is_found() -> None:
 BAD_VALUES = [
     ("server", "listen", '"127.0.0.1:1"', "must be a list of texts"),
     ("server", "listen", "[]", "must be a list of texts"),
+    ("record", "store", '"postgresql:/ann@db/x"', "is neither a folder nor postgresql://"),
+    ("record", "store", '"mysql://db/x"', "is neither a folder nor postgresql://"),
     ("server", "ndjson", '["unix:/run/n"]', "must be a text"),
     ("server", "listen", "[1]", "must be a text"),
     ("server", "listen", '[""]', "must be a text"),
