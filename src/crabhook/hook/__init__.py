@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["Options", "Unanswered", "read_options", "sockets"]
 
 FILES = sys.getfilesystemencoding()
-_LONGEST_WAIT = 1e8  # seconds; for much longer than this a socket cannot be told to wait
+_LONGEST_WAIT = 1e8  # seconds; a socket cannot wait much longer
 
 
 class Unanswered(Exception):  # noqa: N818 - a fact about the operator, not a fault of the program
     """There is no answer; the text says why, and `status` is the server's gRPC code, if any.
 
-    `kind` is what went wrong, a key of fallback.KINDS: "options", "input",
-    "unreachable" when the server never took the request, "lost" and "late"
-    when it had, and "fault" for a fault of our own.
+    `kind` is the fault, a key of fallback.KINDS: "options", "input", "unreachable" when the server
+    never took the request, "lost" and "late" when it had, and "fault" for our own fault.
     """
 
     def __init__(self, kind: str, problem: str, status: int | None = None) -> None:
@@ -44,7 +43,7 @@ class Unanswered(Exception):  # noqa: N818 - a fact about the operator, not a fa
 
 
 class Options:
-    """Where to ask, how long, and what to do when nobody answers: here, by default."""
+    """The server, the timeouts and the fallback; these are the defaults."""
 
     def __init__(self) -> None:
         self.server = f"unix:{decoded(own_folder())}/crabhook.sock"  # or "HOST:PORT"
@@ -55,18 +54,18 @@ class Options:
         self.platform = "claude"
         self.stance = GATE
         self.when_unreachable = self.when_lost = "pass"  # or "ask", or "deny"
-        self.problem = ""  # what was wrong with the options first, if anything was
+        self.problem = ""  # the first fault of the options, if there is one
 
     def blame(self, problem: str) -> None:
-        """Keep what was wrong, the first of it only."""
+        """Keep the first fault only."""
         self.problem = self.problem or problem
 
 
 def read_options(arguments: "Sequence[str]", environment: "Mapping[bytes, bytes]") -> Options:
     """Read the options; an argument counts for more than a variable.
 
-    A wrong one leaves its line in `problem`, and all others are still read: a
-    wish to deny must not be lost to a slip beside it.
+    A wrong option leaves its line in `problem`, and all others are still read: a typing error must
+    not lose a wish to deny.
     """
     options = Options()
     for name, (variable, _) in _OPTIONS.items():
@@ -98,7 +97,7 @@ def _read_arguments(options: Options, arguments: list[str]) -> None:
         elif name not in _OPTIONS:
             options.blame(f"there is no option {argument!r}")
         else:
-            # A value never looks like an option: `--server --when-lost deny` forgot one.
+            # A value never looks like an option: in `--server --when-lost deny` a value is missing.
             if not given and arguments and not arguments[0].startswith("--"):
                 value = arguments.pop(0)
             _set(options, name, value, said_by=name)
@@ -156,21 +155,21 @@ _OPTIONS = {
 
 
 def own_folder() -> bytes:
-    """Name the folder where a server of this user listens by default."""
+    """Return this user's default folder for a server's socket."""
     runtime = posix.environ.get(b"XDG_RUNTIME_DIR")
     return runtime + b"/crabhook" if runtime else open_folder()
 
 
 def open_folder() -> bytes:
-    """Name the default folder where there is no other: in a place where anybody may make it."""
+    """Return the default folder where there is no other: any user may create it."""
     return b"/tmp/crabhook-%d" % posix.getuid()
 
 
 def decoded(name: bytes) -> str:
-    """Read a name of the environment as Python reads those of the command line."""
+    """Decode a name of the environment as Python decodes command lines."""
     return name.decode(FILES, "surrogateescape")
 
 
 def words(error: Exception) -> str:
-    """Say what an error says to a person."""
+    """Return an error's text for a person."""
     return getattr(error, "strerror", None) or str(error)

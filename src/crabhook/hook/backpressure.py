@@ -1,4 +1,4 @@
-"""Waiting for room, imported only where a server takes no more: callers in its queue, or bytes."""
+"""Waits for room, imported only for a full server: its queue of callers, or its buffer of bytes."""
 
 import select
 from time import monotonic, sleep
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def queue_up(line: "sockets.socket", path: bytes, by: float) -> None:
-    """Call a server whose queue is full until it has room; raise OSError at the time `by`."""
+    """Connect to a server with a full queue, until it has room; raise OSError at the time `by`."""
     while True:
         if monotonic() >= by:
             raise TimeoutError("so many are calling that its queue is full")
@@ -23,7 +23,7 @@ def queue_up(line: "sockets.socket", path: bytes, by: float) -> None:
 
 
 def await_room_or_word(line: "sockets.socket", seconds: float) -> None:
-    """Wait until the socket takes more bytes, or has some for us, for so many seconds at most."""
+    """Wait until the socket takes more bytes or has some for us, at most `seconds`."""
     poll = select.poll()
     poll.register(line, select.POLLIN | select.POLLOUT)
     poll.poll(seconds * 1000)

@@ -1,11 +1,11 @@
-"""The hook's process: standard input to the operator's server, the reply to the agent.
+"""The hook's process: from standard input to the operator's server, and the reply to the agent.
 
-Nothing is parsed here.  Every fault ends in the fallback that was chosen when
-the hook was installed, and never in a hook that waits for nobody.
+The hook parses nothing. Every fault ends in the fallback from the installation, and never in a hook
+that waits without a server.
 
-The whole way of an ordinary call is in this file, and its options are in the package
-itself, since every file more is paid at every call (docs/decisions/0001); what is
-needed seldom is imported where it is needed.
+The whole way of an ordinary call is in this file, and its options are in the package itself, since
+each more file costs time at every call (docs/decisions/0001); rarely needed modules are imported
+where they are needed.
 """
 
 import posix
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     AnyCall = TypeVar("AnyCall", bound=Call)
 
 LARGEST_PAYLOAD = 32 << 20
-_GREETING_TIME = 5.0  # seconds to connect and to be greeted: else nobody is there
+_GREETING_TIME = 5.0  # seconds to connect and to get the server's first bytes
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two tries to find a server again
-_RECEIPT_TIME = 1.0  # seconds: the agent has its reply by then, and waits only for our end
+_RECEIPT_TIME = 1.0  # seconds: the agent has its reply, and waits for our end
 _SERVICE = "/crabhook.v1.PermissionService/"
 
 
 def main() -> None:
-    """Be the hook, and end the process as the reply says."""
+    """Run the hook, and end the process as the reply says."""
     options = read_options(sys.argv[1:], posix.environ)
     request = Request(options)
     if posix.isatty(0):
@@ -96,9 +96,9 @@ def _read_payload() -> bytes:
 
 
 class Request:
-    """One request to the operator, under a ticket and a secret that only we know.
+    """A request to the operator, with a ticket and a secret that only this hook knows.
 
-    It keeps the connection its answer came on until `close`: the receipt takes the same.
+    It keeps the connection of its answer until `close`, for the receipt.
     """
 
     def __init__(self, options: Options) -> None:
@@ -111,9 +111,8 @@ class Request:
     def ask(self, payload: bytes) -> Reply:
         """Ask until there is a reply; raise Unanswered when there will be none.
 
-        A request the server has not taken is given up at once.  One it has taken
-        is asked again under the same ticket when the connection is lost, since its
-        answer may already be given, or may yet be.
+        A request that no server has taken ends at once. A taken request whose connection is lost is
+        asked again with the same ticket, since its answer may already exist, or may still come.
         """
         options = self.options
         if options.problem:
@@ -143,7 +142,7 @@ class Request:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def confirm(self) -> None:
-        """Tell the server that the reply was printed; nothing depends on its hearing it."""
+        """Tell the server that the reply was printed; the hook does not need an answer."""
         if self._line is None or self._call is None:
             return
         by = monotonic() + _RECEIPT_TIME
@@ -155,18 +154,18 @@ class Request:
             return
 
     def close(self) -> None:
-        """Give up the connection, if there is one."""
+        """Close the connection, if there is one."""
         if self._line is not None:
             self._line.close()
             self._line = None
 
     def part(self) -> "sockets.socket | None":
-        """Return the connection, which is the caller's from now on; None where there is none."""
+        """Hand the connection to the caller; None where there is none."""
         line, self._line = self._line, None
         return line
 
     def _attempt(self, call: Call, *, accept_by: float, end_by: float) -> str:
-        """Carry the call out once; return in words what kept it from being answered."""
+        """Carry the call out once; return the reason why it got no answer."""
         server = self.options.server
         greet_by = min(accept_by, monotonic() + _GREETING_TIME)
         try:
@@ -177,16 +176,16 @@ class Request:
         return f"{server}: {call.detail}"
 
     def connect(self, by: float) -> None:
-        """Connect to the server that the options name; raise OSError when that cannot be."""
+        """Connect to the server in the options; raise OSError on failure."""
         self._line = _connect(self.options, by)
 
     def carry(self, call: Call, greet_by: float, accept_by: float, end_by: float) -> None:
-        """Carry the call on over the connection; raise OSError or Malformed where that ends it."""
+        """Carry the call over the connection; raise OSError or Malformed on failure."""
         if self._line is not None:
             _carry(self._line, call, greet_by, accept_by, end_by)
 
     def new_call(self, kind: "type[AnyCall]", payload: bytes, *, seconds: float) -> "AnyCall":
-        """Return the call to make next, which the receipt follows; the ticket stays the same."""
+        """Return the next call, for the receipt; the ticket stays the same."""
         user = posix.environ.get(b"LOGNAME") or posix.environ.get(b"USER") or b""
         message = permission_request(
             request_id=self._id,
@@ -229,8 +228,8 @@ def _carry(
 ) -> None:
     """Move bytes between a connected socket and the call until the call has ended.
 
-    The limits are times of the monotonic clock: for the peer's first word, for
-    its taking the request, for its answer.
+    The limits are times of the monotonic clock: for the peer's first bytes, for its taking the
+    request, for its answer.
     """
     while call.status is None:
         limit = end_by if call.accepted else accept_by if call.greeted else greet_by
@@ -252,7 +251,7 @@ def _carry(
 
             await_room_or_word(line, left)
         except TimeoutError:
-            pass  # ours or the network's: the clock knows which
+            pass  # our timeout or the network's: the clock tells which
         else:
             if not data:
                 raise ConnectionError("the connection was closed")
@@ -265,7 +264,7 @@ def _send(line: "sockets.socket", unsent: bytes) -> bytes:
         return unsent[line.send(unsent) :]
     except BlockingIOError:
         return unsent
-    except ConnectionError:  # it hung up, and what it said before that is still to be read
+    except ConnectionError:  # the peer closed, and its last bytes are still unread
         return b""
 
 
@@ -296,11 +295,11 @@ def _connect(options: Options, by: float) -> "sockets.socket":
 
 
 def _check(path: bytes) -> None:
-    """Refuse the default address where another user could have put a socket of theirs.
+    """Refuse the default address where another user could have put a socket.
 
-    Another user's socket would answer for the operator; so the folder has to be this
-    user's alone, and no link that another user can turn elsewhere meanwhile.  The folder in
-    /tmp is looked at whatever the environment says: an installed hook names it.
+    Another user's socket would answer for the operator; so the folder must be this user's alone,
+    and no link that another user can change meanwhile. The folder in /tmp is always checked,
+    whatever the environment says: an installed hook names it.
     """
     folder, _, _ = path.rpartition(b"/")
     if folder not in (own_folder(), open_folder()):
@@ -315,7 +314,7 @@ def _check(path: bytes) -> None:
 
 
 def _print(reply: Reply) -> bool:
-    """Print the reply and close both streams; say whether the agent took the whole of it."""
+    """Print the reply and close both streams; return whether the agent took all of it."""
     whole = True
     for file, text in ((1, reply.stdout), (2, reply.stderr)):
         try:

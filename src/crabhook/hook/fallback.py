@@ -1,8 +1,8 @@
-"""What the agent is told when nobody answers, and a person at a keyboard: imported only then.
+"""The reply to the agent without a server's answer, and the help text: imported only then.
 
-Three wishes: `pass` says nothing, so that the agent goes by its own rules; `ask`
-tells it to; `deny` says no.  An event that a no would hold up, or send round
-in circles as it would Stop, is passed whatever the wish.
+Three wishes: `pass` says nothing, so that the agent goes by its own rules; `ask` makes the agent
+ask its user; `deny` denies. An event that a denial would block or repeat, as it would Stop, is
+passed whatever the wish.
 """
 
 from crabhook.hook import Options, Unanswered
@@ -99,7 +99,7 @@ _SILENCE = {"gemini": "{}\n"}
 
 
 def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply:
-    """Turn an unanswered request into what the agent is told."""
+    """Turn an unanswered request into the reply to the agent."""
     wish = _wish(options, unanswered.kind)
     words = _WORDS.get(options.platform)
     event = event_name(payload) if wish != "pass" and words is not None else None
@@ -112,7 +112,7 @@ def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply
 
 
 def _wish(options: Options, kind: str) -> str:
-    if kind == "fault":  # nobody knows how far the request had come
+    if kind == "fault":  # it is unknown how far the request came
         return max(options.when_unreachable, options.when_lost, key=("pass", "ask", "deny").index)
     return options.when_lost if kind in ("lost", "late") else options.when_unreachable
 
@@ -131,7 +131,7 @@ def _line(wish: str, unanswered: Unanswered) -> str:
 
 
 def remedy_of(problem: str) -> str:
-    """Say what a person can do when no connection came about."""
+    """Return what a person can do about a failed connection."""
     if problem.endswith("the connection was closed") and not problem.startswith("unix:"):
         return _IN_THE_CLEAR
     return next((remedy for mark, remedy in _CONNECTING if mark in problem), _START)

@@ -85,13 +85,12 @@ class _Watched(Call):
 
 
 class Turns:
-    """One request at the servers of a list, until one of them answers.
+    """A request to the servers of a list, until one of them answers.
 
-    A round asks each server once: in the list's order, but first where a refusal said that the
-    leader is.  Before a server has taken the request, rounds go on only while one of them is there
-    and does not lead, for `_NEW_PATIENCE`, and for `_FAILOVER` where all are there and none leads:
-    then they miss their database.  Where nobody is there the agent does not wait.
-    After that they go on for the time of `--reconnect`, as with one server.
+    A round asks each server once: in the list's order, but first the leader that a refusal named.
+    Until a server has taken the request, rounds go on only while a server is there and does not
+    lead, for `_NEW_PATIENCE`: else the agent does not wait. After that they go on for the time of
+    `--reconnect`, as with a single server.
     """
 
     def __init__(self, request: "Request", payload: bytes, end: float) -> None:
@@ -157,14 +156,14 @@ class Turns:
         return None
 
     def _lost(self, server: str) -> None:
-        """Begin anew after a loss, with the servers beside the one that had taken the request."""
+        """Start again after a loss, with the other servers first."""
         self._accepted, self._pause = True, _FIRST_PAUSE
         self._give_up = min(self._end, monotonic() + self._options.reconnect)
         self._servers.remove(server)
         self._servers.append(server)
 
     def _attempt(self, server: str, greeting: float) -> _Watched | None:
-        """Ask one server; return the call as it ended, None where no connection came about."""
+        """Ask a server; return the ended call, None where the connection failed."""
         request, options, end = self._request, self._options, self._end
         options.server = server
         options.tls_ca = "" if server.startswith("unix:") else self._tls_ca
@@ -187,7 +186,7 @@ class Turns:
         return call
 
     def _leave_silent(self) -> None:
-        """Close what fell silent: the request is taken by another line now."""
+        """Close silent connections: another server has the request now."""
         while self._silent:
             self._silent.pop().close()
 

@@ -1,8 +1,8 @@
-"""The text of an agent's settings with our hooks in it, and without them.
+"""The text of an agent's settings with our hooks, and without them.
 
-Pure: a text in, a text out. Three levels must be sound (Claude Code 2.1.330): event, list of
-matcher groups, list of handlers. For a malformed entry an agent refuses a whole part of the file,
-even permissions, so we write into sound files only.
+Pure: text in, text out. The module checks the three levels that it edits (Claude Code 2.1.330):
+event, list of matcher groups, list of handlers. An agent refuses the part of a file with a
+malformed entry, permissions included, so crabhook writes into sound files only.
 """
 
 import json
@@ -30,7 +30,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What is to be put in: plain Python, under `key` if the container is an object."""
+    """A value to add: plain Python, under `key` if the container is an object."""
 
     value: object
     key: str | None = None
@@ -100,7 +100,7 @@ def _write(text: str, addition: Addition, lead: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """Return the text's first step of indentation, else two blanks."""
+    """Return one step of the text's indentation: the text's first, else two blanks."""
     found = _FIRST_INDENT.search(text)
     return found[1] if found else "  "
 
@@ -111,7 +111,7 @@ def _newline(text: str) -> str:
 
 NO_SETTINGS = "{}\n"
 
-# Of the hook's own folder in any installation, within a shell's line as well.
+# The hook's own folder in any installation, also within a shell line.
 _STUB = re.compile(r"""(?:^|[/\\\s"'=])crabhook[/\\]hook[/\\]run\.py(?=$|[\s"';&|)])""")
 _FIRST_WORD = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
 
@@ -125,7 +125,7 @@ class Group:
 
     @property
     def ours(self) -> set[int]:
-        """The places of our handlers in it."""
+        """The indices of our handlers in the group."""
         handlers = enumerate(self.handlers.elements)
         return {place for place, one in handlers if is_ours(one.node.value)}
 
@@ -148,7 +148,7 @@ class Hooks:
 
 
 def known(agent: str | None) -> Platform:
-    """Return the agent of that name, or raise InstallError with the known names."""
+    """Return the agent of that name. Raises InstallError, with the known names."""
     if agent is not None and agent in PLATFORMS:
         return PLATFORMS[agent]
     choice = ", ".join(f"{name} ({one.title})" for name, one in PLATFORMS.items())
@@ -157,10 +157,12 @@ def known(agent: str | None) -> Platform:
 
 
 def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
-    """Return `text` with exactly `groups` as our entries; older ones of ours are removed.
+    """Return `text` with exactly `groups` as our entries; our older entries are removed.
 
-    A correct entry stays in place, so repeating changes nothing. A blank text counts as no
-    settings. Raises InstallError (DocumentError) for settings that are not sound.
+    A correct entry stays in its place, so a second run changes nothing. A blank text counts as no
+    settings.
+
+    Raises InstallError (DocumentError) for a text that is not sound settings.
     """
     wanted = {event: as_json(group) for event, group in groups.items()}
     text = _remove(_settings(text), wanted)
@@ -182,10 +184,11 @@ def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
 
 
 def without_hooks(text: str) -> str:
-    """Return `text` without our entries, and without keys that only they had filled.
+    """Return `text` without our entries, and without keys that are empty after that.
 
-    An empty list of hooks goes too: to Claude Code it means the same as none. Raises InstallError
-    (DocumentError) for settings that are not sound.
+    An empty list of hooks from before goes too: for Claude Code, an empty list means no list.
+
+    Raises InstallError (DocumentError) for a text that is not sound settings.
     """
     return _remove(_settings(text), {}) if count(text) else text
 
@@ -201,7 +204,7 @@ def _settings(text: str) -> str:
 
 
 def _remove(text: str, wanted: Mapping[str, Json]) -> str:
-    """Remove our entries except `wanted`; the wanted events also keep their lists."""
+    """Remove our entries except those in `wanted`, whose events also keep their lists."""
     document = parse(text)
     hooks = hooks_of(document)
     if hooks is None:
@@ -240,9 +243,9 @@ def _cut(event: Event, wanted: Json) -> tuple[list[Edit], bool]:
 
 
 def is_ours(handler: Json) -> bool:
-    """Whether a handler runs crabhook's client, in whatever place, or sends to a server.
+    """Whether a handler runs crabhook's client from any folder, or sends to a server.
 
-    The supervisor is not the client: its owner manages its entries.
+    The supervisor is not the client: its owner writes and removes its entries.
     """
     if not isinstance(handler, dict) or handler.get("type") != "command":
         return any(one.settings.owns(handler) for one in PLATFORMS.values())
@@ -259,7 +262,7 @@ def is_ours(handler: Json) -> bool:
 
 
 def _program(command: str, *, exec_form: bool) -> str:
-    """Return the program of `command`: all of it, or the first word of a shell's line."""
+    """Return the program of `command`: all of it, or the first word of a shell line."""
     found = None if exec_form else _FIRST_WORD.match(command)
     return next(word for word in found.groups() if word is not None) if found else command
 

@@ -1,8 +1,8 @@
-"""What a hook starts with: this interpreter, its stub, and the settings' environment.
+"""The program of a hook: this interpreter, its stub, and the environment from settings.
 
-A project's settings may set an `env`. An installed hook names its server, its patience and its
-absolute Python with `-I -S`, without a shell, so most variables have no effect. Hooks of older
-versions or people may differ, and the linker always reads its variables.
+A project's settings may have an `env`. An installed hook has its server and its timeout as options,
+and its Python by an absolute path with `-I -S` and no shell, so most variables do not affect it.
+They do affect hooks of older versions or written by hand, and the dynamic linker.
 """
 
 import compileall
@@ -27,8 +27,8 @@ _FRAGILE = {
 def interpreter() -> str:
     """Return the absolute path of the running interpreter, links not followed.
 
-    A virtual environment's interpreter is a link to the system's Python, which may be upgraded
-    away.
+    A virtual environment's interpreter is a link to the system's Python, which an upgrade may
+    remove.
     """
     if not sys.executable:
         raise InstallError("Python does not know its own path, so no hook can name it")
@@ -44,9 +44,9 @@ def stub() -> str:
 
 
 def compile_hook() -> bool:
-    """Byte-compile what a hook imports, since some installers do not; return success.
+    """Byte-compile a hook's imports, since some installers do not; return whether that worked.
 
-    In a read-only folder every hook call compiles anew, which is only slower.
+    In a read-only folder it does not, and every hook call compiles again: slower, but correct.
     """
     folder = _hook_folder()
     package = folder.parent / "__init__.py"
@@ -55,24 +55,24 @@ def compile_hook() -> bool:
 
 
 def is_compiled() -> bool:
-    """Say whether all that a hook imports is byte-compiled, as `compile_hook` leaves it."""
+    """Whether all imports of a hook are byte-compiled, as `compile_hook` does."""
     folder = _hook_folder()
     files = (folder.parent / "__init__.py", *folder.glob("*.py"))
     return all(Path(importlib.util.cache_from_source(str(file))).is_file() for file in files)
 
 
 def misgivings(path: str) -> Iterator[str]:
-    """Say what speaks against writing the interpreter `path` into settings."""
+    """Yield the reasons against this interpreter's path in settings."""
     for folder, trouble in _FRAGILE.items():
         if folder in Path(path).parts:
             yield f"{path} {trouble}"
 
 
 def unshared(*files: str) -> Iterator[str]:
-    """Return why other users cannot run these files, or could change them.
+    """Yield why other users cannot run these files, or why a user could change them for all.
 
-    Managed settings are for everybody: without read access a user's hook fails, with write access a
-    user decides for all.
+    Managed settings are for everybody: a user without read access has no hook, and a user with
+    write access decides for all.
     """
     for file in files:
         for place in (Path(file), *Path(file).parents):
@@ -97,7 +97,7 @@ def _hook_folder() -> Path:
 
 
 class Reach(Enum):
-    """Which hooks a variable has a say in."""
+    """Which hooks a variable affects."""
 
     EVERY = "every hook that is a program"
     UNSAID = "a hook that does not say this itself"
@@ -108,7 +108,7 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A variable, the hooks that it reaches, and what it does to those."""
+    """A variable, the hooks that it affects, and its effect."""
 
     name: str
     reach: Reach
@@ -121,16 +121,16 @@ MOVES: Mapping[str, Move] = {
     for names, effect in effects.items()
     for name in names.split()
 }
-"""Every variable that has a say in some hook.
+"""Every variable that affects a hook.
 
-PYTHONSTARTUP is not among them: a Python that is not interactive never reads it.
+PYTHONSTARTUP is not here: only an interactive Python reads it.
 """
 
 _FUNCTION = "BASH_FUNC_"
 
 
 def moves(names: Iterable[str]) -> Iterator[Move]:
-    """Yield those of the variables that have a say in some hook, each with what it does."""
+    """Yield the variables that affect a hook, each with its effect."""
     for name in names:
         if name in MOVES:
             yield MOVES[name]

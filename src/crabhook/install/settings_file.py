@@ -1,8 +1,8 @@
-"""A settings file on disk: read once, backed up, replaced in one step.
+"""A settings file on disk: read once, kept as a backup, replaced in one step.
 
-A change is planned, shown and carried out. A symbolic link, as in dotfiles, stays: its target is
-replaced. The command's user names the file, so anybody may own it; but it must be regular and of
-bounded size.
+A change is planned, shown and carried out. A symbolic link stays a link, since people keep dotfiles
+so: its target is replaced. The user names the file, so any user may own it; but it must be a
+regular file of limited size.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 def read_settings(path: Path) -> bytes:
-    """Return what a file of an agent's holds, anybody's as it may be.  Raises OSError."""
+    """Return the content of an agent's file, of any owner. Raises OSError."""
     return read_own(path, LARGEST, anybodys=True)
 
 
@@ -31,8 +31,8 @@ def read_settings(path: Path) -> bytes:
 class SettingsFile:
     """A settings file as it was read.
 
-    `path` is where the agent looks, `target` the file behind links. `content` and `status` are None
-    without a file.
+    `path` is where the agent looks for it, `target` its real path, links followed. `content` and
+    `status` are None if there is no file.
     """
 
     path: Path
@@ -50,7 +50,10 @@ class SettingsFile:
 
 
 def read(path: Path) -> SettingsFile:
-    """Read the settings at `path`, if they exist; InstallError if they are unreadable."""
+    """Read the settings at `path`, if there are any.
+
+    Raises InstallError if there is something that is not readable as a file.
+    """
     target = Path(os.path.realpath(path))
     try:
         with open_own(target, anybodys=True) as (file, status):
