@@ -12,9 +12,10 @@ from crabhook.broker.messages import (
     TimePassed,
 )
 from crabhook.broker.restoring import COME_BACK_WITHIN
-from crabhook.model.actor import OWNER, Ended
+from crabhook.model.actor import OWNER, Ended, OrderKind
 from crabhook.model.card import Request, State
 from crabhook.model.decision import Decided, Decision, Reply, Verdict
+from crabhook.model.order import Order, Standing
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, ASK, Playbook, bash, calling, done, prompt
 
@@ -47,6 +48,16 @@ def test_a_hook_that_comes_back_is_put_back_on_the_same_card_and_decided_once() 
     assert [card.number for card in book.broker.waiting()] == [7]
     book.asks(bash("a", "ls"))
     book.answers(7, ALLOW).sees("a hears PreToolUse allow, confirms", "#7 decided ALLOWED: a")
+
+
+def test_an_order_that_no_operator_could_give_is_left_out_and_the_server_begins() -> None:
+    book = Playbook()
+    endless = Standing.of(Order(OrderKind.ALLOW_ALL, session="s"), 0, OWNER)
+    of_nobody = Standing.of(Order(OrderKind.HALT, session=""), 0, OWNER)
+    stop = Standing.of(Order(OrderKind.HALT, session="s"), 0, OWNER)
+    halts = (endless, of_nobody, stop)
+    book.broker.handle(Restored((), (), (), 40, book.now, halts=halts))
+    assert [order.about for order in book.broker.orders()] == [stop.about]
 
 
 def test_new_cards_have_new_numbers() -> None:
