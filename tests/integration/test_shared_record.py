@@ -108,6 +108,10 @@ def test_hooks_and_every_command_about_the_record_work_with_one_in_postgresql(ur
 
 
 @pytest.mark.thorough
+def status(service: Service, *words: str) -> str:
+    return crabhook(service, "status", *words, "--server", service.address).stdout
+
+
 def test_what_waited_with_a_leader_that_was_killed_is_put_to_the_standby_behind_its_open_port(
     cluster: Cluster, url: str
 ) -> None:
@@ -121,6 +125,7 @@ def test_what_waited_with_a_leader_that_was_killed_is_put_to_the_standby_behind_
             begun = time.monotonic()
             second.listens()
             assert time.monotonic() - begun < 5
+            assert any("leads now" in line and "process " in line for line in second.said)
             (first.folder / "t").symlink_to(second.folder / "s")  # as a virtual address moves
             (first.folder / "t").replace(first.folder / "s")
             decision = said(waits)
@@ -139,6 +144,10 @@ def test_a_standby_turns_hooks_away_at_once_says_who_leads_and_that_it_does_not_
         served(url, "--headless", waits=False) as standby,
     ):
         stands_by(standby)
+        words = "\n".join(standby.said)
+        assert f"process {leader.process.pid}, at {place}; this server stands by" in words
+        assert "waiting until" not in words
+        until(lambda: f", at {place} leads" in status(standby))
         begun = time.monotonic()
         hook = asks(standby, "ls -l")
         out, err = hook.communicate(timeout=30)
@@ -227,10 +236,14 @@ def test_while_the_database_is_away_hooks_are_turned_away_and_nothing_is_lost(
             begun = time.monotonic()
             assert said(asks(service, "ls -b", 2)) is None
             assert time.monotonic() - begun < 5
+            until(lambda: "trouble: NOT RECORDED" in status(service))
+            (trouble,) = json.loads(status(service, "--json"))["troubles"]
+            assert trouble.startswith("NOT RECORDED")
         finally:
             cluster.start()
         service.wait_for(lambda line: "the record is written again" in line)
         assert said(asks(service, "ls -c", 3)) == ALLOW
+        until(lambda: not json.loads(status(service, "--json"))["troubles"])
         assert "ls -b" not in service.audit("--all-kinds")
         assert ": as they were written" in service.audit("verify")
 

@@ -261,6 +261,9 @@ def test_what_each_server_is_stands_in_its_status(two: Two) -> None:
     assert led["commit_ms"] > 0
     assert 0 <= stands["lag"] < WAITS
     assert stands["leader"]
+    assert led["leader_at"] == stands["leader_at"]
+    assert led["troubles"] == []
+    assert "this server stands by" in stands["troubles"][0]
     words = crabhook(two.servers[1], "status", *at(two.servers[1])).stdout
     assert "stands by" in words
 

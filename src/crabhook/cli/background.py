@@ -293,7 +293,8 @@ def _part(told: Mapping[str, object]) -> str:
     """Return a server's part among those that share its record, in words; empty if alone."""
     leader, epoch = told["leader"] or "nobody that is known", told["epoch"]
     if told["role"] == Role.STANDBY:
-        return f"stands by, {told['lag']} s behind: {leader} leads (epoch {epoch})"
+        at = f", at {told['leader_at']}" if told["leader_at"] else ""
+        return f"stands by, {told['lag']} s behind: {leader}{at} leads (epoch {epoch})"
     if told["role"] == Role.LEADER:
         pace = f"a commit takes {told['commit_ms']} ms, of {told['batch']} groups"
         return f"leads those that share its record (epoch {epoch}): {pace}"
@@ -315,6 +316,9 @@ def _status(arguments: argparse.Namespace) -> int:
         say(f"desks: {desks}" if desks else "desks: none; nobody is at a desk")
         for one in listening if isinstance(listening, list) else ():
             say(f"listening on {one}")
+        troubles = told["troubles"]
+        for one in troubles if isinstance(troubles, list) else ():
+            say(f"trouble: {one}")
     return DONE if told["running"] else NO_SERVER
 
 

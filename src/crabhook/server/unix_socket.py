@@ -221,9 +221,10 @@ Told: TypeAlias = Mapping[str, object]
 class Status:
     """A server's state: its addresses, its waiting cards, its attached desks.
 
-    `role`: alone, leader or standby. Where servers share a record: `leader` leads, in `epoch`;
-    `lag` is how many seconds a standby is behind, `commit_ms` and `batch` are the time of a
-    leader's commit and its number of batches.
+    `troubles` are the faults, as desks show them.  `role`: alone, leader or standby. Where servers
+    share a record: `leader` leads, in `epoch`, and takes hooks at `leader_at`; `lag` is how many
+    seconds a standby is behind, `commit_ms` and `batch` are the time of a leader's commit and its
+    number of batches.
     """
 
     pid: int
@@ -236,6 +237,8 @@ class Status:
     lag: int = 0
     commit_ms: float = 0.0
     batch: float = 0.0
+    leader_at: str = ""
+    troubles: tuple[str, ...] = ()
 
 
 def status_file(socket: Path) -> Path:

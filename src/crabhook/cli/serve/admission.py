@@ -218,6 +218,8 @@ class Doors:
             lag=int(pace.lag),
             commit_ms=round(pace.commit * 1000, 1),
             batch=round(pace.batch, 1),
+            leader_at=runner.leader.hooks,
+            troubles=runner.troubles(),
         )
 
     def port(

@@ -263,6 +263,9 @@ class Server:
             runner.on_deposed = desk.cancel
             if runner.deposed is not None:  # while it took up what waited
                 desk.cancel()
+            if self._settings.shared:
+                before = self._leader.name or "nobody that is known"
+                _LOG.info("leads now", extra=told(epoch=runner.pace().epoch, after=before))
             _LOG.info("listening", extra=told(where=where))
             self._manager.ready(self._status(runner))
             async with beside(runner.keep_record(), law.watch()):
@@ -323,10 +326,14 @@ class Server:
             runner.leader = self._leader
         if self._said == str(error):
             return
-        self._said = str(error)
-        _LOG.warning("%s; waiting until it can be written", self._said)
+        self._said = said = str(error)
+        if (leader := self._leader).name:
+            at = f", at {leader.hooks}" if leader.hooks else ""
+            _LOG.info("another server leads: %s%s; this server stands by", leader.name, at)
+        else:
+            _LOG.warning("%s; waiting until it can be written", said)
         if log_file(self._settings):
-            print(f"crabhook: {self._said}; waiting for it", file=sys.stderr)  # noqa: T201 - no screen is open yet
+            print(f"crabhook: {said}; waiting for it", file=sys.stderr)  # noqa: T201 - no screen is open yet
 
     async def _opened(self, patience: float = PATIENCE) -> Recorder:
         """Return the record, opened for its writer; a shared one after so many seconds at most."""
