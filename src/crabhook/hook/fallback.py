@@ -22,6 +22,9 @@ _OPTIONS = "see crabhook --help, and how the hook is installed"
 _ADDRESS = "install the hook with the right --server"
 _LONGER = "give more time with --wait"
 _ALL = "name all servers of that record in --server, with commas; crabhook doctor says which leads"
+_NO_LEADER = (
+    "look at those servers and at their database: `crabhook status` there says what is wrong"
+)
 
 # What went wrong, and what a person can do about it.
 KINDS = {
@@ -106,7 +109,7 @@ def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply
     template = (words or {}).get((wish, event or ""))
     # Where nobody can tell what is asked, a no is exit code 2, which every agent heeds.
     blunt = wish == "deny" and event is None and template is None
-    line = _line(wish if template or blunt else "pass", unanswered)
+    line = _line(options, wish if template or blunt else "pass", unanswered)
     stdout = template % _json(line) if template else _SILENCE.get(options.platform, "")
     return Reply(stdout.encode(), f"{line}\n".encode(), 2 if blunt else 0)
 
@@ -117,13 +120,14 @@ def _wish(options: Options, kind: str) -> str:
     return options.when_lost if kind in ("lost", "late") else options.when_unreachable
 
 
-def _line(wish: str, unanswered: Unanswered) -> str:
+def _line(options: Options, wish: str, unanswered: Unanswered) -> str:
     what, remedy = KINDS[unanswered.kind]
     problem = printable(str(unanswered).encode("utf-8", "replace"))
     if unanswered.status is not None:
         known = dict(enumerate(_STATUSES.items()))
         name, remedy = known.get(unanswered.status, (f"status {unanswered.status}", _LOOK))
-        remedy = _ALL if "stands by" in problem else remedy
+        if "stands by" in problem or "none leads" in problem:
+            remedy = _NO_LEADER if "," in options.server else _ALL
         problem = f"{name}, {problem}"
     elif unanswered.kind == "unreachable":
         remedy = remedy_of(str(unanswered))

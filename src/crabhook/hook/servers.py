@@ -209,4 +209,6 @@ class Turns:
     def _unanswered(self, *, late: bool) -> Unanswered:
         kind = "late" if late else "lost" if self._accepted else "unreachable"
         problem = "; ".join(f"{server}: {said}" for server, said in self._problems.items())
+        if self._waits == len(self._servers):
+            problem += "; all of them answer, and none leads"
         return Unanswered(kind, problem, self._status)

@@ -318,3 +318,20 @@ def test_a_hook_that_knows_a_standby_alone_is_told_to_name_all_servers() -> None
         hook = run_hook("--server", address)
     assert b"stands by" in hook.stderr
     assert b"name all servers of that record in --server" in hook.stderr
+
+
+@pytest.mark.process
+def test_a_hook_whose_whole_list_answers_and_none_leads_is_sent_to_the_database() -> None:
+    with each(standby(), refusing(grpc.StatusCode.UNAVAILABLE)) as (_, addresses):
+        hook = run_hook("--server", ",".join(addresses))
+    assert b"all of them answer, and none leads" in hook.stderr
+    assert b"look at those servers and at their database" in hook.stderr
+    assert b"name all servers" not in hook.stderr
+
+
+@pytest.mark.process
+def test_a_hook_with_a_silent_server_beside_a_standby_is_not_told_that_all_answer() -> None:
+    with each(standby()) as (_, (address,)), nobody() as other:
+        hook = run_hook("--server", f"{address},{other}")
+    assert b"all of them answer" not in hook.stderr
+    assert b"name all servers" not in hook.stderr
