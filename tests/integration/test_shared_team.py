@@ -214,6 +214,8 @@ def test_a_team_is_founded_before_the_first_server_begins_the_record(url: str) -
         code, said, wrong = typist.finish()
     assert (code, wrong) == (0, "")
     assert "its first admin" in said
+    steps = [said.index(one) for one in ("desk use-server", "crabhook serve ", "operators invite")]
+    assert steps == sorted(steps)
 
 
 def test_who_is_away_is_away_with_the_next_server(cluster: Cluster, url: str) -> None:

@@ -191,13 +191,20 @@ def _documents_with(name: str) -> SharedDocuments | None:
 
 def shared_documents(place: Place | None) -> SharedDocuments:
     """Return the documents of a record, else of the one in the settings; raises SharedError."""
+    return SharedDocuments(shared_place(place, "in --store, or "))
+
+
+def shared_place(place: Place | None = None, how: str = "") -> Place:
+    """Return a record's place, else that in the settings; raises SharedError."""
     place = place or config.record_place()
     if not is_shared(place):
         raise SharedError(
-            "the record is of this machine alone (no postgresql:// in [record] store): its files "
-            "are what counts"
+            f"no store that servers share is named here: name it {how}in "
+            f"{config.config_folder() / 'settings.toml'}, "
+            '[record] store = "postgresql://USER@HOST/DATABASE", and run this again; a server '
+            "without one goes by the files of its own machine"
         )
-    return SharedDocuments(place)
+    return place
 
 
 def team_on_record() -> SharedDocuments | None:

@@ -11,7 +11,8 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from crabhook.cli.arguments import SharedError, team_on_record
+from crabhook import config
+from crabhook.cli.arguments import SharedError, shared_place, team_on_record
 from crabhook.cli.commands import actions
 from crabhook.cli.team.asking import with_passphrase, yours
 from crabhook.cli.team.inviting import (
@@ -26,6 +27,7 @@ from crabhook.cli.team.inviting import (
 )
 from crabhook.cli.terminal import say, say_json
 from crabhook.ownfile import read_own, write_own
+from crabhook.store.opening import is_shared
 from crabhook.team import changes
 from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, PORT
@@ -48,7 +50,11 @@ def _init(arguments: argparse.Namespace) -> None:
     say(f"The team {team.name} is founded; you are {facts.operator}, its first admin.")
     say(f"This device's keys are in {kept.path}.")
     say(f"The server is known as {', '.join(team.names)}.  It counts from the server's next start.")
-    say("Next: crabhook operators invite NAME --role decider")
+    say("Next, in this order:")
+    if is_shared(config.record_place()):
+        say("  crabhook desk use-server HERE:7444,OTHER:7444    so that it finds both servers")
+    say("  crabhook serve                                   or start its service anew")
+    say("  crabhook operators invite NAME --role decider")
 
 
 def _names(arguments: argparse.Namespace) -> None:
@@ -64,9 +70,13 @@ def _names(arguments: argparse.Namespace) -> None:
 
 def _pull(arguments: argparse.Namespace) -> None:
     """Let this machine be another server of the shared team, or update its copy."""
+    shared_place()  # else there is nothing to pull from, and no reason to found a second team
     folder, there = team_folder(), team_on_record()
     if there is None:
-        raise SharedError("no team is on record where servers share one: `crabhook team init` here")
+        raise SharedError(
+            "no team is on record there: found it on one machine (`crabhook team init`) and start "
+            "that machine's server, which puts it there"
+        )
     if not folder.exists:
         with founding(folder) as new:
             for name, path in new.shared.items():
@@ -81,6 +91,7 @@ def _pull(arguments: argparse.Namespace) -> None:
 
 def _push(_: argparse.Namespace) -> None:
     """Share this machine's team where it is newer than the shared one."""
+    shared_place()
     folder, there = team_folder(), team_on_record()
     if there is None:
         raise SharedError(

@@ -70,7 +70,23 @@ def here(tmp_path: Path) -> Path:
         assert (code, complained) == (0, ""), complained
         assert "you are ann, its first admin" in said
         assert RIGHT not in f"{said}{ann.shown}"
+        assert said.index("crabhook serve ") < said.index("crabhook operators invite NAME")
+        assert "use-server" not in said  # there is one server
     return home
+
+
+@pytest.mark.parametrize("words", ["team pull", "team push", "rules pull", "rules push"])
+def test_where_no_shared_store_is_named_nobody_is_led_to_found_a_second_team(
+    tmp_path: Path, words: str
+) -> None:
+    done = subprocess.run(
+        [CRABHOOK, *words.split()], env=environment(tmp_path), capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert b"no store that servers share is named here" in done.stderr
+    assert b"settings.toml, [record] store = " in done.stderr
+    assert b"team init" not in done.stderr
+    assert (b"--store" in done.stderr) == words.startswith("rules")
 
 
 # Ends itself by kill -9 in the place of its Nth rename, of those that it makes below a folder.
