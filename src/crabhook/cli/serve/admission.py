@@ -110,7 +110,7 @@ async def open_to_desks(
     said, and agents are served all the same.  Raises PortError for a place that was asked for.
     """
     if team is None and settings.operators:
-        raise PortError("--operators is for desks of a team: `crabhook team init` founds one")
+        raise PortError(f"--operators is for desks of a team: {_team_by(settings)}")
     if team is None or (settings.headless and not settings.operators):
         yield ()
         return
@@ -174,10 +174,27 @@ def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
         here = [*places, *([parse_address(settings.http)] if settings.http else [])]
         beyond = [one for one in here if isinstance(one, TcpAddress)]
         own = Tls(config.team_folder() / "server.pem", config.team_folder() / "server.key")
-        return own if own.key.exists() and not all(one.loopback for one in beyond) else None
+        if own.key.exists():
+            return None if all(one.loopback for one in beyond) else own
+        for one in places:
+            if isinstance(one, TcpAddress) and not one.loopback:
+                raise PortError(
+                    f"{one} can be reached from other machines, so it needs TLS, as a team has it: "
+                    f"{_team_by(settings)}; or give --tls-cert and --tls-key, or listen on "
+                    "127.0.0.1"
+                )
+        return None
     if settings.tls_cert is None or settings.tls_key is None:
         raise PortError("TLS needs both --tls-cert and --tls-key")
     return Tls(settings.tls_cert, settings.tls_key)
+
+
+def _team_by(settings: Settings) -> str:
+    """Say how this machine comes to a team."""
+    founds = "`crabhook team init` founds one"
+    if not settings.shared:
+        return founds
+    return f"`crabhook team pull` brings the one on record here; where there is none yet, {founds}"
 
 
 class Doors:

@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
+from socket import EAI_AGAIN, gaierror
 from threading import Thread
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -105,6 +106,10 @@ def named(error: Exception, url: str) -> StoreError:
         kind, words = StoreError, "it refuses"
     else:  # an error of the driver or the system: no connection
         kind, words = UnreachableError, "it does not answer"
+        if isinstance(error, gaierror):
+            again = error.errno == EAI_AGAIN
+            words = "its host name cannot be looked up now" if again else "no such host name"
+            words = f"{words}: check the URL"
     return kind(f"the record in {shown(url)}: {words} ({said})")
 
 

@@ -18,6 +18,7 @@ from crabhook.store.interface import (
     UnreachableError,
 )
 from crabhook.store.opening import open_history, open_writer
+from crabhook.store.postgres.line import named
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster, require
 from tests.unit.store.making import entry, records, verified
@@ -222,3 +223,21 @@ def test_a_password_comes_from_a_file_or_the_environment_and_is_never_told(
     finally:
         rules.write_text(before)
         cluster.sql("SELECT pg_reload_conf()")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (socket.EAI_NONAME, "no such host name: check the URL"),
+        (socket.EAI_AGAIN, "its host name cannot be looked up now: check the URL"),
+    ],
+)
+def test_a_host_name_that_is_not_known_is_told_apart_from_a_stopped_database(
+    number: int, words: str
+) -> None:
+    told = named(socket.gaierror(number, "so it is"), "postgresql://db.invalid/x")
+    assert words in str(told)
+    assert isinstance(told, UnreachableError)  # it is waited for: names come with the network
+    stopped = named(ConnectionRefusedError(111, "refused"), "postgresql://db.invalid/x")
+    assert "does not answer" in str(stopped)
+    assert "name" not in str(stopped)
