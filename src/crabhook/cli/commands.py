@@ -80,7 +80,8 @@ def declare(
     "$NAME" is the value of that name, as is {NAME} in a help. Options of one `group` exclude each
     other.
     """
-    known: dict[str, Any] = {"int": int, "Path": Path, "absolute": _absolute, **values}
+    known: dict[str, Any] = {"int": int, "Path": Path, "absolute": _absolute, "servers": servers}
+    known |= values
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for names, about in options.items():
         told: dict[str, Any] = {
@@ -142,6 +143,15 @@ def reporting(
         for line in done.split("\n"):
             say(line)
     return done if isinstance(done, int) else DONE
+
+
+def servers(text: str) -> str:
+    """Return an address of a server, or a list of them, as a person wrote it."""
+    from crabhook.hook.servers import fault_in  # noqa: PLC0415 - few commands take servers
+
+    if fault := fault_in(text):
+        raise argparse.ArgumentTypeError(fault)
+    return text
 
 
 def _absolute(text: str) -> Path:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from crabhook import config
-from crabhook.cli.commands import Command, declare, options_of
+from crabhook.cli.commands import Command, declare, options_of, servers
 from crabhook.hook.servers import listed
 from crabhook.install import program
 from crabhook.install.entries import count, known, with_hooks, without_hooks
@@ -34,8 +34,6 @@ _FILES = ("--tls-cert", "FILE", "--tls-key", "FILE")
 _FAIL_CLOSED = (
     "Fail-closed: if the server cannot be reached, or is lost, the call it was to decide is denied."
 )
-
-
 _ANEW = "A session that runs already may not see the change before it is started anew."
 
 
@@ -169,13 +167,17 @@ def _installation(arguments: argparse.Namespace, agent: Platform) -> Installatio
             "managed settings are for every user of this machine, and each has a server of their "
             "own by default; say with --server which one all of them shall ask"
         )
+    try:
+        server = arguments.server or _address(asked_address())
+    except argparse.ArgumentTypeError as error:
+        raise InstallError(f"CRABHOOK_SERVER: {error}") from error
     return Installation(
         interpreter=program.interpreter(),
         stub=program.stub(),
         stance=stance,
         fail_closed=arguments.fail_closed,
         wait=arguments.wait,
-        server=arguments.server or _address(asked_address()),
+        server=server,
         token_file=arguments.token_file,
         tls_ca=arguments.tls_ca,
         url=_url(arguments, agent),
@@ -196,8 +198,8 @@ def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
 
 def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what remains to do, and on which machine."""
-    if len(servers := listed(installation.server or "")) > 1:
-        yield f"Next: have servers of one record in PostgreSQL run at {' and '.join(servers)}."
+    if len(several := listed(installation.server or "")) > 1:
+        yield f"Next: have servers of one record in PostgreSQL run at {' and '.join(several)}."
         yield _then(agent.program)
         return
     serve, address = _serve(installation), _asked(installation)
@@ -313,11 +315,9 @@ def _has_hooks(path: Path) -> bool:
 
 def _address(text: str) -> str:
     """Return the address or list, with absolute paths of sockets."""
-    if not text.strip(", "):
-        raise argparse.ArgumentTypeError("an address is unix:PATH or HOST:PORT")
     return ",".join(
         f"unix:{_path(one[5:])}" if one.startswith("unix:") and one[5:6] != "/" else one
-        for one in listed(text)
+        for one in listed(servers(text))
     )
 
 

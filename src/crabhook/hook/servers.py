@@ -55,6 +55,15 @@ def listed(text: str) -> list[str]:
     return [part for part in dict.fromkeys(parts) if part] or [text]
 
 
+def fault_in(text: str) -> str:
+    """Say what is wrong with a list as a person wrote it; a hook goes by what is left of it."""
+    parts = [part.strip() for part in text.split(",")]
+    if "" in parts:
+        return f"{text!r} has an empty part: write an address, or several with one comma between"
+    twice = [part for part in parts if parts.count(part) > 1]
+    return f"{text!r} names {twice[0]} twice: a list is of different servers" if twice else ""
+
+
 def _looks_like_an_address(part: str) -> bool:
     return part.startswith("unix:") or part.rpartition(":")[2].isdigit()
 

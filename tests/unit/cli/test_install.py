@@ -300,6 +300,15 @@ def test_a_wrong_option_is_refused_before_anything_is_written(
     assert not path.exists()
 
 
+def test_a_list_with_a_slip_in_the_environment_is_refused_before_anything_is_written(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRABHOOK_SERVER", "a:1,a:1")
+    assert main(["install", "claude"]) == 1
+    assert "CRABHOOK_SERVER: 'a:1,a:1' names a:1 twice" in capsys.readouterr().err
+    assert not path.exists()
+
+
 def test_what_keeps_the_hooks_from_working_is_said(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

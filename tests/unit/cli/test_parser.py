@@ -3,7 +3,12 @@
 import pytest
 
 from crabhook.cli import main, parser_of
-from crabhook.cli.commands import meant, subcommands, words_of
+from crabhook.cli.commands import meant, servers, subcommands, words_of
+
+SERVERS = (
+    *("desk use-server", "install claude --server", "status --server", "down --server"),
+    *("operators invite ann --server", "machines invite build1 --server"),
+)
 
 
 @pytest.mark.parametrize(
@@ -44,3 +49,29 @@ def test_the_words_of_a_parser_are_those_of_its_actions_too() -> None:
     parser, _ = parser_of("rules")
     assert {"list", "add", "trust"} <= set(subcommands(parser))
     assert {"list", "--note", "ask-operator", "--full"} <= set(words_of(parser))
+
+
+@pytest.mark.parametrize("command", SERVERS)
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("localhost:1,", "has an empty part"),
+        (",localhost:1", "has an empty part"),
+        ("localhost:1,,localhost:2", "has an empty part"),
+        (",", "has an empty part"),
+        ("", "has an empty part"),
+        ("localhost:1, localhost:1", "names localhost:1 twice"),
+        ("unix:/run/s,unix:/run/s", "names unix:/run/s twice"),
+    ],
+)
+def test_a_list_of_servers_with_a_slip_is_refused_by_every_command_that_takes_one(
+    command: str, given: str, fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([*command.split(), given])
+    assert fault in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ["a:1", "a:1, b:2", "unix:/run/s,b:7443", "unix:/run/x,y.sock"])
+def test_a_list_of_servers_without_a_slip_is_taken_as_it_is(given: str) -> None:
+    assert servers(given) == given
