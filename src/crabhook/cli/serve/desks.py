@@ -54,6 +54,7 @@ _LOG = logging.getLogger("crabhook.decisions")
 _LOOKING_ON = logging.getLogger(__name__)
 
 MOST_TODAY = 20_000  # decisions of one day that are counted
+TAKE_BACK_MS = 2000
 SHORT = 160  # characters shown of what a call was for
 
 
@@ -92,9 +93,6 @@ def _log_news(news: News) -> None:
         _LOG.warning("%s", news.text)
     elif not news.text:
         _LOG.debug("observed", extra=told(event=event.name, session=event.session, cwd=event.cwd))
-
-
-TAKE_BACK_MS = 2000
 
 
 async def open_desk(
@@ -230,7 +228,7 @@ class Follower:
 
     def __init__(self, runner: Runner, url: str) -> None:
         self._runner, self._url = runner, url
-        self._trouble, self._deaf = "", ""
+        self._trouble = self._deaf = self._older = ""
         self._looked = runner.now()
         self._steering: object = None  # what was shown last of orders and notes, as on record
         runner.faults.append(self._said)
@@ -249,14 +247,14 @@ class Follower:
         leader = self._runner.leader
         who = f"{leader.name} leads" if leader.name else "nobody is known to lead"
         where = f", desks decide at {leader.desks}" if leader.desks else ""
-        beside = "".join(f"; {one}" for one in (self._trouble, self._deaf) if one)
+        beside = "".join(f"; {one}" for one in (self._trouble, self._deaf, self._older) if one)
         return f"this server stands by: {who}{where}; nothing can be decided here{beside}"
 
     async def keep(self) -> None:
         """Follow the record until cancelled."""
         from crabhook.store.postgres.tail import Tail  # noqa: PLC0415 - few servers need it
 
-        tail = Tail(self._url)
+        tail = Tail(self._url, state_folder())
         try:
             while True:
                 await self._look(tail)
@@ -277,7 +275,9 @@ class Follower:
             await asyncio.sleep(LOOK_EVERY)
         if tail.deaf != self._deaf:
             _LOOKING_ON.warning("%s", tail.deaf or "notifications are heard again")
-            self._deaf = tail.deaf
+        if tail.older and not self._older:
+            _LOOKING_ON.error("this server cannot lead: %s", tail.older)
+        self._deaf, self._older = tail.deaf, tail.older
 
     async def _show(self, seen: "Seen") -> None:
         """Show each step in the order of the record; then what waits, or does not, without one."""

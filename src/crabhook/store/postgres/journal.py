@@ -171,13 +171,8 @@ class PgJournal:
                 "this machine kept no head of the record in %s: record %d is taken for its end (%s)"
             )
             _LOG.warning(said, where, seq, digest.hex())
-        there = await connection.fetchval(_HASH_OF, kept.seq)
-        if kept.seq > seq or (kept.seq >= self._begins and there != kept.hash):
-            raise CorruptError(
-                f"the record in {shown(self._line.url)} ends at {seq}, and this machine saw "
-                f"another one, up to {kept.seq}: an older backup was put back.  Put back the "
-                f"newest one; or, to go on with what is there, move {path} away"
-            )
+        if said := await put_back(connection, self._line.url, path, kept):
+            raise CorruptError(said)
 
     @property
     def trouble(self) -> str:
@@ -324,6 +319,19 @@ class PgJournal:
         if not self._closed:
             self._closed = True
             self._committer.close()
+
+
+async def put_back(connection: "Connection", url: str, path: Path, kept: Head) -> str:
+    """Say that the record is older than the head `kept` in a file, or another; empty if not."""
+    begins, seq = await connection.fetchrow("SELECT begins, seq FROM head")
+    there = await connection.fetchval(_HASH_OF, kept.seq)
+    if kept.seq <= seq and (kept.seq < begins or there == kept.hash):
+        return ""
+    return (
+        f"the record in {shown(url)} ends at {seq}, and this machine saw "
+        f"another one, up to {kept.seq}: an older backup was put back.  Put back the "
+        f"newest one; or, to go on with what is there, move {path} away"
+    )
 
 
 def head_path(beside: Path, name: str) -> Path:

@@ -8,15 +8,18 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from crabhook.store.change import Halt, Waiting
-from crabhook.store.interface import Leader, StoreError
+from crabhook.store.interface import CorruptError, Leader, StoreError
+from crabhook.store.postgres.journal import head_path, put_back
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.tables import BELL, STEPS, marked, unmarked, version_of
 from crabhook.store.record import COLUMNS, ORDERS, Kind, Record
 from crabhook.store.sql import WAITING, waiting_in
+from crabhook.store.sqlite.files import HeadFile
 
 if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
@@ -67,16 +70,17 @@ class Seen:
 class Tail:
     """The record at `url`, read again and again by one thread at a time.
 
-    `deaf` says in words why the bell does not ring here.
+    `deaf` says in words why the bell does not ring here; `older`, that the record is older than the
+    head that this machine keeps in the folder `beside`: this server would refuse to lead.
     """
 
-    def __init__(self, url: str) -> None:
-        self._line = Line(url)
+    def __init__(self, url: str, beside: Path | None = None) -> None:
+        self._line, self._beside = Line(url), beside
         self._connection: Connection | None = None
         self._rung: asyncio.Event | None = None
         self._known: dict[str, int] = {}  # waiting requests, with their cards
         self._seq: int | None = None
-        self.deaf = ""
+        self.deaf = self.older = ""
 
     def __repr__(self) -> str:
         return f"<Tail of {shown(self._line.url)} at {self._seq}>"
@@ -147,9 +151,21 @@ class Tail:
             )
         return ""
 
+    async def _compare(self, connection: "Connection") -> None:
+        """Note whether the record is older than the head kept here, which is read first."""
+        if self._beside is None:
+            return
+        path = head_path(self._beside, await connection.fetchval("SELECT id FROM head"))
+        try:
+            kept = HeadFile(path).read()
+            self.older = await put_back(connection, self._line.url, path, kept) if kept else ""
+        except CorruptError as error:
+            self.older = str(error)
+
     async def _changes(self, connection: "Connection") -> Seen | None:
         if await version_of(connection) != len(STEPS):  # this server migrates it when it leads
             return None
+        await self._compare(connection)
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             begins, seq, *leads = await connection.fetchrow(_HEAD)
             leader = Leader(*leads)
