@@ -266,10 +266,12 @@ async def keep_status(socket: Path, status: Callable[[], Status]) -> None:
         while True:
             now = status()
             if now != told or identity(path) != written:
+                content, told, written = f"{json.dumps(asdict(now))}\n".encode(), now, None
                 with suppress(OSError):  # agents are served all the same
-                    content = f"{json.dumps(asdict(now))}\n".encode()
                     await asyncio.to_thread(write_own, path, content)
-                told, written = now, identity(path)
+                    seen = identity(path)
+                    if read_own(path, len(content) + 1) == content:  # else it was changed since
+                        written = seen
             await asyncio.sleep(LOOK_EVERY)
     finally:
         path.unlink(missing_ok=True)

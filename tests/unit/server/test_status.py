@@ -8,11 +8,34 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.ownfile import write_own
 from crabhook.server import unix_socket
 from crabhook.server.unix_socket import Status, keep_status, read_status, status_file
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+async def test_what_another_program_does_to_the_file_right_after_it_was_written_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unix_socket, "LOOK_EVERY", 0.01)
+    socket, written = tmp_path / "s", []
+
+    def write_and_lie(path: Path, content: bytes) -> None:
+        write_own(path, content)
+        written.append(content)
+        if len(written) == 1:
+            path.write_text('{"pid": 1}')
+
+    monkeypatch.setattr(unix_socket, "write_own", write_and_lie)
+    keeping = asyncio.ensure_future(keep_status(socket, lambda: Status(os.getpid(), 2, 1, ())))
+    async with asyncio.timeout(60):
+        while len(written) < 2:  # noqa: ASYNC110 - a file
+            await asyncio.sleep(0.01)
+    assert read_status(socket)["pid"] == os.getpid()
+    keeping.cancel()
+    await asyncio.gather(keeping, return_exceptions=True)
 
 
 @pytest.mark.parametrize("lie", [None, '{"pid": 1}'])

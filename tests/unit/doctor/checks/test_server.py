@@ -170,6 +170,9 @@ def test_a_project_s_server_is_not_shown_a_token(home: Home) -> None:
         listening.settimeout(0.2)
         server = f"localhost:{listening.getsockname()[1]}"
         home.install("--scope", "project", "--token-file", "/etc/hostname", server=server)
+        line, _ = listening.accept()  # `install` looks whether a server listens, and says nothing
+        with line:
+            assert line.recv(1) == b""
         finding = home.look(answers)
         with pytest.raises(TimeoutError):
             listening.accept()
