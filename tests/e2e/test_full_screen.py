@@ -202,6 +202,7 @@ def test_a_file_is_edited_in_real_lines_before_it_is_written(
     terminal = agent.terminal("write a file")
     screen.wait_for("made.py")
     screen.press("e", until="only the new text is edited here")
+    screen.key("C-Home")  # it begins behind the last letter
     screen.type("zero")
     screen.wait_for("│ zeroone")
     screen.key("Enter")

@@ -144,7 +144,7 @@ def test_a_run_that_takes_too_long_is_ended_with_all_its_hooks(
 ) -> None:
     hook = tmp_path / "hook"
     settings = hook_settings({"PreToolUse": [command_hook(waiting(hook))]})
-    run = claude((bash("touch made"),), settings=settings, seconds=2).headless("make a file")
+    run = claude((bash("touch made"),), settings=settings, seconds=6).headless("make a file")
     assert run.exit_code == OUT_OF_TIME
     assert (hook / "waiting").exists()
     assert not running_under(tmp_path)
