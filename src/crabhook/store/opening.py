@@ -83,12 +83,13 @@ def is_shared(place: Place) -> bool:
 
 def _folder(place: Place) -> Path:
     """Return the folder of an SQLite record."""
-    if isinstance(place, Path) or "://" not in place:
+    if isinstance(place, Path) or ":" not in place.partition("/")[0]:
         return Path(place)
     parts = urlsplit(place)
     if parts.scheme != _SQLITE:
         known = f"{_SQLITE}:///PATH, {_POSTGRES[0]}://USER@HOST/DATABASE"
-        raise StoreError(f"no record can be kept in {parts.scheme}://…; known are: {known}")
+        slashes = "//" if "://" in place else ""
+        raise StoreError(f"no record can be kept in {parts.scheme}:{slashes}…; known are: {known}")
     if parts.netloc or not parts.path or parts.query or parts.fragment:
         raise StoreError(f"{parts.scheme}:// takes an absolute path: {parts.scheme}:///PATH")
     return Path(unquote(parts.path))

@@ -27,6 +27,7 @@ def test_a_record_is_the_same_by_its_path_and_by_its_url(tmp_path: Path, place: 
     ("url", "why"),
     [
         ("mysql://db/x", r"no record can be kept in mysql://…; known are: sqlite.*, postgresql://"),
+        ("postgresql:/ann@db/x", r"no record can be kept in postgresql:…; known are"),
         ("postgresql://ann:secret@db/x", r"~/\.pgpass"),
         ("postgresql://db/x?password=secret", r"PGPASSFILE"),
         ("sqlite://folder", "takes an absolute path"),
