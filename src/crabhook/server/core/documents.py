@@ -224,9 +224,8 @@ class Documents:
             )
         if len(proposal.text) > LARGEST:
             return f"{proposal.document} would be larger than {LARGEST} characters"
-        if proposal.document != TEAM and not self.is_signed(
-            proposal
-        ):  # the team's file is signed itself
+        needs_signature = proposal.document != TEAM  # the team's file is signed itself
+        if needs_signature and not self.is_signed(proposal):
             return "it takes the passphrase of the team's authority"
         try:
             self.check(proposal.document, proposal.text)

@@ -185,8 +185,8 @@ class Committer:
                 async with self._using:
                     with self._slow_said():
                         await self._commit(group)
+                self._together = len(group)  # none, after a second in which nothing came
                 if group:
-                    self._together = len(group)
                     self.pace.count(monotonic() - begun, len(group))
             except DeposedError as error:
                 self.lost = error

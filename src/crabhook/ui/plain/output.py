@@ -269,7 +269,8 @@ class OutputQueue:
 
     def hear(self, news: Card | FeedEntry) -> None:
         """Take in a new or changed card, or a feed entry."""
-        number, before, full = news.number, len(self._queue), len(self._queue) >= BACKLOG
+        number, before = news.number, len(self._queue)
+        full = before >= BACKLOG
         known = number is not None and self._told(number)
         if isinstance(news, Card):
             ended = news.state is not State.WAITING
