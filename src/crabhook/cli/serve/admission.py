@@ -1,4 +1,4 @@
-"""The doors of a server, and who may come in by them beyond the Unix socket: tokens, and a team."""
+"""A server's listeners, and the callers that they admit: token holders and a team."""
 
 import asyncio
 import logging
@@ -93,7 +93,7 @@ def _reached(places: Sequence[Address]) -> str:
 
 
 Turn: TypeAlias = Callable[[Runner], object]
-"""Leads a door to another runner."""
+"""Leads a listener to another runner."""
 
 
 @asynccontextmanager
@@ -103,8 +103,9 @@ async def open_to_desks(
     team: "TeamReader | None",
     turns: list[Turn] | None = None,
 ) -> AsyncIterator[Sequence[str]]:
-    """Serve desks of the team; yields where, in words, and adds to `turns` what turns that door.
+    """Open the listener for desks of the team; yields its address in words.
 
+    `turns` gets the function that leads that listener to another runner.
     Where there is a team, they can attach on this machine without being asked for: so that its
     people can say that they are away, or decide, in any terminal.  If that place is taken, it is
     said, and agents are served all the same.  Raises PortError for a place that was asked for.
@@ -122,9 +123,9 @@ async def open_to_desks(
         raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
     async with AsyncExitStack() as opened:
         port = OperatorPort(runner, team.current)
-        door = open_operators(port, where, team.server_pair(), team.authority)
+        listener = open_operators(port, where, team.server_pair(), team.authority)
         try:
-            at = await opened.enter_async_context(door)
+            at = await opened.enter_async_context(listener)
         except PortError as error:
             if settings.operators:
                 raise
@@ -197,7 +198,7 @@ def _team_by(settings: Settings) -> str:
     return f"`crabhook team pull` brings the one on record here; where there is none yet, {founds}"
 
 
-class Doors:
+class Listeners:
     """All that a server listens on; they stay open while `turn` leads to another runner."""
 
     def __init__(
@@ -209,7 +210,7 @@ class Doors:
         self._turns: list[Turn] = [self._permission.turn, self._health.turn]
 
     def __repr__(self) -> str:
-        return f"<Doors to {self.runner!r}>"
+        return f"<Listeners to {self.runner!r}>"
 
     def turn(self, runner: Runner) -> None:
         """Lead all that comes from now on to this runner."""
@@ -265,8 +266,8 @@ class Doors:
 
                 lines = bridge.BridgeIntake(self.runner, wait=settings.wait)
                 self._turns.append(lines.turn)
-                door = bridge.open_bridge(lines, settings.ndjson)
-                bound.append(await opened.enter_async_context(door))
+                harness = bridge.open_bridge(lines, settings.ndjson)
+                bound.append(await opened.enter_async_context(harness))
             if settings.http is not None and metrics:
                 from crabhook.server.http import listener  # noqa: PLC0415 - aiohttp: slow
 

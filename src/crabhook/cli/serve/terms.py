@@ -1,7 +1,7 @@
 """What a server does from its beginning to its end: alone, or by turns as leader and standby.
 
 Of servers that share a record one leads.  Each change of its part gives this process a new runner,
-which begins with what is on record; the doors stay open, and lead there.
+which begins with what is on record; the listeners stay open, and lead there.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from crabhook import config
 from crabhook.cli.arguments import rule_files
-from crabhook.cli.serve.admission import Admitted, Doors, beside, bounds_of, watched
+from crabhook.cli.serve.admission import Admitted, Listeners, beside, bounds_of, watched
 from crabhook.cli.serve.desks import Follower, open_desk
 from crabhook.cli.serve.logs import log_file, told
 from crabhook.cli.serve.other_hooks import OtherHooks
@@ -124,32 +124,32 @@ class Server:
             self._recorder = await self._begun()
             self._others.begin()
             runner = await self._taken_up() or await self._runner()  # before any hook can come back
-            doors = Doors(runner, self._metrics, self._admitted, self._settings)
-            async with doors.opened(doors.port(places)) as bound:
-                await self._by_turns(doors, bound)
+            listeners = Listeners(runner, self._metrics, self._admitted, self._settings)
+            async with listeners.opened(listeners.port(places)) as bound:
+                await self._by_turns(listeners, bound)
             self._manager.close()
         finally:
             if self._recorder is not None:
                 self._recorder.close()
 
-    async def _by_turns(self, doors: Doors, bound: Sequence[object]) -> None:
-        """Lead, or stand by, behind doors that are open, until told to end."""
+    async def _by_turns(self, listeners: Listeners, bound: Sequence[object]) -> None:
+        """Lead, or stand by, behind listeners that are open, until told to end."""
         paths = [one.path for one in bound if isinstance(one, UnixAddress)]
         self._watch = watch = SocketWatch(paths)
-        doors.runner.faults.append(lambda: watch.trouble)
+        listeners.runner.faults.append(lambda: watch.trouble)
         self._where = ", ".join(map(str, bound))
         house = [
-            watch.keep(doors.warn),
-            self._manager.keep_told(lambda: self._status(doors.runner)),
-            *(keep_status(one, partial(doors.status, bound)) for one in paths),
+            watch.keep(listeners.warn),
+            self._manager.keep_told(lambda: self._status(listeners.runner)),
+            *(keep_status(one, partial(listeners.status, bound)) for one in paths),
         ]
         async with beside(*house):
             while True:
-                if doors.runner.role is Role.STANDBY and not await self._follow(doors):
+                if listeners.runner.role is Role.STANDBY and not await self._follow(listeners):
                     return
-                if not await self._lead(doors):
+                if not await self._lead(listeners):
                     return
-                await self._step_down(doors)
+                await self._step_down(listeners)
 
     async def _taken_up(self) -> Runner | None:
         """Return a runner that knows what waited and was decided; None where another leads now."""
@@ -204,17 +204,17 @@ class Server:
 
     # As a standby.
 
-    async def _follow(self, doors: Doors) -> bool:
+    async def _follow(self, listeners: Listeners) -> bool:
         """Stand by until this server leads, and lead hooks there; False where it is to end."""
         where = self._where
         _LOG.info("standing by", extra=told(where=where))
-        self._manager.ready(self._status(doors.runner))
-        follower = Follower(doors.runner, self._settings.store or "")
-        doors.runner.pace = lambda: follower.pace
-        shown = [follower.keep(), doors.runner.keep_record()]
-        async with watched(self._admitted.team, doors.runner), beside(*shown):
+        self._manager.ready(self._status(listeners.runner))
+        follower = Follower(listeners.runner, self._settings.store or "")
+        listeners.runner.pace = lambda: follower.pace
+        shown = [follower.keep(), listeners.runner.keep_record()]
+        async with watched(self._admitted.team, listeners.runner), beside(*shown):
             while True:
-                leads = asyncio.ensure_future(self._elected(doors))
+                leads = asyncio.ensure_future(self._elected(listeners))
                 self._leaving.hear(leads.cancel)
                 await asyncio.wait([leads])
                 if leads.cancelled():
@@ -222,24 +222,24 @@ class Server:
                 self._recorder = leads.result()
                 if runner := await self._taken_up():
                     break
-        doors.turn(runner)
+        listeners.turn(runner)
         return True
 
-    async def _elected(self, doors: Doors) -> Recorder:
+    async def _elected(self, listeners: Listeners) -> Recorder:
         """Return the record once this server leads; tell meanwhile who does."""
         while True:
             try:
                 return await self._opened()
             except _PASSES as error:
-                self._tell(error, doors.runner)
+                self._tell(error, listeners.runner)
                 if not isinstance(error, TakenError):
                     await asyncio.sleep(AGAIN_AFTER)
 
-    async def _step_down(self, doors: Doors) -> None:
+    async def _step_down(self, listeners: Listeners) -> None:
         """Give up all that waits here, unanswered, and stand by again: another server leads."""
         await self._let_go()
         self._leader = Leader()
-        doors.turn(await self._runner())
+        listeners.turn(await self._runner())
 
     async def _let_go(self) -> None:
         recorder, self._recorder = self._recorder, None
@@ -248,9 +248,9 @@ class Server:
 
     # As a leader, or alone.
 
-    async def _lead(self, doors: Doors) -> bool:
+    async def _lead(self, listeners: Listeners) -> bool:
         """Serve; return whether this server is to stand by now, because another leads."""
-        runner, where, leaving = doors.runner, self._where, self._leaving
+        runner, where, leaving = listeners.runner, self._where, self._leaving
 
         def release() -> None:
             runner.hand_over() if leaving.hands_over else runner.close()

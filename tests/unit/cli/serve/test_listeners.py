@@ -1,4 +1,4 @@
-"""The doors of a server: the port, and the bridge and the HTTP door beside it where they are wanted."""
+"""A server's listeners: the gRPC port, and beside it the bridge and the HTTP door where they are wanted."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from time import time
 import pytest
 
 from crabhook.cli.serve import admission
-from crabhook.cli.serve.admission import Admitted, Doors, open_to_desks, team_of
+from crabhook.cli.serve.admission import Admitted, Listeners, open_to_desks, team_of
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
@@ -34,8 +34,8 @@ def files_in(folder: Path) -> list[Path]:
 
 
 async def test_without_other_addresses_there_is_the_port_alone() -> None:
-    doors = Doors(Runner(PLATFORMS), None, WITH_TOKEN, Settings())
-    async with doors.opened(port([])) as bound:
+    listeners = Listeners(Runner(PLATFORMS), None, WITH_TOKEN, Settings())
+    async with listeners.opened(port([])) as bound:
         assert tuple(bound) == (HERE,)
 
 
@@ -44,8 +44,8 @@ async def test_the_bridge_and_the_http_door_stand_beside_the_port_and_close_befo
     with short_folder() as folder:
         socket = Path(folder, "s")
         settings = Settings(ndjson=f"unix:{socket}", http="localhost:0")
-        doors = Doors(Runner(PLATFORMS), Metrics(), WITH_TOKEN, settings)
-        async with doors.opened(port(closed)) as bound:
+        listeners = Listeners(Runner(PLATFORMS), Metrics(), WITH_TOKEN, settings)
+        async with listeners.opened(port(closed)) as bound:
             there, bridge, http = bound
             assert (there, bridge) == (HERE, UnixAddress(socket))
             assert str(http).startswith("http://127.0.0.1:")
@@ -53,12 +53,12 @@ async def test_the_bridge_and_the_http_door_stand_beside_the_port_and_close_befo
         assert files_in(folder) == []
 
 
-async def test_where_a_door_cannot_be_opened_the_others_are_closed_again() -> None:
+async def test_where_a_listener_cannot_be_opened_the_others_are_closed_again() -> None:
     with short_folder() as folder:
         settings = Settings(ndjson=f"unix:{folder}/s", http="0.0.0.0:0")
-        doors = Doors(Runner(PLATFORMS), Metrics(), WITH_TOKEN, settings)
+        listeners = Listeners(Runner(PLATFORMS), Metrics(), WITH_TOKEN, settings)
         with pytest.raises(PortError):
-            async with doors.opened(port([])):
+            async with listeners.opened(port([])):
                 pytest.fail("it stands open in the clear")
         assert files_in(folder) == []
 
