@@ -26,7 +26,7 @@ from bench.asking import Asked, Connect, Line, ask_all, written
 from bench.events import calls_of_tools, new_call
 from bench.figures import paired_ratios, percentile, spread
 from bench.found import Found, Wishes
-from bench.httpclient import Door, Posted
+from bench.httpclient import HttpClient, Posted
 from bench.lawbook import RULED, lawbook
 from bench.outside import processor_time
 from bench.results import met
@@ -132,8 +132,8 @@ def _bare(home: Home) -> Iterator[Server]:
 @contextmanager
 def _by_http(home: Home) -> Iterator[Server]:
     with headless(home, "--http", "127.0.0.1:0") as process:
-        door = Door(home.http_port(), home.authorization())
-        yield Server(process, partial(Posted, door), door.written)
+        client = HttpClient(home.http_port(), home.authorization())
+        yield Server(process, partial(Posted, client), client.written)
 
 
 @contextmanager

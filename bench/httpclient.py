@@ -16,7 +16,7 @@ class Answer(NamedTuple):
     cpu: float
 
 
-class Door:
+class HttpClient:
     """Writes requests to the HTTP door, and reads the answers, no more of HTTP than that takes."""
 
     def __init__(self, port: int, authorization: str) -> None:
@@ -27,7 +27,7 @@ class Door:
         )
 
     def __repr__(self) -> str:
-        return f"<Door at {self._address}>"
+        return f"<HttpClient at {self._address}>"
 
     def connected(self) -> socket.socket:
         """Return a new connection."""
@@ -60,8 +60,8 @@ class Door:
 class Posted:
     """One connection, with one POST on it at a time; a `bench.asking.Connection`."""
 
-    def __init__(self, door: Door) -> None:
-        self.socket = door.connected()
+    def __init__(self, client: HttpClient) -> None:
+        self.socket = client.connected()
         self._heard = b""
         self._body: bytes | None = None
 
@@ -69,7 +69,7 @@ class Posted:
         return f"<Posted {len(self._heard)} bytes heard>"
 
     def ask(self, request: bytes) -> None:
-        """Send a request, as `Door.written` writes it."""
+        """Send a request, as `HttpClient.written` writes it."""
         self._heard, self._body = b"", None
         self.socket.sendall(request)
 

@@ -15,7 +15,7 @@ from bench.candidates import gate_installation, installed_command
 from bench.errors import BenchError
 from bench.events import WRITING_EVENT, new_call
 from bench.found import Series
-from bench.httpclient import Door
+from bench.httpclient import HttpClient
 from bench.serving import Server, running_server
 
 SIZES = (600, 10_000, 100_000, 1_000_000)  # bytes; the smallest is a Write of next to nothing
@@ -29,12 +29,12 @@ def measure(rounds: int = ROUNDS) -> Sequence[Series]:
     hook: dict[int, list[float]] = {size: [] for size in SIZES}
     post: dict[int, list[float]] = {size: [] for size in SIZES}
     with running_server() as server:
-        door = Door(server.http_port, server.authorization)
-        with door.connected() as line:
+        client = HttpClient(server.http_port, server.authorization)
+        with client.connected() as line:
             for number in range(rounds + 1):
                 for size in random.sample(SIZES, len(SIZES)):
                     whole = _hook(server, size)
-                    answer = door.post(line, call_of(size)).wall
+                    answer = client.post(line, call_of(size)).wall
                     if number:
                         hook[size].append(whole)
                         post[size].append(answer)

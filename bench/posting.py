@@ -15,7 +15,7 @@ from bench import goals
 from bench.candidate import LeftOut, verdict_in
 from bench.errors import BenchError
 from bench.events import DECIDED_EVENT, new_call
-from bench.httpclient import Answer, Door
+from bench.httpclient import Answer, HttpClient
 from bench.instead.commands import HERE, where
 from bench.process import Run
 from bench.serving import Server, Told, talker
@@ -44,11 +44,11 @@ class Posting:
 @contextmanager
 def postings(server: Server) -> Iterator[Sequence[Posting | LeftOut]]:
     """Make all of them; their connections and the Node process end with the context."""
-    door = Door(server.http_port, server.authorization)
-    with door.connected() as kept:
+    client = HttpClient(server.http_port, server.authorization)
+    with client.connected() as kept:
         ours = (
-            Posting(goals.POST_KEPT, partial(door.post, kept)),
-            Posting(goals.POST_NEW, door.post_anew),
+            Posting(goals.POST_KEPT, partial(client.post, kept)),
+            Posting(goals.POST_NEW, client.post_anew),
         )
         with _from_node(server) as theirs:
             yield (*ours, *theirs)

@@ -97,15 +97,15 @@ async def _decided(folder: Path) -> list[Mapping[str, float]]:
 
     with closing(recorder):
         runner = Runner(PLATFORMS, recorder, judge)
-        door = Intake(runner)
+        intake = Intake(runner)
         for number in range(WARMING + CALLS):
             call = new_call(samples[number % len(samples)], session=RULED)
-            await _decide(written(call), runner, door, watch)
+            await _decide(written(call), runner, intake, watch)
         runner.close()
     return watch.calls[WARMING:]
 
 
-async def _decide(message: bytes, runner: Runner, door: Intake, watch: Stopwatch) -> None:
+async def _decide(message: bytes, runner: Runner, intake: Intake, watch: Stopwatch) -> None:
     """Do what the port does with a message; raise BenchError where it is not allowed."""
     since = perf_counter()
     request = pb.PermissionRequest.FromString(message)
@@ -115,7 +115,7 @@ async def _decide(message: bytes, runner: Runner, door: Intake, watch: Stopwatch
     asked = permission.request_of(request, event, runner.now(), 3600)
     watch.spent(READING, since)
     since = perf_counter()
-    place = await door.enter(asked)
+    place = await intake.enter(asked)
     watch.spent(REST, since)
     if not place.reply.done():
         raise BenchError(f"no rule decides {event!r}")

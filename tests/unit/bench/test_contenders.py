@@ -11,7 +11,7 @@ from bench import goals
 from bench.candidate import LeftOut
 from bench.contenders import contenders
 from bench.errors import BenchError
-from bench.httpclient import Door
+from bench.httpclient import HttpClient
 from bench.instead.commands import instead
 from bench.serving import Server, running_server
 
@@ -56,6 +56,6 @@ def test_a_program_that_is_not_there_is_left_out_with_its_reason(
 
 
 def test_a_post_that_is_turned_away_has_no_figure(server: Server) -> None:
-    door = Door(server.http_port, "Bearer another")
-    with door.connected() as line, pytest.raises(BenchError, match="401"):
-        door.post(line, b"{}")
+    client = HttpClient(server.http_port, "Bearer another")
+    with client.connected() as line, pytest.raises(BenchError, match="401"):
+        client.post(line, b"{}")

@@ -22,7 +22,7 @@ CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash"}
 
 @dataclass
 class Standing:
-    """A door that stands open."""
+    """An HTTP door that stands open."""
 
     runner: Runner
     where: HttpAddress
@@ -39,7 +39,7 @@ class Standing:
 class Client:
     """One connection."""
 
-    door: Standing
+    http: Standing
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
@@ -49,7 +49,7 @@ class Client:
         """Send a request with these headers, or without those that are None."""
         payload = json.dumps(CALL if fields is None else fields).encode()
         sent: dict[str, str | None] = {
-            "Host": str(self.door.where.place),
+            "Host": str(self.http.where.place),
             "Authorization": f"Bearer {TOKEN}",
             "Content-Type": "application/json",
             "Content-Length": str(len(payload)),
@@ -74,7 +74,7 @@ class Client:
 
 @asynccontextmanager
 async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIterator[Standing]:
-    """Open a door on a port of the system's choice; whatever waits is let go at the end."""
+    """Open an HTTP door on a port of the system's choice; whatever waits is let go at the end."""
     runner = Runner(PLATFORMS)
     way = AnonymousIntake(runner, wait=wait, named=NAMED)
     clients: list[Client] = []

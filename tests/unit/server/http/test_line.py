@@ -18,8 +18,8 @@ from tests.unit.server.http.standing import standing, until
     ],
 )
 async def test_what_is_no_http_is_answered_in_our_own_words(sent: bytes) -> None:
-    async with standing() as door:
-        client = await door.connect()
+    async with standing() as http:
+        client = await http.connect()
         client.writer.write(sent)
         said = await client.reader.read()
         assert b" 400 Bad Request\r\nServer: crabhook\r\n" in said
@@ -29,12 +29,12 @@ async def test_what_is_no_http_is_answered_in_our_own_words(sent: bytes) -> None
 
 
 async def test_what_comes_behind_a_hook_that_waits_takes_nothing_from_its_answer() -> None:
-    async with standing() as door:
-        client = await door.connect()
+    async with standing() as http:
+        client = await http.connect()
         client.send()
-        await until(door.runner.broker.waiting)
+        await until(http.runner.broker.waiting)
         client.writer.write(b"this is no HTTP\r\n\r\n")
-        seat(door.runner).answer(1, Decision(Verdict.DENY, reason="no"))
+        seat(http.runner).answer(1, Decision(Verdict.DENY, reason="no"))
         status, body = await client.answer()
         assert (status, b"deny" in body) == (200, True)
         assert (await client.answer())[0] == 400

@@ -1,4 +1,4 @@
-"""The door opens where it may, answers by its routes, and closes with all that is on it."""
+"""The HTTP door opens where it may, answers by its routes, and closes with all that is on it."""
 
 import asyncio
 from pathlib import Path
@@ -22,15 +22,15 @@ def way(runner: Runner) -> AnonymousIntake:
 
 
 async def test_a_request_waits_for_its_decision_and_the_decision_is_delivered() -> None:
-    async with standing() as door:
-        client = await door.connect()
+    async with standing() as http:
+        client = await http.connect()
         client.send()
-        await until(door.runner.broker.waiting)
-        (card,) = door.runner.broker.waiting()
-        seat(door.runner).answer(card.number, Decision(Verdict.DENY, reason="no"))
+        await until(http.runner.broker.waiting)
+        (card,) = http.runner.broker.waiting()
+        seat(http.runner).answer(card.number, Decision(Verdict.DENY, reason="no"))
         status, body = await client.answer()
         assert (status, b'"deny"' in body) == (200, True)
-        await until(lambda: door.runner.broker.ended()[0].delivered)
+        await until(lambda: http.runner.broker.ended()[0].delivered)
         await client.close()
 
 
@@ -39,51 +39,51 @@ async def test_an_answer_that_is_not_read_ends_the_connection_and_is_not_deliver
 ) -> None:
     monkeypatch.setattr(listener, "TAKEN_WITHIN", 0.2)
     monkeypatch.setattr("crabhook.server.core.runner.RECEIPT_WITHIN", 0.4)
-    async with standing() as door:
-        client = await door.connect()
+    async with standing() as http:
+        client = await http.connect()
         client.writer.transport.pause_reading()
         client.send()
-        await until(door.runner.broker.waiting)
-        (card,) = door.runner.broker.waiting()
-        seat(door.runner).answer(card.number, Decision(Verdict.DENY, reason="x" * 30_000_000))
+        await until(http.runner.broker.waiting)
+        (card,) = http.runner.broker.waiting()
+        seat(http.runner).answer(card.number, Decision(Verdict.DENY, reason="x" * 30_000_000))
         await until(
-            lambda: door.runner.broker.ended() and door.runner.broker.ended()[0].delivered is False
+            lambda: http.runner.broker.ended() and http.runner.broker.ended()[0].delivered is False
         )
         await until(
-            lambda: any("not read in time" in entry.text for entry in door.runner.broker.feed())
+            lambda: any("not read in time" in entry.text for entry in http.runner.broker.feed())
         )
         await client.close()
 
 
 async def test_metrics_are_for_those_with_the_token_and_health_for_all() -> None:
     page = Page(lambda: b"crabhook_up 1\n", "text/plain; version=0.0.4")
-    async with standing(page) as door:
+    async with standing(page) as http:
         for line, shown, said in (
             ("GET /metrics", f"Bearer {TOKEN}", (200, b"crabhook_up 1\n")),
             ("GET /healthz", None, (200, b"ok\n")),
         ):
-            client = await door.connect()
+            client = await http.connect()
             client.send(line=line, Authorization=shown)
             assert await client.answer() == said
             await client.close()
-        client = await door.connect()
+        client = await http.connect()
         client.send(line="GET /metrics", Authorization=None)
         assert (await client.answer())[0] == 401
         await client.close()
 
 
 async def test_where_there_are_no_metrics_there_is_nothing() -> None:
-    async with standing() as door:
-        client = await door.connect()
+    async with standing() as http:
+        client = await http.connect()
         client.send(line="GET /metrics")
         assert (await client.answer())[0] == 404
         await client.close()
 
 
 async def test_a_server_that_is_ending_is_not_well() -> None:
-    async with standing() as door:
-        client = await door.connect()
-        door.runner.close()
+    async with standing() as http:
+        client = await http.connect()
+        http.runner.close()
         client.send(line="GET /healthz")
         assert await client.answer() == (503, b"closing\n")
         await client.close()
@@ -95,8 +95,8 @@ async def test_a_fault_of_ours_is_an_answer(
     def broken() -> bytes:
         raise ZeroDivisionError
 
-    async with standing(Page(broken, "text/plain")) as door:
-        client = await door.connect()
+    async with standing(Page(broken, "text/plain")) as http:
+        client = await http.connect()
         client.send(line="GET /metrics")
         status, body = await client.answer()
         assert (status, body) == (500, b"crabhook: a fault of crabhook's own\n")
@@ -111,9 +111,9 @@ async def test_a_fault_behind_an_answer_makes_no_second_one(
     def fails(*_: object) -> bool:
         raise ArithmeticError
 
-    async with standing() as door:
-        monkeypatch.setattr(door.runner, "confirm", fails)
-        client = await door.connect()
+    async with standing() as http:
+        monkeypatch.setattr(http.runner, "confirm", fails)
+        client = await http.connect()
         client.send({"hook_event_name": "Stop"})
         assert (await client.answer())[0] == 200
         assert await client.reader.read() == b""
@@ -123,21 +123,21 @@ async def test_a_fault_behind_an_answer_makes_no_second_one(
 async def test_the_operator_is_told_the_same_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with standing() as door:
+    async with standing() as http:
         for every, told in ((60.0, 1), (60.0, 1), (0.0, 2)):
             monkeypatch.setattr(middleware, "TOLD_EVERY", every)
-            client = await door.connect()
+            client = await http.connect()
             client.send(Authorization=None)
             assert (await client.answer())[0] == 401
             await client.close()
-            assert len(door.runner.broker.feed()) == told
+            assert len(http.runner.broker.feed()) == told
 
 
 async def test_closing_gives_the_answers_under_way() -> None:
-    async with standing() as door:
-        client = await door.connect()
+    async with standing() as http:
+        client = await http.connect()
         client.send()
-        await until(door.runner.broker.waiting)
+        await until(http.runner.broker.waiting)
     status, said = await client.answer()
     assert (status, b"closed the desk" in said) == (503, True)
     assert await client.reader.read() == b""
@@ -146,8 +146,8 @@ async def test_closing_gives_the_answers_under_way() -> None:
 
 async def test_closing_does_not_wait_for_those_who_wait_for_nothing() -> None:
     async with asyncio.timeout(GRACE / 2):
-        async with standing() as door:
-            client = await door.connect()
+        async with standing() as http:
+            client = await http.connect()
             client.send({"hook_event_name": "Stop"})
             await client.answer()
         assert await client.reader.read() == b""

@@ -284,14 +284,14 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
 async def test_what_is_turned_away_is_counted_by_its_reason_and_not_as_taken_in() -> None:
     runner, tally = Runner(PLATFORMS, bounds=Limits(session_requests=1)), Tally()
     runner.witness = tally
-    door, soon = Intake(runner), runner.now() + 60
-    await door.enter(bash("a", "ls", wait=soon))
+    intake, soon = Intake(runner), runner.now() + 60
+    await intake.enter(bash("a", "ls", wait=soon))
     for one in (bash("b", "ls", "t2", wait=soon), bash("a", "ls", secret="guess", wait=soon)):
         with pytest.raises(RefusedError):
-            await door.enter(one)
+            await intake.enter(one)
     runner.hand_over()
     with pytest.raises(RefusedError):
-        await door.enter(bash("c", "ls", "t3", wait=soon))
+        await intake.enter(bash("c", "ls", "t3", wait=soon))
     reasons = (Refusal.SESSION_FULL, Refusal.NOT_YOURS, Refusal.HANDED_OVER)
     assert tally.refusals == dict.fromkeys(reasons, 1)
     assert tally.taken_in.total() == tally.waiting == 1
