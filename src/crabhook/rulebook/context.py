@@ -6,6 +6,7 @@ says so; a search of that folder then becomes a question.
 
 import logging
 import os
+import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Hashable
@@ -37,6 +38,7 @@ MOST_FOUND = 200
 REMEMBERED = 2.0  # seconds for which a folder is not looked into again
 RECALLED = 60.0  # seconds for which callers that must not wait get the last look
 KEPT = 256  # looks; the oldest are forgotten
+_UNUSABLE = re.compile("[\\0\ud800-\udfff]")  # letters that no file's name has
 
 
 class Looks:
@@ -75,7 +77,7 @@ def look(
 
     The look follows no link but reports where links lead.
     """
-    if "\0" in folder or len(folder) > LONGEST_PATH:
+    if len(folder) > LONGEST_PATH or _UNUSABLE.search(folder):
         return NOT_LOOKED  # which no folder can be called
     root = os.path.realpath(folder).rstrip("/")
     walk = _Walk(f"{root}/", wanted)
@@ -160,10 +162,7 @@ def _is_there(path: Path) -> bool:
 
 def _holds_home(folder: Path) -> bool:
     home, here = os.path.expanduser("~"), str(folder)  # noqa: PTH111 - texts, at every call judged
-    # A name that no folder can have leads nowhere.
-    leads = len(here) <= LONGEST_PATH and "\0" not in here
-    names = {here, os.path.realpath(here)} if leads else {here}
-    return any(is_within(one, name) for one in (home, os.path.realpath(home)) for name in names)
+    return any(is_within(one, name) for one in (home, _real(home)) for name in (here, _real(here)))
 
 
 def context_here(project: Path, looks: Looks | None = None) -> Context:
@@ -173,10 +172,9 @@ def context_here(project: Path, looks: Looks | None = None) -> Context:
     never a project.
     """
     home = os.path.expanduser("~")  # noqa: PTH111 - a text is wanted, at every call that is judged
-    look = (looks or _LOOKS).below
 
     def below(folder: str, wanted: Wanted) -> Below:
-        return look(folder, wanted) if project.is_dir() else NOT_LOOKED
+        return (looks or _LOOKS).below(folder, wanted) if project.is_dir() else NOT_LOOKED
 
     named = "" if _holds_home(project) else str(project)
     return Context(named, home, datetime.now(UTC), _follower(), below)
@@ -193,7 +191,8 @@ def _follower() -> Callable[[str], str]:
 
     def real(path: str) -> str:
         folder, _, name = path.rpartition("/")
-        if not folder or name in ("", ".") or ".." in path or len(path) > LONGEST_PATH:
+        plain = folder and name not in ("", ".") and ".." not in path
+        if not plain or len(path) > LONGEST_PATH or _UNUSABLE.search(path):
             return _real(path)
         if folder not in known:
             known[folder] = os.path.realpath(folder)
@@ -208,8 +207,11 @@ def _follower() -> Callable[[str], str]:
 
 
 def _real(path: str) -> str:
-    """Return where a path leads; an overlong path leads nowhere."""
-    return os.path.realpath(path) if len(path) <= LONGEST_PATH else path
+    """Return where a path leads; a path that is overlong, or has a NUL, leads nowhere."""
+    # It raises nothing: where the rules could not be asked, a denied call would be a question.
+    if len(path) > LONGEST_PATH or "\0" in path:
+        return path
+    return os.path.realpath(_UNUSABLE.sub("\ufffd", path))  # for a lone surrogate agents open that
 
 
 class Projects:

@@ -44,6 +44,6 @@ def test_a_call_is_seen_with_its_parts_and_with_what_todays_rules_say_of_each() 
 def test_what_no_rule_could_allow_is_not_seen() -> None:
     for command in ("ls `", "$x", "cat ~/.ssh/id_rsa", "crabhook rules suggest --add 1"):
         assert looked_at(command) is None
-    for event in (call("AskUserQuestion"), call("Read", file_path="\ud800")):
+    for event in (call("AskUserQuestion"), call("Read", file_path="/work/app/\ud800")):
         (one,) = distinct([past(event)])
         assert seen(one, LAW, PROTECTED) is None

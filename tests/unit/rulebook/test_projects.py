@@ -114,11 +114,18 @@ def test_each_name_of_a_call_leads_where_the_system_says(tmp_path: Path) -> None
         assert real(one) == os.path.realpath(one)
     for odd in ("/", "//", "//x", "/x", "/x/", f"{tmp_path}/a/" + "n" * 300, f"{tmp_path}//"):
         assert real(odd) == os.path.realpath(odd)
-    for unusable in (f"{tmp_path}/\0", f"{tmp_path}/\ud800"):
-        with pytest.raises(ValueError, match=r"null|surrogates"):
-            os.path.realpath(unusable)
-        with pytest.raises(ValueError, match=r"null|surrogates"):
-            real(unusable)
+
+
+def test_a_name_that_no_file_can_have_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "\ufffd").symlink_to("/etc")  # what Node opens for a lone surrogate
+    real = context_here(tmp_path).real
+    for name in ("\0", "\0/a", "a\0b/../c"):
+        assert real(f"{tmp_path}/{name}") == f"{tmp_path}/{name}"
+    for half in ("\ud800", "\udcff"):
+        assert real(f"{tmp_path}/{half}/passwd") == "/etc/passwd"
+        assert real(f"{tmp_path}/{half}") == "/etc"
+        assert real(f"{tmp_path}/x{half}") == f"{tmp_path}/x\ufffd"
+        assert context_here(tmp_path / half).project == f"{tmp_path}/{half}"
 
 
 def test_a_name_that_is_longer_than_any_files_leads_nowhere_at_once() -> None:

@@ -7,7 +7,7 @@ import pytest
 from crabhook.policy.rule import RuleFileError
 from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles
-from tests.unit.policy.law import bash, call
+from tests.unit.policy.law import bash
 
 
 @pytest.fixture
@@ -50,7 +50,9 @@ def test_what_the_user_took_off_the_list_is_not_protected(files: RuleFiles) -> N
 
 
 def test_a_call_that_cannot_be_judged_is_a_question_and_not_the_end(
-    files: RuleFiles, tmp_path: Path
+    files: RuleFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    event = call("Read", f"{tmp_path}/a", file_path="\ud800")
-    assert Today(files)(event).ruling(event).verdict == "ask-operator"
+    event = bash("ls", f"{tmp_path}/a")
+    law = Today(files)(event)
+    monkeypatch.delattr(type(law.policy), "examine")
+    assert law.ruling(event).verdict == "ask-operator"

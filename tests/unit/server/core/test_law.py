@@ -370,6 +370,20 @@ async def test_the_owners_rules_hold_in_a_folder_that_cannot_be_looked_at(
     assert await said(law, asked) == "deny"
 
 
+@pytest.mark.parametrize("letter", ["\0", "\udcff"])
+@pytest.mark.parametrize(
+    "command", ["pwd a{}", "pwd; cd '{}/b'; pwd", "pwd > {}", "pwd; rg x '{}'"]
+)
+async def test_no_name_in_a_command_makes_a_denied_call_a_question(
+    tmp_path: Path, letter: str, command: str
+) -> None:
+    files = RuleFiles(tmp_path)
+    write(files.user, '[[rule]]\nverdict = "deny"\nmatch = "Bash(pwd *)"\n')
+    law, asked = Law(files), event(tmp_path, command.format(letter))
+    assert await said(law, asked) == "deny"
+    assert await law.risk(asked, long=True) != UNTOLD
+
+
 async def test_a_file_system_that_hangs_keeps_nobody_waiting_and_the_owners_rules_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
