@@ -67,8 +67,8 @@ class _Held:
     effects: Sequence[Effect]
     then: Then | None
     written: bool | Future[bool]
-    orders: tuple[Standing, ...]
-    sessions: int
+    orders: tuple[Standing, ...] = ()
+    sessions: int = 0
 
     @property
     def ready(self) -> bool:
@@ -203,8 +203,7 @@ class Core(ABC):
     def after(self, job: Job) -> None:
         """Run something within a job, when the effects of all earlier facts are done."""
         if self._held:
-            at_its_place = _Held(None, (), lambda _: job(), RECORDED, self._orders, self._sessions)
-            self._held.append(at_its_place)
+            self._held.append(_Held(None, (), lambda _: job(), RECORDED))
         else:
             job()
 
@@ -241,7 +240,8 @@ class Core(ABC):
                 self._tell_decisions(fact, held.effects)
             if not (written if isinstance(written, bool) else written.result()):
                 self.unrecorded(fact, None)
-        self._tell_figures(held.orders, held.sessions)
+        if fact is not None:
+            self._tell_figures(held.orders, held.sessions)
         if self.broker.sessions_changed:
             self.tell_sessions_soon()
         if held.then is not None:

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from crabhook.desk.commands import Decide, Done, Refused, TooLate
-from crabhook.desk.updates import News, Snapshot
+from crabhook.desk.updates import News, SessionsChanged, Snapshot
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
@@ -128,6 +128,19 @@ async def test_who_begins_to_listen_is_told_nothing_that_is_not_on_record() -> N
     cards = [(update.number, update.news.number) for update in updates
              if isinstance(update.news, Card)]  # fmt: skip
     assert cards == [(2, 2)]
+
+
+async def test_a_job_that_waits_for_the_record_publishes_no_older_figures() -> None:
+    desk, counts = PlayedDesk(), list[int]()
+    record = LateRecord(desk)
+    desk.core.listen(
+        lambda news: counts.append(news.count) if isinstance(news, SessionsChanged) else None
+    )
+    desk.ask(call())
+    desk.core.do(lambda: desk.core.after(lambda: None))
+    record.writes[0].set_result(True)
+    await asyncio.sleep(0)
+    assert counts == [1]
 
 
 def test_where_nobody_listens_no_news_is_made_and_who_has_stopped_hears_no_more() -> None:
