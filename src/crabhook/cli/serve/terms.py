@@ -74,11 +74,11 @@ class Leaving:
     def __repr__(self) -> str:
         return f"<Leaving hands_over={self.hands_over}>"
 
-    def hear(self, end: Callable[[], object]) -> None:
+    def on_signal(self, end: Callable[[], object]) -> None:
         """Call `end` at the first signal."""
         loop = asyncio.get_running_loop()
         for number in _IN_GOOD_ORDER:
-            loop.add_signal_handler(number, self._heard, number, end)
+            loop.add_signal_handler(number, self._signalled, number, end)
 
     def begin(self) -> None:
         """Note that the end has begun, by whatever: the next signal is no longer waited for."""
@@ -88,7 +88,7 @@ class Leaving:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)
 
-    def _heard(self, number: signal.Signals, end: Callable[[], object]) -> None:
+    def _signalled(self, number: signal.Signals, end: Callable[[], object]) -> None:
         self.hands_over = number == HAND_OVER
         self.begin()
         end()
@@ -215,7 +215,7 @@ class Server:
         async with watched(self._admitted.team, listeners.runner), beside(*shown):
             while True:
                 leads = asyncio.ensure_future(self._elected(listeners))
-                self._leaving.hear(leads.cancel)
+                self._leaving.on_signal(leads.cancel)
                 await asyncio.wait([leads])
                 if leads.cancelled():
                     return False
@@ -259,7 +259,7 @@ class Server:
         kept = documents.kept(law) if documents else nullcontext()
         async with watched(self._admitted.team, runner), kept:
             desk = asyncio.ensure_future(open_desk(runner, self._settings, where, release))
-            leaving.hear(desk.cancel)
+            leaving.on_signal(desk.cancel)
             runner.on_deposed = desk.cancel
             if runner.deposed is not None:  # while it took up what waited
                 desk.cancel()

@@ -17,8 +17,8 @@ from crabhook.cli.serve.terms import Leaving
 
 async def main():
     ended = asyncio.Event()
-    Leaving().hear(ended.set)
-    print("hears", flush=True)
+    Leaving().on_signal(ended.set)
+    print("waits", flush=True)
     await ended.wait()
     print("ends", flush=True)
     time.sleep(60)
@@ -39,7 +39,7 @@ def signals_as_before() -> Iterator[None]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, HAND_OVER])
 async def test_the_first_signal_ends_it_and_says_how(number: signal.Signals) -> None:
     leaving, ended = Leaving(), asyncio.Event()
-    leaving.hear(ended.set)
+    leaving.on_signal(ended.set)
     os.kill(os.getpid(), number)
     await asyncio.wait_for(ended.wait(), 60)
     assert leaving.hands_over is (number is HAND_OVER)
@@ -48,7 +48,7 @@ async def test_the_first_signal_ends_it_and_says_how(number: signal.Signals) -> 
 
 async def test_an_end_that_no_signal_began_is_cut_short_by_the_first() -> None:
     leaving = Leaving()
-    leaving.hear(lambda: pytest.fail("it ends already"))
+    leaving.on_signal(lambda: pytest.fail("it ends already"))
     leaving.begin()
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
@@ -61,7 +61,7 @@ def test_the_second_one_ends_it_at_once(first: signal.Signals, second: signal.Si
     command = [sys.executable, "-c", STUCK]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        assert server.stdout.readline() == "hears\n"
+        assert server.stdout.readline() == "waits\n"
         server.send_signal(first)
         assert server.stdout.readline() == "ends\n"
         server.send_signal(second)
