@@ -20,7 +20,7 @@ from time import time as wall
 from typing import TYPE_CHECKING
 
 from crabhook.broker.messages import Mirrored, RestoredRequest
-from crabhook.cli.serve.logs import told
+from crabhook.cli.serve.logs import fields
 from crabhook.cli.terminal import say, takes_a_person
 from crabhook.config import Settings, state_folder
 from crabhook.desk.updates import AttachedDesk, News
@@ -68,7 +68,7 @@ def keep_log(runner: Runner) -> None:
         from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks bring it
 
         subject = redactor.text(summary(event, spell=str))
-        about = told(
+        about = fields(
             verdict=decided.decision.verdict.value,
             by=who(decided.by),
             event=event.name,
@@ -92,7 +92,7 @@ def _log_news(news: News) -> None:
     if not event.platform or unread:
         _LOG.warning("%s", news.text)
     elif not news.text:
-        _LOG.debug("observed", extra=told(event=event.name, session=event.session, cwd=event.cwd))
+        _LOG.debug("observed", extra=fields(event=event.name, session=event.session, cwd=event.cwd))
 
 
 async def open_desk(

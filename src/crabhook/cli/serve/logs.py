@@ -86,9 +86,9 @@ _CONTINUED = "    | "
 _SIMPLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+,-"
 
 
-def told(**about: object) -> dict[str, object]:
+def fields(**about: object) -> dict[str, object]:
     """Return what a line says beside its words, as a logger's `extra`, without what is empty."""
-    return {"told": {name: value for name, value in about.items() if value not in ("", None)}}
+    return {"fields": {name: value for name, value in about.items() if value not in ("", None)}}
 
 
 def _when(record: logging.LogRecord) -> str:
@@ -96,8 +96,8 @@ def _when(record: logging.LogRecord) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
 
 
-def _told(record: logging.LogRecord) -> Mapping[str, object]:
-    beside = getattr(record, "told", {})
+def _fields_of(record: logging.LogRecord) -> Mapping[str, object]:
+    beside = getattr(record, "fields", {})
     return beside if isinstance(beside, Mapping) else {}
 
 
@@ -106,7 +106,7 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as a line of text, and its traceback as marked lines below."""
-        beside = [f"{name}={_value(value)}" for name, value in _told(record).items()]
+        beside = [f"{name}={_value(value)}" for name, value in _fields_of(record).items()]
         words = " ".join([safe(record.getMessage()), *beside])
         line = f"{_when(record)} {record.levelname.lower()} {words}"
         trace = safe_lines(self.formatException(record.exc_info)) if record.exc_info else ()
@@ -132,7 +132,7 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "what": record.getMessage(),
-            **_told(record),
+            **_fields_of(record),
         }
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)

@@ -20,7 +20,7 @@ from crabhook import config
 from crabhook.cli.arguments import rule_files
 from crabhook.cli.serve.admission import Admitted, Listeners, beside, bounds_of, watched
 from crabhook.cli.serve.desks import Follower, open_desk
-from crabhook.cli.serve.logs import log_file, told
+from crabhook.cli.serve.logs import fields, log_file
 from crabhook.cli.serve.other_hooks import OtherHooks
 from crabhook.config import Settings
 from crabhook.platforms import PLATFORMS
@@ -207,7 +207,7 @@ class Server:
     async def _follow(self, listeners: Listeners) -> bool:
         """Stand by until this server leads, and lead hooks there; False where it is to end."""
         where = self._where
-        _LOG.info("standing by", extra=told(where=where))
+        _LOG.info("standing by", extra=fields(where=where))
         self._manager.ready(self._status(listeners.runner))
         follower = Follower(listeners.runner, self._settings.store or "")
         listeners.runner.pace = lambda: follower.pace
@@ -265,8 +265,8 @@ class Server:
                 desk.cancel()
             if self._settings.shared:
                 before = self._leader.name or "nobody that is known"
-                _LOG.info("leads now", extra=told(epoch=runner.pace().epoch, after=before))
-            _LOG.info("listening", extra=told(where=where))
+                _LOG.info("leads now", extra=fields(epoch=runner.pace().epoch, after=before))
+            _LOG.info("listening", extra=fields(where=where))
             self._manager.ready(self._status(runner))
             async with beside(runner.keep_record(), law.watch()):
                 try:
@@ -277,7 +277,7 @@ class Server:
                     if runner.deposed is None or leaving.begun:
                         leaving.begin()
                         waiting = len(runner.broker.waiting())
-                        _LOG.info("ending", extra=told(waiting=waiting))
+                        _LOG.info("ending", extra=fields(waiting=waiting))
                         self._manager.stopping("letting go what waits")
                         release()
         if not desk.cancelled() and (error := desk.exception()):

@@ -35,7 +35,7 @@ def bash(command: str) -> dict[str, Any]:
 
 def logged(caplog: pytest.LogCaptureFixture, what: str) -> dict[str, Any]:
     (record,) = [one for one in caplog.records if one.getMessage() == what]
-    return dict(vars(record)["told"])
+    return dict(vars(record)["fields"])
 
 
 async def test_a_decision_is_logged_with_what_it_was_about(

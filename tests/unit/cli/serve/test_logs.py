@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.cli.serve.logs import CANNOT_BEGIN, FAILED, JsonLines, TextLines, logging_to, told
+from crabhook.cli.serve.logs import CANNOT_BEGIN, FAILED, JsonLines, TextLines, fields, logging_to
 from crabhook.model.errors import CrabhookError
 
 LOG = logging.getLogger("crabhook.test")
@@ -33,7 +33,7 @@ def record(words: str, *, fault: bool = False, **about: object) -> logging.LogRe
     error = ValueError(EVIL)
     info: Any = (ValueError, error, None) if fault else None
     made = LOG.makeRecord(LOG.name, logging.WARNING, "f", 1, "%s", (words,), info)
-    vars(made).update(told(**about))
+    vars(made).update(fields(**about))
     return made
 
 
