@@ -93,7 +93,7 @@ def _too_long() -> TurnedAwayError:
 
 
 def _unread(status: HTTPStatus, what: str) -> TurnedAwayError:
-    return TurnedAwayError(status, what, told=f"a hook's input was not taken: {what}", ends=True)
+    return TurnedAwayError(status, what, notice=f"a hook's input was not taken: {what}", ends=True)
 
 
 _OURS = "x-crabhook-"
@@ -142,9 +142,8 @@ _READ: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def _wrong(what: str) -> TurnedAwayError:
-    return TurnedAwayError(
-        HTTPStatus.BAD_REQUEST, what, told="a request with terms that do not exist was turned away"
-    )
+    notice = "a request with terms that do not exist was turned away"
+    return TurnedAwayError(HTTPStatus.BAD_REQUEST, what, notice=notice)
 
 
 class HookRoute:

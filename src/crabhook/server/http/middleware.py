@@ -40,7 +40,7 @@ STATUS: Mapping[Refusal, HTTPStatus] = {
 class TurnedAwayError(CrabhookError):
     """A request that gets no reply.
 
-    `told`: the operator hears of it, in these words, which hold nothing that
+    `notice`: the operator hears of it, in these words, which hold nothing that
     the other end sent.  `ends`: the connection ends with it.
     """
 
@@ -49,12 +49,12 @@ class TurnedAwayError(CrabhookError):
         status: HTTPStatus,
         words: str,
         *,
-        told: str = "",
+        notice: str = "",
         ends: bool = False,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(words)
-        self.status, self.told, self.ends = status, told, ends
+        self.status, self.notice, self.ends = status, notice, ends
         self.headers = dict(headers or {})
 
 
@@ -85,7 +85,7 @@ class Guard:
             raise TurnedAwayError(
                 HTTPStatus.FORBIDDEN,
                 "no web page may ask here",
-                told="a web page's request was turned away",
+                notice="a web page's request was turned away",
                 ends=True,
             )
 
@@ -98,7 +98,7 @@ class Guard:
                 HTTPStatus.MISDIRECTED_REQUEST,
                 f"the header Host must name this server as it was opened, such as {here}; "
                 "--http-name adds a name",
-                told="a request that called this server by another name was turned away "
+                notice="a request that called this server by another name was turned away "
                 "(--http-name adds a name)",
                 ends=True,
             )
@@ -112,7 +112,7 @@ class Guard:
             raise TurnedAwayError(
                 HTTPStatus.UNAUTHORIZED,
                 "no token, or a wrong one: the agent needs the server's token in CRABHOOK_TOKEN",
-                told="no CRABHOOK_TOKEN, or a wrong one: a request was turned away "
+                notice="no CRABHOOK_TOKEN, or a wrong one: a request was turned away "
                 "(is it set where the agent was started?)",
                 ends=True,
                 headers={"WWW-Authenticate": "Bearer"},
@@ -158,7 +158,7 @@ def route_of(routes: Mapping[str, Route], request: web.BaseRequest) -> Route:
 
 _LOG = logging.getLogger(__name__)
 
-TOLD_EVERY = 60.0  # seconds until the operator is told the same again: anybody can knock
+NOTICE_EVERY = 60.0  # seconds until the same notice is shown again: any program can send requests
 
 
 MACHINE: ContextVar[str] = ContextVar("machine", default="")
@@ -175,7 +175,7 @@ class Middleware:
         self, guard: Guard, complain: Callable[[str], None], stranger: Callable[[], None]
     ) -> None:
         self._guard, self._complain, self._stranger = guard, complain, stranger
-        self._told: dict[str, float] = {}
+        self._noticed: dict[str, float] = {}
         self.routes: Mapping[str, Route] = {}
         self.connections = Connections(self.answer)
 
@@ -213,8 +213,8 @@ class Middleware:
     def _turned(self, error: TurnedAwayError) -> web.StreamResponse:
         if error.status is HTTPStatus.UNAUTHORIZED:
             self._stranger()
-        if error.told and self._is_news(error.told):
-            self._complain(error.told)
+        if error.notice and self._is_news(error.notice):
+            self._complain(error.notice)
         headers = SERVER | error.headers
         response = web.Response(status=error.status, text=f"crabhook: {error}\n", headers=headers)
         if error.ends:
@@ -224,5 +224,5 @@ class Middleware:
     def _is_news(self, words: str) -> bool:
         """Whether the operator was not told this a moment ago; remembers that they are now."""
         now = asyncio.get_running_loop().time()
-        self._told = {told: at for told, at in self._told.items() if now - at < TOLD_EVERY}
-        return self._told.setdefault(words, now) == now
+        self._noticed = {text: at for text, at in self._noticed.items() if now - at < NOTICE_EVERY}
+        return self._noticed.setdefault(words, now) == now

@@ -131,4 +131,4 @@ def test_nothing_else_does(shown: list[str]) -> None:
     with pytest.raises(TurnedAwayError) as turned:
         GUARD.shows_token(headers)
     assert (turned.value.status, turned.value.ends) == (401, True)
-    assert "secret" not in f"{turned.value} {turned.value.told} {turned.value.headers}"
+    assert "secret" not in f"{turned.value} {turned.value.notice} {turned.value.headers}"

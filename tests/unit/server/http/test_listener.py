@@ -125,7 +125,7 @@ async def test_the_operator_is_told_the_same_again_after_a_while(
 ) -> None:
     async with standing() as http:
         for every, told in ((60.0, 1), (60.0, 1), (0.0, 2)):
-            monkeypatch.setattr(middleware, "TOLD_EVERY", every)
+            monkeypatch.setattr(middleware, "NOTICE_EVERY", every)
             client = await http.connect()
             client.send(Authorization=None)
             assert (await client.answer())[0] == 401
