@@ -92,7 +92,7 @@ def _reached(places: Sequence[Address]) -> str:
     return next((str(one) for one in known if one.host not in _EVERYWHERE), "")
 
 
-Turn: TypeAlias = Callable[[Runner], object]
+Switch: TypeAlias = Callable[[Runner], object]
 """Leads a listener to another runner."""
 
 
@@ -101,11 +101,11 @@ async def open_to_desks(
     runner: Runner,
     settings: Settings,
     team: "TeamReader | None",
-    turns: list[Turn] | None = None,
+    switches: list[Switch] | None = None,
 ) -> AsyncIterator[Sequence[str]]:
     """Open the listener for desks of the team; yields its address in words.
 
-    `turns` gets the function that leads that listener to another runner.
+    `switches` gets the function that leads that listener to another runner.
     Where there is a team, they can attach on this machine without being asked for: so that its
     people can say that they are away, or decide, in any terminal.  If that place is taken, it is
     said, and agents are served all the same.  Raises PortError for a place that was asked for.
@@ -132,8 +132,8 @@ async def open_to_desks(
             runner.warn(f"no desk can attach: {error}", alarm=False)
             yield ()
         else:
-            if turns is not None:
-                turns.append(port.turn)
+            if switches is not None:
+                switches.append(port.switch_to)
             yield (f"{at} for desks",)
 
 
@@ -199,7 +199,7 @@ def _team_by(settings: Settings) -> str:
 
 
 class Listeners:
-    """All that a server listens on; they stay open while `turn` leads to another runner."""
+    """All that a server listens on; they stay open while `switch_to` leads to another runner."""
 
     def __init__(
         self, runner: Runner, metrics: "Metrics | None", admitted: Admitted, settings: Settings
@@ -207,15 +207,15 @@ class Listeners:
         self._metrics, self._admitted, self._settings = metrics, admitted, settings
         self.runner, self._health = runner, Health(runner)
         self._permission = PermissionPort(runner, wait=settings.wait, tokens=admitted.tokens)
-        self._turns: list[Turn] = [self._permission.turn, self._health.turn]
+        self._switches: list[Switch] = [self._permission.switch_to, self._health.switch_to]
 
     def __repr__(self) -> str:
         return f"<Listeners to {self.runner!r}>"
 
-    def turn(self, runner: Runner) -> None:
+    def switch_to(self, runner: Runner) -> None:
         """Lead all that comes from now on to this runner."""
         self.runner = runner
-        for one in self._turns:
+        for one in self._switches:
             one(runner)
 
     def warn(self, text: str, *, alarm: bool = True) -> None:
@@ -265,14 +265,14 @@ class Listeners:
                 from crabhook.server.ndjson import bridge  # noqa: PLC0415 - few servers have one
 
                 lines = bridge.BridgeIntake(self.runner, wait=settings.wait)
-                self._turns.append(lines.turn)
+                self._switches.append(lines.switch_to)
                 harness = bridge.open_bridge(lines, settings.ndjson)
                 bound.append(await opened.enter_async_context(harness))
             if settings.http is not None and metrics:
                 from crabhook.server.http import listener  # noqa: PLC0415 - aiohttp: slow
 
                 way = AnonymousIntake(self.runner, wait=settings.wait, named=listener.NAMED)
-                self._turns.append(way.turn)
+                self._switches.append(way.switch_to)
                 page = listener.Page(metrics.exposition, metrics.CONTENT_TYPE)
                 opening = listener.Opening(
                     settings.http, admitted.tokens, settings.http_name, admitted.tls, page
@@ -280,7 +280,7 @@ class Listeners:
                 http = listener.open_http(opening, self.runner, way, self._health)
                 bound.append(await opened.enter_async_context(http))
                 await opened.enter_async_context(metrics.keeping_time())
-            desks = open_to_desks(self.runner, settings, admitted.team, self._turns)
+            desks = open_to_desks(self.runner, settings, admitted.team, self._switches)
             bound += await opened.enter_async_context(desks)
             yield bound
 

@@ -222,7 +222,7 @@ class Server:
                 self._recorder = leads.result()
                 if runner := await self._taken_up():
                     break
-        listeners.turn(runner)
+        listeners.switch_to(runner)
         return True
 
     async def _elected(self, listeners: Listeners) -> Recorder:
@@ -239,7 +239,7 @@ class Server:
         """Give up all that waits here, unanswered, and stand by again: another server leads."""
         await self._let_go()
         self._leader = Leader()
-        listeners.turn(await self._runner())
+        listeners.switch_to(await self._runner())
 
     async def _let_go(self) -> None:
         recorder, self._recorder = self._recorder, None

@@ -164,9 +164,9 @@ class AnonymousIntake:
 
     def __init__(self, runner: Runner, *, wait: float, named: str) -> None:
         self._wait, self._named = wait, named
-        self.turn(runner)
+        self.switch_to(runner)
 
-    def turn(self, runner: Runner) -> None:
+    def switch_to(self, runner: Runner) -> None:
         """Pass requests to this runner from now on."""
         self._runner, self._intake = runner, Intake(runner)
 

@@ -56,7 +56,7 @@ class Health:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def turn(self, runner: Runner) -> None:
+    def switch_to(self, runner: Runner) -> None:
         """Tell how this runner is from now on."""
         self._runner = runner
 

@@ -154,9 +154,9 @@ class PermissionPort(PermissionServiceServicer):
 
     def __init__(self, runner: Runner, *, wait: float, tokens: Tokens) -> None:
         self._wait, self._tokens = wait, tokens
-        self.turn(runner)
+        self.switch_to(runner)
 
-    def turn(self, runner: Runner) -> None:
+    def switch_to(self, runner: Runner) -> None:
         """Lead hooks to this runner from now on."""
         self._runner, self._intake = runner, Intake(runner)
 

@@ -182,7 +182,7 @@ class Metrics(Collector):
 
     def watch(self, runner: Runner) -> None:
         """Count what the runner does; before `Runner.restore`, and before any port opens."""
-        self.tally.turn()
+        self.tally.lead_elsewhere()
         self._runner = runner
         runner.witness = self.tally
 

@@ -140,7 +140,7 @@ class Tally(Witness):
         """How many requests wait, by this count."""
         return len(self._waiting)
 
-    def turn(self) -> None:
+    def lead_elsewhere(self) -> None:
         """Count what waits as gone on elsewhere: another runner begins with what is on record."""
         for one in tuple(self._waiting):
             self._end(one, End.LED_ELSEWHERE)

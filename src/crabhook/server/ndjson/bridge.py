@@ -155,7 +155,7 @@ class Connection:
     ) -> None:
         self._intake, self._origin = intake, origin
         self._reader, self._writer = reader, writer
-        self._turn = asyncio.Lock()
+        self._writing = asyncio.Lock()
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._faults = 0
         # "Drained" is to mean that the kernel has it all, not a buffer of ours.
@@ -167,7 +167,7 @@ class Connection:
             with suppress(ConnectionError):  # the other end is gone
                 while self._faults < MOST_FAULTS and (line := await self._line()):
                     await self._take(line)
-                    async with self._turn:
+                    async with self._writing:
                         pass  # who does not read answers is not listened to either
         finally:
             for task in self._waiting.values():
@@ -243,7 +243,7 @@ class Connection:
 
         One at a time: a slow reader costs one buffer, however much waits for it.
         """
-        async with self._turn:
+        async with self._writing:
             self._writer.write(written(request_id, reply, int(time() * 1000)))
             try:
                 async with asyncio.timeout(TAKEN_WITHIN):

@@ -108,7 +108,7 @@ class OperatorPort:
         self._served, self._row = served, NewsRow(served)
         self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
 
-    def turn(self, served: Served) -> None:
+    def switch_to(self, served: Served) -> None:
         """Serve desks from another runner; watches end, and desks come back to the new row."""
         self.close()
         self.seats.house = served

@@ -162,7 +162,7 @@ def test_what_waited_at_the_server_before_counts_as_taken_in_and_may_not_come_ba
 def test_what_waits_where_another_server_leads_now_has_ended_here() -> None:
     book = Book()
     book.asks(bash("a", "ls")).asks(bash("b", "make", "t2")).answers(1, ALLOW)
-    book.tally.turn()
+    book.tally.lead_elsewhere()
     assert book.tally.waiting == 0
     assert book.ended() == {End.DECIDED: 1, End.LED_ELSEWHERE: 1}
     assert book.tally.taken_in.total() == 2

@@ -708,14 +708,14 @@ async def test_a_watch_that_begins_while_the_server_takes_another_part_ends_with
     server, later, turned = PlayedDesk(), PlayedDesk(), list[bool]()
     hello = OperatorPort._hello
 
-    def hello_and_turn(port: OperatorPort, *told: Any, **named: Any) -> pb.Hello:
+    def hello_and_switch(port: OperatorPort, *told: Any, **named: Any) -> pb.Hello:
         said = hello(port, *told, **named)
         if not turned:
             turned.append(True)
-            port.turn(later.core)
+            port.switch_to(later.core)
         return said
 
-    monkeypatch.setattr(OperatorPort, "_hello", hello_and_turn)
+    monkeypatch.setattr(OperatorPort, "_hello", hello_and_switch)
     async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         async for _ in calls.Watch(pb.WatchRequest(), timeout=SOON):
             pass  # it ends, and the desk comes back for the part that the server has by now
