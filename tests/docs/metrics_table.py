@@ -46,16 +46,16 @@ TOLD = {
 
 def _rows() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for family in (*COUNTERS, *GAUGES):
-        yield family.name, family.told, family.labels
+        yield family.name, family.documentation, family.labels
     for timed in TIMINGS:
-        yield timed.name.value, f"{timed.told} A histogram.", timed.labels
+        yield timed.name.value, f"{timed.documentation} A histogram.", timed.labels
 
 
 def table() -> str:
     """Return the table of metrics, and that of their labels."""
     rows = ["| metric | labels | |", "| --- | --- | --- |"]
-    for name, told, labels in _rows():
-        rows.append(f"| `{name}` | {', '.join(f'`{one}`' for one in labels)} | {told} |")
+    for name, documentation, labels in _rows():
+        rows.append(f"| `{name}` | {', '.join(f'`{one}`' for one in labels)} | {documentation} |")
     rows += ["", "| label | |", "| --- | --- |"]
     said = {name: ", ".join(f"`{word}`" for word in words) for name, words in WORDS.items()}
     rows += [f"| `{name}` | {words} |" for name, words in (said | TOLD).items()]

@@ -54,7 +54,7 @@ class Family(Generic[_Of]):
 
     name: str
     values: Callable[[_Of], Iterable[Value]]
-    told: str
+    documentation: str
     labels: Sequence[str] = ()
 
 
@@ -71,7 +71,7 @@ class Timed:
     """A histogram: its name, what it tells, its bounds in seconds, and its labels."""
 
     name: Timing
-    told: str
+    documentation: str
     bounds: Sequence[float]
     labels: Sequence[str] = ()
 
@@ -140,7 +140,7 @@ _SEEN: Mapping[str, Callable[[Runner], Iterable[Value] | float]] = {
 
 
 def _families(
-    found: Mapping[str, Callable[[_Of], Iterable[Value] | float]], told: Mapping[str, Any]
+    found: Mapping[str, Callable[[_Of], Iterable[Value] | float]], defined: Mapping[str, Any]
 ) -> Sequence[Family[_Of]]:
     """Return the families of a table of definitions.toml; raises KeyError where the two differ."""
 
@@ -148,14 +148,14 @@ def _families(
         find = found[name.removeprefix("crabhook_")]
         return lambda of: [((), said)] if isinstance(said := find(of), int | float) else said
 
-    assert len(found) == len(told)  # noqa: S101 - data of ours, which a test reads
-    return [Family(name, values(name), **one) for name, one in told.items()]
+    assert len(found) == len(defined)  # noqa: S101 - data of ours, which a test reads
+    return [Family(name, values(name), **one) for name, one in defined.items()]
 
 
-_TOLD = tables(__file__, "definitions")
-COUNTERS = _families(_COUNTED, _TOLD["counters"])
-GAUGES = _families(_SEEN, _TOLD["gauges"])
-TIMINGS = [Timed(Timing(name), **one) for name, one in _TOLD["timings"].items()]
+_DEFINITIONS = tables(__file__, "definitions")
+COUNTERS = _families(_COUNTED, _DEFINITIONS["counters"])
+GAUGES = _families(_SEEN, _DEFINITIONS["gauges"])
+TIMINGS = [Timed(Timing(name), **one) for name, one in _DEFINITIONS["timings"].items()]
 
 
 LOOK_EVERY = 1.0  # seconds between two looks at the loop's lag
@@ -170,7 +170,9 @@ class Metrics(Collector):
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # the stubs leave it out
         self._timings = {
-            one.name: Histogram(one.name, one.told, one.labels, buckets=one.bounds, registry=None)
+            one.name: Histogram(
+                one.name, one.documentation, one.labels, buckets=one.bounds, registry=None
+            )
             for one in TIMINGS
         }
         self._judged = {when: self._timings[Timing.RULES].labels(when) for when in (AT_ONCE, AHEAD)}
@@ -225,11 +227,11 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Return every family but those of the process."""
         for one in COUNTERS:
-            counter = CounterMetricFamily(one.name, one.told, labels=one.labels)
+            counter = CounterMetricFamily(one.name, one.documentation, labels=one.labels)
             yield _filled(counter, one.values(self.tally))
         if self._runner is not None:
             for shown in GAUGES:
-                gauge = GaugeMetricFamily(shown.name, shown.told, labels=shown.labels)
+                gauge = GaugeMetricFamily(shown.name, shown.documentation, labels=shown.labels)
                 yield _filled(gauge, shown.values(self._runner))
         for timing in self._timings.values():
             yield from timing.collect()

@@ -57,12 +57,12 @@ async def test_an_exposition_has_every_family_with_its_words_and_type() -> None:
         *((one, "gauge") for one in GAUGES),
     ):
         found = families[family.name.removesuffix("_total") if kind == "counter" else family.name]
-        assert (found.documentation, found.type) == (family.told, kind)
+        assert (found.documentation, found.type) == (family.documentation, kind)
         assert f"# HELP {family.name} " in text
         assert f"# TYPE {family.name} {kind}" in text
     for one in TIMINGS:
         assert (families[one.name].documentation, families[one.name].type) == (
-            one.told,
+            one.documentation,
             "histogram",
         )
     assert "process_open_fds" in families or sys.platform != "linux"
