@@ -126,18 +126,18 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, words)
         self._watches += 1
         try:
-            await self._tell(request.service in SERVICES, context)
+            await self._report(request.service in SERVICES, context)
         finally:
             self._watches -= 1
 
-    async def _tell(self, known: bool, context: Context) -> None:  # noqa: FBT001 - one caller, above
-        told: int | None = None
+    async def _report(self, known: bool, context: Context) -> None:  # noqa: FBT001 - one caller, above
+        sent: int | None = None
         while True:
             ending = self._ending.is_set()  # asked first: it may come during a write
             status = self._status() if known else pb.HealthCheckResponse.SERVICE_UNKNOWN
-            if status != told:
+            if status != sent:
                 await context.write(pb.HealthCheckResponse(status=status))
-                told = status
+                sent = status
             if ending:
                 return
             with suppress(TimeoutError):
