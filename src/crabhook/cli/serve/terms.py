@@ -140,7 +140,7 @@ class Server:
         self._where = ", ".join(map(str, bound))
         house = [
             watch.keep(listeners.warn),
-            self._manager.keep_told(lambda: self._status(listeners.runner)),
+            self._manager.keep_informed(lambda: self._status(listeners.runner)),
             *(keep_status(one, partial(listeners.status, bound)) for one in paths),
         ]
         async with beside(*house):

@@ -22,7 +22,7 @@ from crabhook.server.address import BACKLOG, Address, TcpAddress, UnixAddress
 from crabhook.server.unix_socket import peer_of
 
 _FIRST = 3
-_VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
+_SOCKET_VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
 
 
 class InheritedError(CrabhookError):
@@ -34,7 +34,7 @@ def inherited(environment: MutableMapping[str, str]) -> Sequence[socket.socket]:
 
     No program of ours inherits them.  Raises InheritedError for what is no listening stream socket.
     """
-    pid, count, _ = (environment.pop(name, "") for name in _VARIABLES)
+    pid, count, _ = (environment.pop(name, "") for name in _SOCKET_VARIABLES)
     if pid != str(os.getpid()) or not count.isdecimal():
         return ()
     return tuple(map(_adopted, range(_FIRST, _FIRST + int(count))))
@@ -224,7 +224,7 @@ def _check(addresses: Sequence[Address], *, tls: bool) -> None:
 
 
 _LOOK_EVERY = 1.0  # seconds between two looks at what there is to say
-_TOLD_BY = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+_NOTIFY_VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 
 
 class ServiceManager:
@@ -250,7 +250,7 @@ class ServiceManager:
     @classmethod
     def named_in(cls, environment: MutableMapping[str, str]) -> Self:
         """Return the manager that the variables name, and take them out: they are for us alone."""
-        address, usec, pid = (environment.pop(name, "") for name in _TOLD_BY)
+        address, usec, pid = (environment.pop(name, "") for name in _NOTIFY_VARIABLES)
         if address and not address.startswith(("/", "@")):
             _LOG.warning("the service manager is not told: %s is no Unix socket", address)
             return cls()
@@ -260,17 +260,17 @@ class ServiceManager:
     def ready(self, status: str) -> None:
         """Say that requests are taken from now on."""
         self._status = status
-        self._say("READY=1", f"STATUS={_one_line(status)}")
+        self._send("READY=1", f"STATUS={_one_line(status)}")
 
     def waiting(self, status: str) -> None:
         """Say that we are about to begin, and for what we wait; it counts for half a minute."""
-        self._say("EXTEND_TIMEOUT_USEC=30000000", f"STATUS={_one_line(status)}")
+        self._send("EXTEND_TIMEOUT_USEC=30000000", f"STATUS={_one_line(status)}")
 
     def stopping(self, status: str) -> None:
         """Say that no more requests are taken."""
-        self._say("STOPPING=1", f"STATUS={_one_line(status)}")
+        self._send("STOPPING=1", f"STATUS={_one_line(status)}")
 
-    async def keep_told(self, status: Callable[[], str]) -> None:
+    async def keep_informed(self, status: Callable[[], str]) -> None:
         """Say how things are when that has changed, and that we live; until cancelled.
 
         It runs where requests are served: a server that serves nobody any more is silent.
@@ -282,10 +282,10 @@ class ServiceManager:
             await asyncio.sleep(min(_LOOK_EVERY, half))
             if (now := status()) != self._status:
                 self._status = now
-                self._say(f"STATUS={_one_line(now)}")
+                self._send(f"STATUS={_one_line(now)}")
             if loop.time() >= alive_at:
                 alive_at = loop.time() + half - min(_LOOK_EVERY, half)
-                self._say("WATCHDOG=1")
+                self._send("WATCHDOG=1")
 
     def close(self) -> None:
         """Say nothing more."""
@@ -293,7 +293,7 @@ class ServiceManager:
             self._line.close()
             self._line = None
 
-    def _say(self, *assignments: str) -> None:
+    def _send(self, *assignments: str) -> None:
         if self._line is not None:
             with suppress(OSError):
                 self._line.sendto("\n".join(assignments).encode(), self._address)

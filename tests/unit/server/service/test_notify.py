@@ -35,24 +35,24 @@ def test_the_variables_are_for_us_alone() -> None:
     ],
 )
 def test_the_watchdog_counts_where_it_is_ours(usec: str, pid: str, seconds: float) -> None:
-    told = {
+    environment = {
         "NOTIFY_SOCKET": "/x",
         "WATCHDOG_USEC": usec,
         "WATCHDOG_PID": str(os.getpid()) if pid == "own" else pid,
     }
-    manager = ServiceManager.named_in(told)
+    manager = ServiceManager.named_in(environment)
     assert manager.watchdog == seconds
     manager.close()
 
 
 def test_what_is_ready_and_what_stops_is_said_with_its_status(manager: Manager) -> None:
-    told = ServiceManager(manager.name)
-    told.ready("listening on a\nREADY=0")
+    service = ServiceManager(manager.name)
+    service.ready("listening on a\nREADY=0")
     assert manager.hears() == {"READY": "1", "STATUS": "listening on a READY=0"}
-    told.stopping("so long")
+    service.stopping("so long")
     assert manager.hears() == {"STOPPING": "1", "STATUS": "so long"}
-    told.close()
-    told.ready("nobody hears that")
+    service.close()
+    service.ready("nobody hears that")
 
 
 @pytest.mark.parametrize("address", ["", "vsock:2:1234", "/nowhere/at/all", "@nobody-is-here"])
@@ -64,41 +64,41 @@ def test_a_manager_that_cannot_be_told_changes_nothing(address: str) -> None:
 
 
 def test_a_manager_that_does_not_listen_holds_nobody_up(manager: Manager) -> None:
-    told = ServiceManager(manager.name)
+    service = ServiceManager(manager.name)
     for _ in range(10_000):  # more than any socket keeps
-        told.ready("listening")
-    told.close()
+        service.ready("listening")
+    service.close()
 
 
-async def test_without_a_manager_nobody_is_kept_told() -> None:
+async def test_without_a_manager_nobody_is_informed() -> None:
     async with asyncio.timeout(60):
-        await ServiceManager().keep_told(lambda: "listening")
+        await ServiceManager().keep_informed(lambda: "listening")
 
 
 async def test_only_a_new_status_is_news_and_no_watchdog_is_fed_that_nobody_keeps(
     manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crabhook.server.service.activation._LOOK_EVERY", 0.01)
-    told, statuses = ServiceManager(manager.name), iter(["a", "a", "b", "b", "c"])
-    told.ready("a")
+    service, statuses = ServiceManager(manager.name), iter(["a", "a", "b", "b", "c"])
+    service.ready("a")
     with pytest.raises(RuntimeError):  # a generator's end, within a coroutine
-        await told.keep_told(lambda: next(statuses))
-    told.close()
+        await service.keep_informed(lambda: next(statuses))
+    service.close()
     heard = [manager.hears() for _ in range(3)]
     assert [one["STATUS"] for one in heard] == ["a", "b", "c"]
 
 
 async def test_the_watchdog_is_fed_twice_in_its_time(manager: Manager) -> None:
-    told = ServiceManager(manager.name, watchdog=0.2)
-    keeping = asyncio.ensure_future(told.keep_told(lambda: ""))
+    service = ServiceManager(manager.name, watchdog=0.2)
+    keeping = asyncio.ensure_future(service.keep_informed(lambda: ""))
     loop = asyncio.get_running_loop()
     for _ in range(3):
         assert await loop.run_in_executor(None, manager.hears) == {"WATCHDOG": "1"}
     keeping.cancel()
-    told.close()
+    service.close()
 
 
 def test_it_says_what_it_is(manager: Manager, tmp_path: Path) -> None:
-    told = ServiceManager(manager.name, watchdog=2.0)
-    assert repr(told) == f"<ServiceManager {manager.name!r} watchdog=2.0>"
-    told.close()
+    service = ServiceManager(manager.name, watchdog=2.0)
+    assert repr(service) == f"<ServiceManager {manager.name!r} watchdog=2.0>"
+    service.close()
