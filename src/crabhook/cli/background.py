@@ -86,15 +86,15 @@ def running_at(path: Path) -> int | None:
     0 means invisible from here, as in a container. Raises BackgroundError where nobody accepts
     connections.
     """
-    with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(0)
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(0)
         try:
-            line.connect(str(path))
+            sock.connect(str(path))
         except BlockingIOError:
             raise BackgroundError(f"who listens on {path} does not answer") from None
         except OSError:
             return None
-        return peer_of(line).pid
+        return peer_of(sock).pid
 
 
 def _told(path: Path) -> Mapping[str, object]:
@@ -146,19 +146,19 @@ def _up(arguments: argparse.Namespace) -> str:
         return _runs_already(pid, address.path)
     desks = _for_desks(settings)
     log = _log()
-    with _opened(log) as handle, _line() as line:
+    with _opened(log) as handle, _notify_socket() as sock:
         begins = os.fstat(handle).st_size
         server = subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-P", "-m", "crabhook", "serve", "--no-desk", *arguments.argv, *desks],
             stdin=subprocess.DEVNULL,
             stdout=handle,
             stderr=handle,
-            env={**os.environ, "NOTIFY_SOCKET": line.getsockname()},
+            env={**os.environ, "NOTIFY_SOCKET": sock.getsockname()},
             start_new_session=True,
         )
         status = None
         try:
-            status = _wait_until_ready(server, line, address.path)
+            status = _wait_until_ready(server, sock, address.path)
         finally:
             if status is None:  # also where Ctrl-C was pressed: nothing is left half-started
                 server.kill()
@@ -217,19 +217,19 @@ def known_port(server: str) -> str:
 
 
 @contextmanager
-def _line() -> Iterator[socket.socket]:
+def _notify_socket() -> Iterator[socket.socket]:
     """Listen for the server's reports."""
     with (
         TemporaryDirectory(prefix="crabhook-up-") as folder,
-        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock,
     ):
-        line.bind(str(Path(folder) / "notify"))
-        line.settimeout(LOOK_EVERY)
-        yield line
+        sock.bind(str(Path(folder) / "notify"))
+        sock.settimeout(LOOK_EVERY)
+        yield sock
 
 
 def _wait_until_ready(
-    server: subprocess.Popen[bytes], line: socket.socket, path: Path
+    server: subprocess.Popen[bytes], sock: socket.socket, path: Path
 ) -> str | None:
     """Return the server's report once it serves; None if it ended, or took too long.
 
@@ -238,7 +238,7 @@ def _wait_until_ready(
     until = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < until and server.poll() is None:
         with suppress(TimeoutError):
-            text = line.recv(4096).decode("utf-8", "replace")
+            text = sock.recv(4096).decode("utf-8", "replace")
             said = dict(pair.partition("=")[::2] for pair in text.splitlines())
             if said.get("READY") == "1" and running_at(path) == server.pid:
                 return said.get("STATUS", "")

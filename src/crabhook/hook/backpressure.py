@@ -8,22 +8,22 @@ if TYPE_CHECKING:
     from crabhook.hook import sockets
 
 
-def queue_up(line: "sockets.socket", path: bytes, by: float) -> None:
+def queue_up(sock: "sockets.socket", path: bytes, by: float) -> None:
     """Connect to a server with a full queue, until it has room; raise OSError at the time `by`."""
     while True:
         if monotonic() >= by:
             raise TimeoutError("so many are calling that its queue is full")
         sleep(0.01)
-        line.settimeout(max(by - monotonic(), 0.001))
+        sock.settimeout(max(by - monotonic(), 0.001))
         try:
-            line.connect(path)
+            sock.connect(path)
         except BlockingIOError:
             continue
         return
 
 
-def await_room_or_word(line: "sockets.socket", seconds: float) -> None:
+def await_room_or_word(sock: "sockets.socket", seconds: float) -> None:
     """Wait until the socket takes more bytes or has some for us, at most `seconds`."""
     poll = select.poll()
-    poll.register(line, select.POLLIN | select.POLLOUT)
+    poll.register(sock, select.POLLIN | select.POLLOUT)
     poll.poll(seconds * 1000)

@@ -105,7 +105,7 @@ class Request:
         self.options = options
         self._id = posix.urandom(16).hex()
         self._secret = posix.urandom(16).hex()
-        self._line: sockets.socket | None = None
+        self._sock: sockets.socket | None = None
         self._call: Call | None = None
 
     def ask(self, payload: bytes) -> Reply:
@@ -143,26 +143,26 @@ class Request:
 
     def confirm(self) -> None:
         """Tell the server that the reply was printed; the hook does not need an answer."""
-        if self._line is None or self._call is None:
+        if self._sock is None or self._call is None:
             return
         by = monotonic() + _RECEIPT_TIME
         receipt = confirm_reply_request(request_id=self._id, secret=self._secret)
         try:
             self._call.again(self._headers("ConfirmReply"), receipt)
-            _carry(self._line, self._call, by, by, by)
+            _carry(self._sock, self._call, by, by, by)
         except (Exception, KeyboardInterrupt):  # noqa: BLE001 - the reply stands, and its exit code
             return
 
     def close(self) -> None:
         """Close the connection, if there is one."""
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
 
     def part(self) -> "sockets.socket | None":
         """Hand the connection to the caller; None where there is none."""
-        line, self._line = self._line, None
-        return line
+        sock, self._sock = self._sock, None
+        return sock
 
     def _attempt(self, call: Call, *, accept_by: float, end_by: float) -> str:
         """Carry the call out once; return the reason why it got no answer."""
@@ -177,12 +177,12 @@ class Request:
 
     def connect(self, by: float) -> None:
         """Connect to the server in the options; raise OSError on failure."""
-        self._line = _connect(self.options, by)
+        self._sock = _connect(self.options, by)
 
     def carry(self, call: Call, greet_by: float, accept_by: float, end_by: float) -> None:
         """Carry the call over the connection; raise OSError or Malformed on failure."""
-        if self._line is not None:
-            _carry(self._line, call, greet_by, accept_by, end_by)
+        if self._sock is not None:
+            _carry(self._sock, call, greet_by, accept_by, end_by)
 
     def new_call(self, kind: "type[AnyCall]", payload: bytes, *, seconds: float) -> "AnyCall":
         """Return the next call, for the receipt; the ticket stays the same."""
@@ -224,7 +224,7 @@ def _reply(call: Call) -> Reply:
 
 
 def _carry(
-    line: "sockets.socket", call: Call, greet_by: float, accept_by: float, end_by: float
+    sock: "sockets.socket", call: Call, greet_by: float, accept_by: float, end_by: float
 ) -> None:
     """Move bytes between a connected socket and the call until the call has ended.
 
@@ -237,19 +237,19 @@ def _carry(
         if left <= 0:
             raise TimeoutError("nobody decided in time" if call.accepted else "no answer in time")
         if unsent := call.take():
-            line.settimeout(0)
-            rest = _send(line, unsent)
+            sock.settimeout(0)
+            rest = _send(sock, unsent)
             call.put_back(rest)
             if not rest:
                 continue
         else:
-            line.settimeout(left)
+            sock.settimeout(left)
         try:
-            data = line.recv(1 << 18)
+            data = sock.recv(1 << 18)
         except BlockingIOError:
             from crabhook.hook.backpressure import await_room_or_word  # noqa: PLC0415 - large payloads
 
-            await_room_or_word(line, left)
+            await_room_or_word(sock, left)
         except TimeoutError:
             pass  # our timeout or the network's: the clock tells which
         else:
@@ -258,10 +258,10 @@ def _carry(
             call.feed(data)
 
 
-def _send(line: "sockets.socket", unsent: bytes) -> bytes:
+def _send(sock: "sockets.socket", unsent: bytes) -> bytes:
     """Send what the socket takes at once; return the rest."""
     try:
-        return unsent[line.send(unsent) :]
+        return unsent[sock.send(unsent) :]
     except BlockingIOError:
         return unsent
     except ConnectionError:  # the peer closed, and its last bytes are still unread
@@ -279,19 +279,19 @@ def _connect(options: Options, by: float) -> "sockets.socket":
         return connect(options.server, options.tls_ca, by)
     path = options.server.removeprefix("unix:").encode(FILES, "surrogateescape")
     _check(path)
-    line = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
+    sock = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     try:
-        line.settimeout(max(by - monotonic(), 0.001))
+        sock.settimeout(max(by - monotonic(), 0.001))
         try:
-            line.connect(path)
+            sock.connect(path)
         except BlockingIOError:
             from crabhook.hook.backpressure import queue_up  # noqa: PLC0415 - only when many call
 
-            queue_up(line, path, by)
+            queue_up(sock, path, by)
     except BaseException:
-        line.close()
+        sock.close()
         raise
-    return line
+    return sock
 
 
 def _check(path: bytes) -> None:

@@ -184,8 +184,8 @@ class Turns:
             self._carry(call, greet_by)
         except (OSError, Malformed) as error:
             self._problems[server] = words(error)
-            if isinstance(error, _SilentError) and (line := request.part()) is not None:
-                self._silent.append(line)
+            if isinstance(error, _SilentError) and (sock := request.part()) is not None:
+                self._silent.append(sock)
         else:
             self._problems[server] = call.detail
         if call is None or call.status != OK:

@@ -37,19 +37,19 @@ def connect(server: str, tls_ca: str, by: float) -> "sockets.socket":
     if not tls_ca:  # even localhost is what some file says it is
         for *_, address in places:
             _refuse_the_open(str(address[0]))
-    line = _first_to_answer(places, by)
+    sock = _first_to_answer(places, by)
     try:
-        line.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
+        sock.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
         for name, value in _KEEPALIVE.items():
             if hasattr(sockets, name):
-                line.setsockopt(sockets.IPPROTO_TCP, getattr(sockets, name), value)
+                sock.setsockopt(sockets.IPPROTO_TCP, getattr(sockets, name), value)
         if not tls_ca:
-            return line
+            return sock
         from crabhook.hook.tls import wrap  # noqa: PLC0415 - ssl costs twice Python's own start
 
-        return wrap(line, host, tls_ca, seconds=max(by - monotonic(), 0.001))
+        return wrap(sock, host, tls_ca, seconds=max(by - monotonic(), 0.001))
     except BaseException:
-        line.close()
+        sock.close()
         raise
 
 
@@ -120,15 +120,15 @@ def _first_to_answer(places: "list[Place]", by: float) -> "sockets.socket":
         left = by - monotonic()
         if left <= 0:
             break
-        line = sockets.socket(family, kind, protocol)
+        sock = sockets.socket(family, kind, protocol)
         try:
-            line.settimeout(left)
-            line.connect(address)
+            sock.settimeout(left)
+            sock.connect(address)
         except OSError as error:
-            line.close()
+            sock.close()
             problem = error
         else:
-            return line
+            return sock
     raise problem
 
 

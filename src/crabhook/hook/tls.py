@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _NOT_NOW = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
-class _TlsLine(ssl.SSLSocket):
+class _TlsSocket(ssl.SSLSocket):
     """A TLS socket that says "not now" and "no more" as every other socket does."""
 
     def send(self, data: "Buffer", flags: int = 0) -> int:
@@ -30,7 +30,7 @@ class _TlsLine(ssl.SSLSocket):
             raise BlockingIOError from error
 
 
-def wrap(line: "sockets.socket", host: str, tls_ca: str, *, seconds: float) -> ssl.SSLSocket:
+def wrap(sock: "sockets.socket", host: str, tls_ca: str, *, seconds: float) -> ssl.SSLSocket:
     """Begin TLS on a connected line; raise OSError unless that one CA vouches for `host`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
@@ -39,8 +39,8 @@ def wrap(line: "sockets.socket", host: str, tls_ca: str, *, seconds: float) -> s
         why = "holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
         raise ConnectionError(f"the file of --tls-ca, {tls_ca!r}: {why}") from error
     context.set_alpn_protocols(["h2"])
-    context.sslsocket_class = _TlsLine
-    bare = socket.socket(fileno=line.detach())
+    context.sslsocket_class = _TlsSocket
+    bare = socket.socket(fileno=sock.detach())
     try:
         bare.settimeout(seconds)
         secured = context.wrap_socket(bare, server_hostname=host)

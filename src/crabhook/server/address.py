@@ -82,9 +82,9 @@ def is_listened_at(address: Address) -> bool:
         if isinstance(address, TcpAddress):
             socket.create_connection((address.host, address.port), 1).close()
         else:
-            with socket.socket(socket.AF_UNIX) as line:
-                line.settimeout(0)
-                line.connect(str(address.path))
+            with socket.socket(socket.AF_UNIX) as sock:
+                sock.settimeout(0)
+                sock.connect(str(address.path))
     except BlockingIOError:  # so many call that its queue is full
         return True
     except OSError:

@@ -52,11 +52,11 @@ class Peer:
         return Origin(socket.gethostname(), self.pid, user)
 
 
-def peer_of(line: socket.socket) -> Peer:
+def peer_of(sock: socket.socket) -> Peer:
     """Return the connected process."""
     if not hasattr(socket, "SO_PEERCRED"):
         return Peer(0, os.getuid())  # the socket's mode, 0600, admits our own user only
-    said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    said = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(said)
     return Peer(pid, uid)
 

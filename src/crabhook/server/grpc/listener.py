@@ -258,10 +258,10 @@ def why_not(address: Address) -> str:
     """Say in the system's words why nobody can listen there; gRPC has none of its own for it."""
     if isinstance(address, UnixAddress):
         return ""
-    with socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET) as line:
+    with socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET) as sock:
         try:
-            line.bind((address.host, address.port))
-            line.listen()
+            sock.bind((address.host, address.port))
+            sock.listen()
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 return "another program listens there: end it, or give another port"

@@ -169,15 +169,15 @@ def room() -> int:
     return MOST if soft == resource.RLIM_INFINITY else min(MOST, soft * 3 // 4)
 
 
-def notice_silence(line: socket.socket | None) -> None:
+def notice_silence(sock: socket.socket | None) -> None:
     """Have the kernel find out when the other end's machine is gone, as far as it can."""
-    if line is None:
+    if sock is None:
         return
     with suppress(OSError):  # it is closed already
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in _SILENCE.items():
             if (option := getattr(socket, name, None)) is not None:
-                line.setsockopt(socket.IPPROTO_TCP, option, value)
+                sock.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def transport_of(request: web.BaseRequest) -> asyncio.Transport:

@@ -166,12 +166,12 @@ class HookRoute:
             what = f"unreadable input of {len(text)} bytes: {error}"
             self._way.complain(what)
             raise TurnedAwayError(HTTPStatus.BAD_REQUEST, what) from error
-        line = transport_of(request)  # before a place is taken, which nobody would leave
+        transport = transport_of(request)  # before a place is taken, which nobody would leave
         try:
             place = await self._way.enter(
                 event, origin(request), len(text), stance=agreed.stance, theirs=agreed.wait
             )
-            with self._connections.waiting(line):
+            with self._connections.waiting(transport):
                 reply = await place.wait()
         except RefusedError as error:
             raise turned_away(error.refusal) from error
@@ -263,7 +263,7 @@ async def open_http(
 
     Raises AddressError or PortError.
     """
-    line = _bound(opening)
+    sock = _bound(opening)
     try:
         context = _context(opening.tls)
         middleware = Middleware(
@@ -276,17 +276,17 @@ async def open_http(
         }
         server = await asyncio.get_running_loop().create_server(
             middleware.connections,
-            sock=line,
+            sock=sock,
             # As many are taken in before the first of them is heard, or another is let go.
             backlog=min(BACKLOG, max(1, middleware.connections.most // 4)),
             ssl=context,
             ssl_handshake_timeout=_GREETING if context else None,
         )
     except BaseException:
-        line.close()
+        sock.close()
         raise
     watching = asyncio.ensure_future(middleware.connections.watch())
-    host, port, *_ = line.getsockname()
+    host, port, *_ = sock.getsockname()
     try:
         yield HttpAddress(TcpAddress(host, port), tls=context is not None)
     finally:

@@ -264,9 +264,9 @@ async def open_bridge(intake: BridgeIntake, address: str) -> AsyncIterator[Addre
     if not isinstance(place, UnixAddress):
         raise AddressError(f"{address!r}: the harness bridge listens on unix:PATH alone")
     bridge = Bridge(intake)
-    with SocketFile(place.path), _bound(place) as line:
+    with SocketFile(place.path), _bound(place) as sock:
         server = await asyncio.start_unix_server(
-            bridge.accept, sock=line, limit=LONGEST_LINE, backlog=BACKLOG
+            bridge.accept, sock=sock, limit=LONGEST_LINE, backlog=BACKLOG
         )
         try:
             yield place
@@ -277,16 +277,16 @@ async def open_bridge(intake: BridgeIntake, address: str) -> AsyncIterator[Addre
 
 
 def _bound(place: UnixAddress) -> socket.socket:
-    line = socket.socket(socket.AF_UNIX)
+    sock = socket.socket(socket.AF_UNIX)
     before = os.umask(0o177)  # the socket is the owner's alone from its first moment
     try:
-        line.bind(os.fspath(place.path))
+        sock.bind(os.fspath(place.path))
     except BaseException:
-        line.close()
+        sock.close()
         raise
     finally:
         os.umask(before)
-    return line
+    return sock
 
 
 class Bridge:

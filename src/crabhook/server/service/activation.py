@@ -76,7 +76,7 @@ _QUEUE_AGAIN = 0.01  # seconds
 _AT_ONCE = 1 << 16  # bytes
 _ROOT = 0
 
-_Line: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+_Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Relay:
@@ -112,11 +112,11 @@ class Relay:
         for task in tuple(self._open):
             task.cancel()
 
-    async def _follow(self, near: _Line, target: Address) -> None:
+    async def _follow(self, near: _Streams, target: Address) -> None:
         """Carry one connection, if its user may ask here, until both its ends are closed."""
-        line = near[1].get_extra_info("socket")
+        sock = near[1].get_extra_info("socket")
         try:
-            if line.family == socket.AF_UNIX and (user := peer_of(line).uid) not in self.users:
+            if sock.family == socket.AF_UNIX and (user := peer_of(sock).uid) not in self.users:
                 _LOG.warning("turned away a connection of another user, uid %d", user)
                 return
             await _carry(near, await _connected(target))
@@ -126,7 +126,7 @@ class Relay:
             near[1].transport.abort()
 
 
-async def _carry(near: _Line, far: _Line) -> None:
+async def _carry(near: _Streams, far: _Streams) -> None:
     """Carry what each end sends to the other, until one hangs up and the other has it all."""
     ways = (near[0], far[1]), (far[0], near[1])
     pumps = [asyncio.ensure_future(_pump(*way)) for way in ways]
@@ -149,25 +149,25 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             await writer.drain()
 
 
-async def _connected(target: Address) -> _Line:
+async def _connected(target: Address) -> _Streams:
     """Connect; to a Unix socket where too many queue up already, a little later.
 
     asyncio takes what the kernel says of a full queue for a connection begun.
     """
     if isinstance(target, TcpAddress):
         return await asyncio.open_connection(target.host, target.port)
-    line = socket.socket(socket.AF_UNIX)
-    line.setblocking(False)  # noqa: FBT003 - the standard library's
+    sock = socket.socket(socket.AF_UNIX)
+    sock.setblocking(False)  # noqa: FBT003 - the standard library's
     try:
         while True:
             try:
-                line.connect(str(target.path))
+                sock.connect(str(target.path))
             except BlockingIOError:
                 await asyncio.sleep(_QUEUE_AGAIN)
             else:
-                return await asyncio.open_unix_connection(sock=line)
+                return await asyncio.open_unix_connection(sock=sock)
     except BaseException:
-        line.close()
+        sock.close()
         raise
 
 
@@ -239,10 +239,10 @@ class ServiceManager:
         self._address = f"\0{address[1:]}" if address.startswith("@") else address
         self.watchdog = watchdog if address else 0.0
         self._status = ""
-        self._line: socket.socket | None = None
+        self._sock: socket.socket | None = None
         if address:
-            self._line = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            self._line.setblocking(False)  # noqa: FBT003 - the standard library's
+            self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            self._sock.setblocking(False)  # noqa: FBT003 - the standard library's
 
     def __repr__(self) -> str:
         return f"<ServiceManager {self._address!r} watchdog={self.watchdog}>"
@@ -278,7 +278,7 @@ class ServiceManager:
         loop = asyncio.get_running_loop()
         half = self.watchdog / 2 or float("inf")
         alive_at = loop.time() if self.watchdog else half
-        while self._line is not None:
+        while self._sock is not None:
             await asyncio.sleep(min(_LOOK_EVERY, half))
             if (now := status()) != self._status:
                 self._status = now
@@ -289,14 +289,14 @@ class ServiceManager:
 
     def close(self) -> None:
         """Say nothing more."""
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
 
     def _send(self, *assignments: str) -> None:
-        if self._line is not None:
+        if self._sock is not None:
             with suppress(OSError):
-                self._line.sendto("\n".join(assignments).encode(), self._address)
+                self._sock.sendto("\n".join(assignments).encode(), self._address)
 
 
 def _one_line(text: str) -> str:
