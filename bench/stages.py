@@ -115,12 +115,14 @@ async def _decide(message: bytes, runner: Runner, intake: Intake, watch: Stopwat
     asked = permission.request_of(request, event, runner.now(), 3600)
     watch.spent(READING, since)
     since = perf_counter()
-    place = await intake.enter(asked)
+    pending = await intake.enter(asked)
     watch.spent(REST, since)
-    if not place.reply.done():
+    if not pending.reply.done():
         raise BenchError(f"no rule decides {event!r}")
     since = perf_counter()
-    answer = permission.response_of(place.reply.result(), confirm=place.confirm).SerializeToString()
+    answer = permission.response_of(
+        pending.reply.result(), confirm=pending.confirm
+    ).SerializeToString()
     watch.spent(ANSWERING, since)
     watch.next()
     if b'"allow"' not in answer:

@@ -96,11 +96,11 @@ def is_listened_at(address: Address) -> bool:
 class HttpAddress:
     """An address for HTTP."""
 
-    place: TcpAddress
+    address: TcpAddress
     tls: bool
 
     def __str__(self) -> str:
-        return f"http{'s' if self.tls else ''}://{self.place}"
+        return f"http{'s' if self.tls else ''}://{self.address}"
 
 
 def default_address() -> UnixAddress:

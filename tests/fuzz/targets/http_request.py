@@ -100,7 +100,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
     await _turns()
     assert {int(status) for status in STATUS.findall(wire.written)} <= DOCUMENTED, wire.written
     assert not runner.broker.waiting()
-    assert "places=0" in repr(runner)
+    assert "pending=0" in repr(runner)
     assert "<Connections 0 open, 0 of strangers>" in repr(middleware)
     runner.close()
     assert asyncio.all_tasks() == {asyncio.current_task()}, "a task is left behind"

@@ -93,7 +93,7 @@ async def _law(data: bytes) -> None:
         given = [(name, await call) for name, call in asked]
     assert {name for name, response in given if _allows(response)} <= allowed
     assert not runner.broker.waiting()
-    assert "places=0" in repr(runner)
+    assert "pending=0" in repr(runner)
 
 
 async def _asked(port: Any, request: pb.PermissionRequest) -> pb.PermissionResponse | None:

@@ -271,13 +271,13 @@ class Listeners:
             if settings.http is not None and metrics:
                 from crabhook.server.http import listener  # noqa: PLC0415 - aiohttp: slow
 
-                way = AnonymousIntake(self.runner, wait=settings.wait, named=listener.NAMED)
-                self._switches.append(way.switch_to)
+                intake = AnonymousIntake(self.runner, wait=settings.wait, named=listener.NAMED)
+                self._switches.append(intake.switch_to)
                 page = listener.Page(metrics.exposition, metrics.CONTENT_TYPE)
                 opening = listener.Opening(
                     settings.http, admitted.tokens, settings.http_name, admitted.tls, page
                 )
-                http = listener.open_http(opening, self.runner, way, self._health)
+                http = listener.open_http(opening, self.runner, intake, self._health)
                 bound.append(await opened.enter_async_context(http))
                 await opened.enter_async_context(metrics.keeping_time())
             desks = open_to_desks(self.runner, settings, admitted.team, self._switches)

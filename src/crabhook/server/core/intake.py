@@ -207,9 +207,9 @@ class AnonymousIntake:
         )
         return await self._intake.enter(request)
 
-    def taken(self, place: PendingCall) -> None:
+    def taken(self, pending: PendingCall) -> None:
         """Note that a connection has received a request's answer."""
-        self._runner.confirm(place.request.id, place.request.secret)
+        self._runner.confirm(pending.request.id, pending.request.secret)
 
     def observe(self, event: Event, text: str) -> None:
         """Show the operator a line about an event."""

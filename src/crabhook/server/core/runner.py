@@ -79,7 +79,7 @@ class Runner(Core):
         self._bookkeeper = JournalMapper(wall, self.broker.secret_of)
         self.standing = KeptOrders()
         self._summaries = Summaries(platforms, self._record_summary)
-        self._places: dict[tuple[str, int], PendingCall] = {}
+        self._pending: dict[tuple[str, int], PendingCall] = {}
         self._attempts = count(1)
         self._alarm: asyncio.TimerHandle | None = None
         self._looked_at: asyncio.TimerHandle | None = None
@@ -103,7 +103,7 @@ class Runner(Core):
         return "record MISSING" if self.recorder.trouble else "record ok"
 
     def __repr__(self) -> str:
-        return f"<Runner {self.broker!r} places={len(self._places)}>"
+        return f"<Runner {self.broker!r} pending={len(self._pending)}>"
 
     def desk(self, by: Actor) -> LocalDesk:
         """Return a desk for the operator `by`."""
@@ -202,11 +202,11 @@ class Runner(Core):
             _LOG.error("%s was not recorded", type(fact).__name__, exc_info=error)
         if not isinstance(fact, Arrived) or not (error or self._refuses()):
             return
-        place = self._places.get((fact.request.id, fact.attempt))
-        if place is not None:
+        pending = self._pending.get((fact.request.id, fact.attempt))
+        if pending is not None:
             stolen = isinstance(error, TicketError)
-            place.leave()
-            place.refuse(Refusal.NOT_YOURS if stolen else Refusal.UNRECORDED)
+            pending.leave()
+            pending.refuse(Refusal.NOT_YOURS if stolen else Refusal.UNRECORDED)
 
     def _record_summary(self, request: Request, found: Summary) -> None:
         said = {**asdict(found), "calls": dict(found.calls)}
@@ -237,24 +237,24 @@ class Runner(Core):
             raise RefusedError(Refusal.UNRECORDED if self._refuses() else Refusal.HANDED_OVER)
         if self.recorder is not None and self.recorder.is_anothers(request.id, request.secret):
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
-        place = PendingCall(self.left, request, next(self._attempts))
-        self._places[request.id, place.attempt] = place
+        pending = PendingCall(self.left, request, next(self._attempts))
+        self._pending[request.id, pending.attempt] = pending
         warnings = self.warned(request.event) if is_here(request) else ()
-        asked = (request, ruling, place.attempt, self.now())
+        asked = (request, ruling, pending.attempt, self.now())
         self.handle(Arrived(*asked, warnings=warnings, risk=risk, files=files))
         if self._held:
-            self.after(place.await_record())
+            self.after(pending.await_record())
         if self.recorder is not None:
             self._summaries.hear(request)
         if self.closed:
             self.handle(Closing(self.now()))
-        if place.reply.done() and (error := place.reply.exception()) is not None:
+        if pending.reply.done() and (error := pending.reply.exception()) is not None:
             raise error
-        return place
+        return pending
 
     def left(self, request_id: str, attempt: int) -> None:
         """Report that a hook's connection ended before its reply."""
-        if self._places.pop((request_id, attempt), None) is not None:
+        if self._pending.pop((request_id, attempt), None) is not None:
             self.handle(Left(request_id, attempt, self.now()))
 
     def confirm(self, request_id: str, secret: str) -> bool:
@@ -288,9 +288,9 @@ class Runner(Core):
     def hand_over(self) -> None:
         """Answer no hook any more: the requests are on record, and hooks ask the next server."""
         self.handed_over = True
-        for place in self._places.values():
-            place.refuse(Refusal.HANDED_OVER)
-        self._places.clear()  # so that no hook counts as gone
+        for pending in self._pending.values():
+            pending.refuse(Refusal.HANDED_OVER)
+        self._pending.clear()  # so that no hook counts as gone
         self._stop_clocks()
 
     def _stop_clocks(self) -> None:
@@ -315,18 +315,18 @@ class Runner(Core):
 
     def resolve(self, effect: Resolve) -> None:
         """Give a hook its reply; for a person's decision, expect the client's receipt."""
-        place = self._places.pop((effect.request_id, effect.attempt), None)
-        if place:
-            place.take(effect.reply, confirm=effect.confirm)
-        if effect.confirm and (place or effect.attempt == NO_CONNECTION):
-            within = RECEIPT_WITHIN if place else COME_BACK_WITHIN
+        pending = self._pending.pop((effect.request_id, effect.attempt), None)
+        if pending:
+            pending.take(effect.reply, confirm=effect.confirm)
+        if effect.confirm and (pending or effect.attempt == NO_CONNECTION):
+            within = RECEIPT_WITHIN if pending else COME_BACK_WITHIN
             self._receipts.expect(effect.request_id, effect.secret, within)
 
     def refuse(self, effect: Refuse) -> None:
         """Turn a hook away."""
-        place = self._places.pop((effect.request_id, effect.attempt), None)
-        if place:
-            place.refuse(effect.refusal)
+        pending = self._pending.pop((effect.request_id, effect.attempt), None)
+        if pending:
+            pending.refuse(effect.refusal)
 
     def wake_at(self, at: float) -> None:
         """Send TimePassed to the broker at that time."""

@@ -178,11 +178,11 @@ class PermissionPort(PermissionServiceServicer):
             return self._unreadable(request, error, machine)
         try:
             asked = request_of(request, event, self._runner.now(), self._wait, machine)
-            place = await self._intake.enter(asked)
-            reply = await self._wait_in(place, context)
+            pending = await self._intake.enter(asked)
+            reply = await self._wait_for(pending, context)
         except RefusedError as error:
             await self._turn_away(error.refusal, context)
-        return response_of(reply, confirm=place.confirm)
+        return response_of(reply, confirm=pending.confirm)
 
     async def ConfirmReply(  # noqa: N802 - the wire's name
         self,
@@ -203,15 +203,15 @@ class PermissionPort(PermissionServiceServicer):
         await context.abort(_STATUS[refusal], str(refusal), hint)
         raise AssertionError  # pragma: no cover - `abort` has raised
 
-    async def _wait_in(self, place: PendingCall, context: Context) -> Reply:
-        await place.recorded()
-        if not place.reply.done():
+    async def _wait_for(self, pending: PendingCall, context: Context) -> Reply:
+        await pending.recorded()
+        if not pending.reply.done():
             try:
                 await context.send_initial_metadata(())  # "accepted": see the service's comment
             except BaseException:
-                place.leave()
+                pending.leave()
                 raise
-        return await place.wait()
+        return await pending.wait()
 
     async def _admit(self, context: Context) -> str:
         """Return the machine that asks, empty where no token tells; turn away who may not ask."""

@@ -149,8 +149,8 @@ def _wrong(what: str) -> TurnedAwayError:
 class HookRoute:
     """Answers hooks; `connections` holds those that they come on."""
 
-    def __init__(self, way: AnonymousIntake, connections: Connections) -> None:
-        self._way, self._connections = way, connections
+    def __init__(self, intake: AnonymousIntake, connections: Connections) -> None:
+        self._intake, self._connections = intake, connections
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Take an input to the operator; answer with the reply.  Raises TurnedAwayError.
@@ -161,24 +161,24 @@ class HookRoute:
         agreed = hook_headers(request.headers)
         text = await read(request)
         try:
-            event = self._way.read(text)
+            event = self._intake.read(text)
         except PayloadError as error:
             what = f"unreadable input of {len(text)} bytes: {error}"
-            self._way.complain(what)
+            self._intake.complain(what)
             raise TurnedAwayError(HTTPStatus.BAD_REQUEST, what) from error
-        transport = transport_of(request)  # before a place is taken, which nobody would leave
+        transport = transport_of(request)  # before the call is taken in: nobody would end it
         try:
-            place = await self._way.enter(
+            pending = await self._intake.enter(
                 event, origin(request), len(text), stance=agreed.stance, theirs=agreed.wait
             )
             with self._connections.waiting(transport):
-                reply = await place.wait()
+                reply = await pending.wait()
         except RefusedError as error:
             raise turned_away(error.refusal) from error
-        return await self._give(request, place, body(reply))
+        return await self._give(request, pending, body(reply))
 
     async def _give(
-        self, request: web.BaseRequest, place: PendingCall, answer: bytes
+        self, request: web.BaseRequest, pending: PendingCall, answer: bytes
     ) -> web.StreamResponse:
         """Send the answer; it counts as delivered when the kernel has taken all of it."""
         response = web.Response(body=answer, headers=SERVER)
@@ -191,10 +191,10 @@ class HookRoute:
                 await response.write_eof()
         except TimeoutError:
             transport.abort()
-            self._way.complain("an answer was not read in time; the connection is closed")
+            self._intake.complain("an answer was not read in time; the connection is closed")
             raise ConnectionAbortedError from None
         if not transport.is_closing():
-            self._way.taken(place)
+            self._intake.taken(pending)
         return response
 
 
@@ -257,7 +257,7 @@ class Opening:
 
 @asynccontextmanager
 async def open_http(
-    opening: Opening, runner: Runner, way: AnonymousIntake, health: Health | None = None
+    opening: Opening, runner: Runner, intake: AnonymousIntake, health: Health | None = None
 ) -> AsyncIterator[HttpAddress]:
     """Serve while the context lasts; yields the address as bound.
 
@@ -267,10 +267,10 @@ async def open_http(
     try:
         context = _context(opening.tls)
         middleware = Middleware(
-            Guard(opening.tokens, opening.names), way.complain, runner.witness.stranger
+            Guard(opening.tokens, opening.names), intake.complain, runner.witness.stranger
         )
         middleware.routes = {
-            PATH: Route("POST", HookRoute(way, middleware.connections).answer),
+            PATH: Route("POST", HookRoute(intake, middleware.connections).answer),
             "/healthz": Route("GET", healthz(health or Health(runner)), token=False),
             **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
         }
@@ -299,23 +299,23 @@ async def open_http(
 
 def _bound(opening: Opening) -> socket.socket:
     """Return the listening socket; who can be reached from other machines must have TLS."""
-    place = parse_address(opening.address)
-    if not isinstance(place, TcpAddress):
+    address = parse_address(opening.address)
+    if not isinstance(address, TcpAddress):
         raise AddressError(f"{opening.address!r}: the HTTP door listens on HOST:PORT alone")
     try:
         found = socket.getaddrinfo(
-            place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
         # The hook's usual address is 127.0.0.1, which "localhost" has to lead to as well.
         family, _, _, _, where = min(found, key=lambda one: one[0] != socket.AF_INET)
-        if opening.tls is None and not TcpAddress(str(where[0]), place.port).loopback:
+        if opening.tls is None and not TcpAddress(str(where[0]), address.port).loopback:
             raise PortError(
-                f"{place} can be reached from other machines, so the HTTP door needs TLS there: "
+                f"{address} can be reached from other machines, so the HTTP door needs TLS there: "
                 "give --tls-cert and --tls-key, or --http 127.0.0.1:PORT"
             )
         return socket.create_server(where[:2], family=family, backlog=BACKLOG)
     except OSError as error:
-        raise PortError(f"the HTTP door cannot listen on {place}: {error}") from error
+        raise PortError(f"the HTTP door cannot listen on {address}: {error}") from error
 
 
 def _context(tls: Tls | None) -> ssl.SSLContext | None:

@@ -201,14 +201,14 @@ class Connection:
             await self._refuse(str(error), error.request_id)
             return
         try:
-            place = await self._intake.take(envelope, self._origin, len(line))
+            pending = await self._intake.take(envelope, self._origin, len(line))
         except PayloadError as error:
             await self._refuse(f"unreadable hook input: {error}", envelope.request_id)
         except RefusedError as error:
             await self._send(envelope.request_id, no_opinion(str(error)))
         else:
-            answer = self._answer(envelope.request_id, place)
-            if place.reply.done():  # a rule's, or silence: the next line may have the same id
+            answer = self._answer(envelope.request_id, pending)
+            if pending.reply.done():  # a rule's, or silence: the next line may have the same id
                 await answer
                 return
             task = asyncio.ensure_future(answer)
@@ -229,14 +229,14 @@ class Connection:
             _LOG.error("a request on the harness bridge was lost", exc_info=error)
             self._writer.transport.abort()  # so that nobody waits for its answer
 
-    async def _answer(self, request_id: str, place: PendingCall) -> None:
+    async def _answer(self, request_id: str, pending: PendingCall) -> None:
         """Send a request's answer when there is one, and note that it was taken."""
         try:
-            reply = await place.wait()
+            reply = await pending.wait()
         except RefusedError as error:
             reply = no_opinion(str(error))
         await self._send(request_id, reply)
-        self._intake.taken(place)
+        self._intake.taken(pending)
 
     async def _send(self, request_id: str | None, reply: Reply) -> None:
         """Write an answer; raise ConnectionError when the other end does not take it.
@@ -260,27 +260,27 @@ async def open_bridge(intake: BridgeIntake, address: str) -> AsyncIterator[Addre
 
     Raises AddressError or SocketTakenError.
     """
-    place = parse_address(address)
-    if not isinstance(place, UnixAddress):
+    where = parse_address(address)
+    if not isinstance(where, UnixAddress):
         raise AddressError(f"{address!r}: the harness bridge listens on unix:PATH alone")
     bridge = Bridge(intake)
-    with SocketFile(place.path), _bound(place) as sock:
+    with SocketFile(where.path), _bound(where) as sock:
         server = await asyncio.start_unix_server(
             bridge.accept, sock=sock, limit=LONGEST_LINE, backlog=BACKLOG
         )
         try:
-            yield place
+            yield where
         finally:
             server.close()
             await bridge.close()
             await server.wait_closed()
 
 
-def _bound(place: UnixAddress) -> socket.socket:
+def _bound(where: UnixAddress) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
     before = os.umask(0o177)  # the socket is the owner's alone from its first moment
     try:
-        sock.bind(os.fspath(place.path))
+        sock.bind(os.fspath(where.path))
     except BaseException:
         sock.close()
         raise

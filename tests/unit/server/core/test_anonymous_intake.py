@@ -17,13 +17,13 @@ STOP = PLATFORMS[PLATFORM].read(b'{"hook_event_name":"Stop"}')
 ANN = Origin("laptop", 7, "ann")
 
 
-def way(runner: Runner) -> AnonymousIntake:
+def intake(runner: Runner) -> AnonymousIntake:
     return AnonymousIntake(runner, wait=60.0, named="side door")
 
 
 async def test_the_same_event_twice_has_two_tickets() -> None:
     runner = Runner(PLATFORMS)
-    one, other = [(await way(runner).enter(CALL, ANN, 9)).request for _ in range(2)]
+    one, other = [(await intake(runner).enter(CALL, ANN, 9)).request for _ in range(2)]
     assert len({one.id, other.id, one.secret, other.secret}) == 4
     assert min(map(len, (one.id, one.secret))) == 32
     runner.close()
@@ -31,7 +31,7 @@ async def test_the_same_event_twice_has_two_tickets() -> None:
 
 async def test_what_its_hook_said_of_itself_goes_with_it() -> None:
     runner = Runner(PLATFORMS)
-    place = await way(runner).enter(CALL, ANN, 9, stance=Stance.SUPERVISOR, theirs=10.0)
+    place = await intake(runner).enter(CALL, ANN, 9, stance=Stance.SUPERVISOR, theirs=10.0)
     asked = place.request
     assert (asked.origin, asked.size, asked.stance) == (ANN, 9, Stance.SUPERVISOR)
     assert asked.wait_until == asked.gives_up_at == pytest.approx(runner.now() + 9, abs=1)
@@ -40,7 +40,7 @@ async def test_what_its_hook_said_of_itself_goes_with_it() -> None:
 
 async def test_what_was_taken_is_delivered() -> None:
     runner = Runner(PLATFORMS)
-    side = way(runner)
+    side = intake(runner)
     place = await side.enter(CALL, ANN, 9)
     (card,) = runner.broker.waiting()
     seat(runner).answer(card.number, Decision(Verdict.ALLOW))
@@ -55,13 +55,13 @@ async def test_who_is_refused_is_told_so() -> None:
     runner = Runner(PLATFORMS)
     runner.hand_over()
     with pytest.raises(RefusedError):
-        await way(runner).enter(CALL, ANN, 9)
+        await intake(runner).enter(CALL, ANN, 9)
 
 
 async def test_the_operator_reads_by_which_way_something_went_wrong() -> None:
     runner = Runner(PLATFORMS)
-    way(runner).complain("it knocked twice")
-    way(runner).observe(STOP, "it stopped")
+    intake(runner).complain("it knocked twice")
+    intake(runner).observe(STOP, "it stopped")
     assert [(entry.event.name, entry.text) for entry in runner.broker.feed()] == [
         ("?", "side door: it knocked twice"),
         ("Stop", "it stopped"),
@@ -71,7 +71,7 @@ async def test_the_operator_reads_by_which_way_something_went_wrong() -> None:
 async def test_an_input_that_cannot_be_read_is_counted_and_a_complaint_is_not() -> None:
     runner = Runner(PLATFORMS)
     runner.witness = tally = Tally()
-    side = way(runner)
+    side = intake(runner)
     assert side.read(b'{"hook_event_name":"Stop"}') == STOP
     with pytest.raises(PayloadError):
         side.read(b"{")

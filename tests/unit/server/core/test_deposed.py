@@ -177,7 +177,7 @@ async def test_a_deposed_server_tells_no_desk_that_something_is_done(
     assert sits.decide(1, DENY) is None  # not settled yet
     await journal.depose()
     assert runner.recorder is not None
-    if closed:  # as on its way to stand by, while its doors are open still
+    if closed:  # as on its way to stand by, while its listeners are open still
         runner.recorder.close()
     outcome = sits.decide(2, DENY)
     await asyncio.sleep(0)

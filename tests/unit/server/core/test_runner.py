@@ -48,12 +48,12 @@ def enter(runner: Runner, ticket: str = "a", wait: float = 60.0, **how: str) -> 
 
 async def test_a_hook_waits_until_the_operator_decides() -> None:
     runner = Runner(PLATFORMS)
-    place = enter(runner)
-    assert not place.reply.done()
+    pending = enter(runner)
+    assert not pending.reply.done()
     card = seat(runner).answer(1, ALLOW)
     assert card.state is State.DECIDED
-    assert is_allow(await place.wait())
-    assert place.confirm
+    assert is_allow(await pending.wait())
+    assert pending.confirm
     runner.close()
 
 
@@ -77,7 +77,7 @@ async def test_a_hook_that_is_cancelled_leaves() -> None:
         await hook
     assert not runner.broker.waiting()
     assert runner.broker.card(1).state is State.WITHDRAWN  # type: ignore[union-attr]
-    assert "places=0" in repr(runner)
+    assert "pending=0" in repr(runner)
 
 
 async def test_a_lost_place_is_refused_and_a_stolen_ticket_at_once() -> None:
@@ -96,9 +96,9 @@ async def test_a_lost_place_is_refused_and_a_stolen_ticket_at_once() -> None:
 
 async def test_an_observed_event_has_its_reply_at_once() -> None:
     runner = Runner(PLATFORMS)
-    place = runner.enter(asking("a", "Notification", wait=60), None)
-    assert place.reply.done()
-    assert not place.confirm
+    pending = runner.enter(asking("a", "Notification", wait=60), None)
+    assert pending.reply.done()
+    assert not pending.confirm
     assert [entry.event.name for entry in runner.broker.feed()] == ["Notification"]
 
 
@@ -254,11 +254,11 @@ async def test_a_log_that_fails_harms_no_decision_and_nothing_that_waited_behind
         runner.tell("first")
         raise OSError("no log can be written")
 
-    place = enter(runner)
+    pending = enter(runner)
     runner.decided.append(fails)
     hears(runner, tells)
     seat(runner).answer(1, ALLOW)
-    assert is_allow(await place.wait())
+    assert is_allow(await pending.wait())
     assert "no log can be written" in caplog.text
     assert heard[-2:] == ["first", "second"]
     runner.close()
@@ -354,13 +354,13 @@ async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
 ) -> None:
     rules = Rules(tmp_path)
     runner = rules.runner
-    places = [enter(runner, ticket) for ticket in ("a", "b")]
+    calls = [enter(runner, ticket) for ticket in ("a", "b")]
     narrow = taken((await rules.offered(1)).offers[1])
     assert seat(runner).remember(1, narrow, ALLOW) == Done()
     assert runner.broker.card(1).decision == ALLOW  # type: ignore[union-attr]
     asked = bash("c", "ls", "id of c", wait=runner.now() + 60)
-    for place in (*places, await Intake(runner).enter(asked)):
-        assert is_allow(await place.wait())
+    for pending in (*calls, await Intake(runner).enter(asked)):
+        assert is_allow(await pending.wait())
     assert not runner.broker.waiting()
     by = runner.broker.card(2).decided.by  # type: ignore[union-attr]
     assert isinstance(by, Rule)
@@ -409,14 +409,14 @@ async def test_a_rule_is_not_written_where_its_card_cannot_be_allowed(tmp_path: 
 async def test_a_card_is_not_allowed_where_its_rule_cannot_be_written(tmp_path: Path) -> None:
     rules = Rules(tmp_path)
     runner = rules.runner
-    place = enter(runner)
+    pending = enter(runner)
     rule = taken((await rules.offered(1)).offers[0])
     rules.files.folder.mkdir()
     rules.files.user.write_text("nonsense", encoding="utf-8")
     outcome = seat(runner).remember(1, rule, ALLOW)
     assert isinstance(outcome, Refused)
     assert outcome.why.startswith("no rule was written, and nothing decided")
-    assert not place.reply.done()
+    assert not pending.reply.done()
     assert rules.recorded("operator") == []
     runner.close()
     rules.recorder.close()

@@ -30,8 +30,10 @@ class Standing:
 
     async def connect(self) -> Client:
         """Open a connection."""
-        place = self.where.place
-        self.clients.append(Client(self, *await asyncio.open_connection(place.host, place.port)))
+        address = self.where.address
+        self.clients.append(
+            Client(self, *await asyncio.open_connection(address.host, address.port))
+        )
         return self.clients[-1]
 
 
@@ -49,7 +51,7 @@ class Client:
         """Send a request with these headers, or without those that are None."""
         payload = json.dumps(CALL if fields is None else fields).encode()
         sent: dict[str, str | None] = {
-            "Host": str(self.http.where.place),
+            "Host": str(self.http.where.address),
             "Authorization": f"Bearer {TOKEN}",
             "Content-Type": "application/json",
             "Content-Length": str(len(payload)),
@@ -76,11 +78,11 @@ class Client:
 async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIterator[Standing]:
     """Open an HTTP door on a port of the system's choice; whatever waits is let go at the end."""
     runner = Runner(PLATFORMS)
-    way = AnonymousIntake(runner, wait=wait, named=NAMED)
+    intake = AnonymousIntake(runner, wait=wait, named=NAMED)
     clients: list[Client] = []
     try:
         async with open_http(
-            Opening("127.0.0.1:0", Tokens(TOKEN, MACHINES.get), metrics=metrics), runner, way
+            Opening("127.0.0.1:0", Tokens(TOKEN, MACHINES.get), metrics=metrics), runner, intake
         ) as where:
             try:
                 yield Standing(runner, where, clients)

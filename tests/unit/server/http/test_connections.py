@@ -108,7 +108,7 @@ async def test_what_a_stranger_makes_us_keep_has_a_bound() -> None:
 
 def _open(http: Standing) -> bool:
     """Whether the server has any connection, as the system tells."""
-    local = f"{http.where.place.port:04X}"
+    local = f"{http.where.address.port:04X}"
     table = Path("/proc/net/tcp").read_text(encoding="ascii")
     rows = [row.split() for row in table.splitlines()[1:]]
     return any(row[1].endswith(f":{local}") and row[3] in ("01", "08") for row in rows)

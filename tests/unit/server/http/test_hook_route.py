@@ -47,7 +47,7 @@ async def test_who_speaks_an_older_http_is_not_told_to_go_on() -> None:
     async with standing() as http:
         client = await http.connect()
         body = b'{"hook_event_name": "Stop"}'
-        head = f"POST /hooks/claude HTTP/1.0\r\nHost: {http.where.place}\r\n"
+        head = f"POST /hooks/claude HTTP/1.0\r\nHost: {http.where.address}\r\n"
         head += f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
         head += f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
         client.writer.write(head.encode() + body)

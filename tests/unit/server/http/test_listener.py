@@ -17,7 +17,7 @@ from tests.support.seat import seat
 from tests.unit.server.http.standing import TOKEN, standing, until
 
 
-def way(runner: Runner) -> AnonymousIntake:
+def intake(runner: Runner) -> AnonymousIntake:
     return AnonymousIntake(runner, wait=60.0, named="HTTP door")
 
 
@@ -156,7 +156,7 @@ async def test_closing_does_not_wait_for_those_who_wait_for_nothing() -> None:
 
 async def test_localhost_is_where_hooks_look_for_it() -> None:
     runner = Runner(PLATFORMS)
-    async with open_http(Opening("localhost:0", Tokens(TOKEN)), runner, way(runner)) as here:
+    async with open_http(Opening("localhost:0", Tokens(TOKEN)), runner, intake(runner)) as here:
         assert str(here).rpartition(":")[0] == "http://127.0.0.1"
 
 
@@ -164,14 +164,14 @@ async def test_localhost_is_where_hooks_look_for_it() -> None:
 async def test_beyond_the_loopback_it_takes_tls(address: str) -> None:
     runner = Runner(PLATFORMS)
     with pytest.raises(PortError, match="--tls-cert and --tls-key"):
-        async with open_http(Opening(address, Tokens(TOKEN)), runner, way(runner)):
+        async with open_http(Opening(address, Tokens(TOKEN)), runner, intake(runner)):
             pytest.fail("it stands open in the clear")
 
 
 async def test_it_has_no_socket_file() -> None:
     runner = Runner(PLATFORMS)
     with pytest.raises(AddressError, match="HOST:PORT"):
-        async with open_http(Opening("unix:/tmp/x", Tokens(TOKEN)), runner, way(runner)):
+        async with open_http(Opening("unix:/tmp/x", Tokens(TOKEN)), runner, intake(runner)):
             pytest.fail("it stands open")
 
 
@@ -180,5 +180,7 @@ async def test_a_certificate_that_is_none_is_said_and_the_port_is_free_again(
 ) -> None:
     runner, files = Runner(PLATFORMS), Tls(tmp_path / "cert", tmp_path / "key")
     with pytest.raises(PortError, match="the TLS files cannot be used"):
-        async with open_http(Opening("127.0.0.1:0", Tokens(TOKEN), tls=files), runner, way(runner)):
+        async with open_http(
+            Opening("127.0.0.1:0", Tokens(TOKEN), tls=files), runner, intake(runner)
+        ):
             pytest.fail("it stands open")
