@@ -26,11 +26,11 @@ _AT_ONCE = 256 << 10  # so that an answer to a PING never waits behind the whole
 _DATA, _HEADERS, _RESET, _SETTINGS, _PING, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 3, 4, 6, 8, 9
 _ACK = _END_STREAM = 0x1
 _END_HEADERS, _PADDED, _PRIORITY = 0x4, 0x8, 0x20
-_NO_LONGER_WANTED = (8).to_bytes(4, "big")  # why a stream is reset
+_CANCEL = (8).to_bytes(4, "big")  # the error code of a reset
 
-# Where a frame comes: on the connection itself, on the call's stream, on that
-# of a call that has ended, or on one that never was.
-_CONNECTION, _OURS, _ENDED, _NEVER = range(4)
+# Where a frame comes: on the connection itself, or on a stream in one of RFC 9113's states. Only
+# the stream of the current call is open.
+_CONNECTION, _OPEN, _CLOSED, _IDLE = range(4)
 
 # What a status of HTTP means where gRPC's own is missing, and what the code of
 # a reset stream means; all others are UNKNOWN and INTERNAL.
@@ -55,7 +55,7 @@ def _frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
 
 # HEADER_TABLE_SIZE 0, ENABLE_PUSH 0, INITIAL_WINDOW_SIZE 2^31-1, and as much
 # for the connection as a whole, which begins with 65535.
-_GREETING = (
+_PREFACE = (
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     + _frame(
         _SETTINGS,
@@ -81,7 +81,7 @@ class Call:
         self._leaving = False  # it takes no more calls on this connection
         self._inbound = bytearray()
         self._unsent = b""
-        self._outbound = bytearray(_GREETING)
+        self._outbound = bytearray(_PREFACE)
         self._connection_window = self._initial_window = 65535
         self._frame_limit = _LARGEST_FRAME
         self._open(1, headers, message)
@@ -109,7 +109,7 @@ class Call:
             self.status, self.detail, self.message = UNAVAILABLE, "it is shutting down", b""
             return
         if self._body:  # it has answered without hearing us out
-            self._outbound += _frame(_RESET, 0, self._stream, _NO_LONGER_WANTED)
+            self._outbound += _frame(_RESET, 0, self._stream, _CANCEL)
         self._open(self._stream + 2, headers, message)
         self.feed(b"")  # what came behind the answer
 
@@ -156,24 +156,24 @@ class Call:
     def _on_frame(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
         if self._block is not None and kind != _CONTINUATION:
             raise Malformed("a header block broken off")
-        if kind >= len(self._TAKEN_IN):
+        if kind >= len(self._HANDLERS):
             return  # RFC 9113 5.5: what is unknown is passed over
-        places, handle = self._TAKEN_IN[kind]
-        place = self._place_of(stream)
-        if place not in places:
+        states, handle = self._HANDLERS[kind]
+        state = self._state_of(stream)
+        if state not in states:
             raise Malformed(f"a frame of type {kind} on stream {stream}")
-        handle(self, flags, place, payload)
+        handle(self, flags, state, payload)
         if len(self._outbound) > _LARGEST_BACKLOG:
             raise Malformed("more to acknowledge than it reads")
 
-    def _place_of(self, stream: int) -> int:
+    def _state_of(self, stream: int) -> int:
         if stream == self._stream:
-            return _OURS
+            return _OPEN
         if stream == 0:
             return _CONNECTION
-        return _ENDED if stream < self._stream and stream % 2 else _NEVER
+        return _CLOSED if stream < self._stream and stream % 2 else _IDLE
 
-    def _on_data(self, flags: int, _place: int, payload: bytes) -> None:
+    def _on_data(self, flags: int, _state: int, payload: bytes) -> None:
         if not self.accepted:
             raise Malformed("an answer before its headers")
         self._answer += _unpadded(flags, payload)
@@ -188,7 +188,7 @@ class Call:
         if flags & _END_STREAM:
             raise Malformed("an answer without a status")
 
-    def _on_headers(self, flags: int, _place: int, payload: bytes) -> None:
+    def _on_headers(self, flags: int, _state: int, payload: bytes) -> None:
         payload = _unpadded(flags, payload)
         if flags & _PRIORITY:
             if len(payload) < 5:
@@ -196,9 +196,9 @@ class Call:
             payload = payload[5:]
         self._block = bytearray()
         self._block_ends_stream = bool(flags & _END_STREAM)
-        self._on_continuation(flags, _OURS, payload)
+        self._on_continuation(flags, _OPEN, payload)
 
-    def _on_continuation(self, flags: int, _place: int, payload: bytes) -> None:
+    def _on_continuation(self, flags: int, _state: int, payload: bytes) -> None:
         if self._block is None:
             raise Malformed("a continuation of nothing")
         self._block += payload
@@ -235,20 +235,20 @@ class Call:
         self.message = bytes(self._answer[5:]) if status == OK else b""
         self.detail = printable(percent_decoded(fields.get(b"grpc-message", b"")))
 
-    def _on_priority(self, _flags: int, _place: int, payload: bytes) -> None:
+    def _on_priority(self, _flags: int, _state: int, payload: bytes) -> None:
         if len(payload) != 5:
             raise Malformed("a priority of the wrong size")
 
-    def _on_reset(self, _flags: int, place: int, payload: bytes) -> None:
+    def _on_reset(self, _flags: int, state: int, payload: bytes) -> None:
         if len(payload) != 4:
             raise Malformed("a reset of the wrong size")
-        if place == _ENDED:
+        if state == _CLOSED:
             return
         code = int.from_bytes(payload, "big")
         self.status = _STATUS_OF_RESET.get(code, INTERNAL)
         self.detail = f"the stream was reset with code {code}"
 
-    def _on_settings(self, flags: int, _place: int, payload: bytes) -> None:
+    def _on_settings(self, flags: int, _state: int, payload: bytes) -> None:
         if len(payload) % 6 or (flags & _ACK and payload):
             raise Malformed("settings of the wrong size")
         if flags & _ACK:
@@ -257,7 +257,7 @@ class Call:
             name = int.from_bytes(payload[at : at + 2], "big")
             value = int.from_bytes(payload[at + 2 : at + 6], "big")
             if name == 4:  # INITIAL_WINDOW_SIZE moves a window in use, below zero too
-                self._widen(_OURS, value - self._initial_window)
+                self._widen(_OPEN, value - self._initial_window)
                 self._initial_window = value
             elif name == 5:  # MAX_FRAME_SIZE
                 if not _LARGEST_FRAME <= value < 1 << 24:
@@ -266,16 +266,16 @@ class Call:
         self.greeted = True
         self._outbound += _frame(_SETTINGS, _ACK, _CONNECTION)
 
-    def _on_push(self, _flags: int, _place: int, _payload: bytes) -> None:
+    def _on_push(self, _flags: int, _state: int, _payload: bytes) -> None:
         raise Malformed("a push, which we switched off")
 
-    def _on_ping(self, flags: int, _place: int, payload: bytes) -> None:
+    def _on_ping(self, flags: int, _state: int, payload: bytes) -> None:
         if len(payload) != 8:
             raise Malformed("a ping of the wrong size")
         if not flags & _ACK:
             self._outbound += _frame(_PING, _ACK, _CONNECTION, payload)
 
-    def _on_goaway(self, _flags: int, _place: int, payload: bytes) -> None:
+    def _on_goaway(self, _flags: int, _state: int, payload: bytes) -> None:
         if len(payload) < 8:
             raise Malformed("a goodbye of the wrong size")
         self._leaving = True
@@ -284,32 +284,32 @@ class Call:
             self.status = UNAVAILABLE
             self.detail = "it is shutting down"
 
-    def _on_window_update(self, _flags: int, place: int, payload: bytes) -> None:
+    def _on_window_update(self, _flags: int, state: int, payload: bytes) -> None:
         step = int.from_bytes(payload, "big") & _LARGEST_WINDOW
         if len(payload) != 4 or step == 0:
             raise Malformed("a window update that updates nothing")
-        self._widen(place, step)
+        self._widen(state, step)
 
-    def _widen(self, place: int, step: int) -> None:
-        if place == _OURS:
+    def _widen(self, state: int, step: int) -> None:
+        if state == _OPEN:
             self._stream_window += step
-        elif place == _CONNECTION:
+        elif state == _CONNECTION:
             self._connection_window += step
         if max(self._stream_window, self._connection_window) > _LARGEST_WINDOW:
             raise Malformed("a window wider than windows can be")
 
-    # By frame type: where it may come, and who takes it in.
-    _TAKEN_IN = (
-        ((_OURS,), _on_data),
-        ((_OURS,), _on_headers),
-        ((_OURS, _ENDED, _NEVER), _on_priority),
-        ((_OURS, _ENDED), _on_reset),
+    # By frame type: the states of a stream that allow it, and its handler.
+    _HANDLERS = (
+        ((_OPEN,), _on_data),
+        ((_OPEN,), _on_headers),
+        ((_OPEN, _CLOSED, _IDLE), _on_priority),
+        ((_OPEN, _CLOSED), _on_reset),
         ((_CONNECTION,), _on_settings),
-        ((_OURS,), _on_push),
+        ((_OPEN,), _on_push),
         ((_CONNECTION,), _on_ping),
         ((_CONNECTION,), _on_goaway),
-        ((_CONNECTION, _OURS, _ENDED), _on_window_update),
-        ((_OURS,), _on_continuation),
+        ((_CONNECTION, _OPEN, _CLOSED), _on_window_update),
+        ((_OPEN,), _on_continuation),
     )
 
 
