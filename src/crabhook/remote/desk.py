@@ -108,7 +108,9 @@ class RemoteDesk:
     def submit(self, command: Command) -> None:
         """Give the server a command; its outcome comes as `Settled`."""
         if self.lost:
-            self._tell(Settled(command.id, Refused(NOT_CONNECTED)))
+            number = getattr(command, "card", 0)
+            about = f" about #{number}" if number else ""
+            self._tell(Settled(command.id, Refused(f"{NOT_CONNECTED}{about}")))
             return
         task = asyncio.get_running_loop().create_task(self._give(command))
         self._tasks.add(task)

@@ -52,7 +52,8 @@ class Gate:
         self._stroke, self._key = self._rhythm.stroke(key, now), key
         if self._stroke is Stroke.SEQUENCE:
             return False
-        screen.notice.key(now)
+        if not screen.desk.lost():  # else the notice is covered: what became of an answer
+            screen.notice.key(now)
         if not screen.arming.delay:
             self._stroke, self._again = Stroke.PRESSED, False
         if self._stroke is Stroke.PRESSED:

@@ -38,6 +38,19 @@ def test_while_the_server_is_not_heard_all_is_grey_and_no_key_decides() -> None:
     assert sits.verdicts() == [(1, Verdict.ALLOW)]
 
 
+def test_what_became_of_an_answer_is_said_once_the_server_is_heard_again() -> None:
+    sits = Sitting(columns=120)
+    sits.desk._tell(LinkChanged("nothing was heard of it"))
+    sits.screen.say("#1: whether it was done is not known")
+    sits.desk.pass_time(2)
+    sits.press("a", "down")
+    assert "is not known" not in sits.text()
+    sits.desk._tell(LinkChanged("", sits.desk.now()))
+    assert "is not known" in sits.text()
+    sits.press("down")
+    assert "is not known" not in sits.text()
+
+
 def test_who_looks_at_the_card_at_another_desk_is_named_on_it_until_they_leave() -> None:
     sits = Sitting()
     number = sits.ask()
