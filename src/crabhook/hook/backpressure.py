@@ -22,7 +22,7 @@ def queue_up(sock: "sockets.socket", path: bytes, by: float) -> None:
         return
 
 
-def await_room_or_word(sock: "sockets.socket", seconds: float) -> None:
+def wait_for_socket(sock: "sockets.socket", seconds: float) -> None:
     """Wait until the socket takes more bytes or has some for us, at most `seconds`."""
     poll = select.poll()
     poll.register(sock, select.POLLIN | select.POLLOUT)

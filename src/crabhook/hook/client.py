@@ -119,9 +119,9 @@ class Request:
             raise Unanswered("options", options.problem)
         end = monotonic() + options.wait
         if "," in options.server:
-            from crabhook.hook.servers import Turns  # noqa: PLC0415 - most have one server
+            from crabhook.hook.servers import Failover  # noqa: PLC0415 - most have one server
 
-            return _reply(Turns(self, payload, end).ask())
+            return _reply(Failover(self, payload, end).ask())
         accepted, give_up, pause = False, end, _FIRST_PAUSE
         while True:
             call = self.new_call(Call, payload, seconds=end - monotonic())
@@ -159,7 +159,7 @@ class Request:
             self._sock.close()
             self._sock = None
 
-    def part(self) -> "sockets.socket | None":
+    def detach(self) -> "sockets.socket | None":
         """Hand the connection to the caller; None where there is none."""
         sock, self._sock = self._sock, None
         return sock
@@ -247,9 +247,9 @@ def _carry(
         try:
             data = sock.recv(1 << 18)
         except BlockingIOError:
-            from crabhook.hook.backpressure import await_room_or_word  # noqa: PLC0415 - large payloads
+            from crabhook.hook.backpressure import wait_for_socket  # noqa: PLC0415 - large payloads
 
-            await_room_or_word(sock, left)
+            wait_for_socket(sock, left)
         except TimeoutError:
             pass  # our timeout or the network's: the clock tells which
         else:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LEADER = b"crabhook-leader"
 """Where a server that does not lead says which one does, behind its refusal."""
 
-_GREETING_TIMES = 1.5, 5.0  # seconds to be greeted in the first round, and in later ones
+_GREETED_WITHIN = 1.5, 5.0  # seconds to be greeted in the first round, and in later ones
 _PING_EVERY = 2.0  # seconds without a word, while a request waits
 _SILENCE = 5.0  # seconds without a word, after which the next server is asked
 _NEW_PATIENCE = 10.0  # seconds for a server to take the lead, before a request was taken
@@ -72,16 +72,16 @@ class _SilentError(ConnectionError):
     """Nothing is heard of a server any more; it may have stopped for a while alone."""
 
 
-class _Watched(Call):
+class _PingedCall(Call):
     """A call that knows when it heard of the server last, and where that says the leader is."""
 
     def __init__(self, headers: bytes, message: bytes) -> None:
         super().__init__(headers, message)
-        self.heard = monotonic()
+        self.received_at = monotonic()
         self.leader = ""
 
     def feed(self, data: bytes) -> None:
-        self.heard = monotonic()
+        self.received_at = monotonic()
         super().feed(data)
 
     def ping(self) -> None:
@@ -93,7 +93,7 @@ class _Watched(Call):
         super()._end(fields)
 
 
-class Turns:
+class Failover:
     """A request to the servers of a list, until one of them answers.
 
     A round asks each server once: in the list's order, but first the leader that a refusal named.
@@ -113,7 +113,7 @@ class Turns:
         self._silent: list[sockets.socket] = []
         self._problems: dict[str, str] = {}  # by server, of the last round
         self._status: int | None = None  # the last that a server gave
-        self._accepted = self._somebody = False
+        self._accepted = self._greeted = False
         self._waits = 0  # servers that are there and do not lead, of the last round
         now = monotonic()
         self._give_up = min(end, now + min(_NEW_PATIENCE, self._options.reconnect))
@@ -122,7 +122,7 @@ class Turns:
 
     def ask(self) -> Call:
         """Return the call that was answered; raise Unanswered when there will be no answer."""
-        greeting = _GREETING_TIMES[0]
+        greeting = _GREETED_WITHIN[0]
         while True:
             begun = monotonic()
             if (call := self._round(greeting)) is not None:
@@ -133,14 +133,14 @@ class Turns:
             )
             if now + self._pause >= self._give_up or (vain and not self._accepted):
                 raise self._unanswered(late=self._accepted and now >= self._end)
-            greeting = _GREETING_TIMES[not self._somebody]
+            greeting = _GREETED_WITHIN[not self._greeted]
             sleep(self._pause)
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
     def _round(self, greeting: float) -> Call | None:
         """Ask each server once; return the call that was answered."""
         self._problems, self._status = {}, None
-        self._somebody, self._waits = False, 0
+        self._greeted, self._waits = False, 0
         left = list(self._servers)
         while left:
             server = left.pop(0)
@@ -153,7 +153,7 @@ class Turns:
                 self._lost(server)
             if call.status is not None:
                 self._status = call.status
-            self._somebody = self._somebody or call.greeted
+            self._greeted = self._greeted or call.greeted
             self._waits += call.status in (UNAVAILABLE, _FAILED_PRECONDITION)
             if call.status == DEADLINE_EXCEEDED:
                 raise self._unanswered(late=True)
@@ -171,7 +171,7 @@ class Turns:
         self._servers.remove(server)
         self._servers.append(server)
 
-    def _attempt(self, server: str, greeting: float) -> _Watched | None:
+    def _attempt(self, server: str, greeting: float) -> _PingedCall | None:
         """Ask a server; return the ended call, None where the connection failed."""
         request, options, end = self._request, self._options, self._end
         options.server = server
@@ -180,26 +180,26 @@ class Turns:
         call = None
         try:
             request.connect(greet_by)
-            call = request.new_call(_Watched, self._payload, seconds=end - monotonic())
+            call = request.new_call(_PingedCall, self._payload, seconds=end - monotonic())
             self._carry(call, greet_by)
         except (OSError, Malformed) as error:
             self._problems[server] = words(error)
-            if isinstance(error, _SilentError) and (sock := request.part()) is not None:
+            if isinstance(error, _SilentError) and (sock := request.detach()) is not None:
                 self._silent.append(sock)
         else:
             self._problems[server] = call.detail
         if call is None or call.status != OK:
             request.close()
         else:
-            self._leave_silent()
+            self._close_silent()
         return call
 
-    def _leave_silent(self) -> None:
+    def _close_silent(self) -> None:
         """Close silent connections: another server has the request now."""
         while self._silent:
             self._silent.pop().close()
 
-    def _carry(self, call: _Watched, greet_by: float) -> None:
+    def _carry(self, call: _PingedCall, greet_by: float) -> None:
         """Carry the call to its end; raise OSError where nothing is heard of the server."""
         while call.status is None:
             by = min(self._end, monotonic() + _PING_EVERY)
@@ -209,10 +209,10 @@ class Turns:
                 now = monotonic()
                 if not call.greeted or now >= self._end:
                     raise
-                if now - call.heard >= _SILENCE:
+                if now - call.received_at >= _SILENCE:
                     raise _SilentError("nothing is heard of it any more") from None
                 if call.accepted:
-                    self._leave_silent()
+                    self._close_silent()
                 call.ping()
 
     def _unanswered(self, *, late: bool) -> Unanswered:

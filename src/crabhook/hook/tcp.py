@@ -13,7 +13,7 @@ from crabhook.hook import sockets
 
 TYPE_CHECKING = False  # typing's own name, without what importing typing costs
 if TYPE_CHECKING:
-    Place = tuple[
+    AddressInfo = tuple[
         int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
     ]
 
@@ -32,12 +32,12 @@ def connect(server: str, tls_ca: str, by: float) -> "sockets.socket":
     """Connect to HOST:PORT before the time `by`; raise OSError when that cannot be."""
     host, port = _split(server)
     if not tls_ca and host != "localhost":
-        _refuse_the_open(host)
-    places = _places_of(host, port, by)
+        _need_loopback(host)
+    found = _resolve(host, port, by)
     if not tls_ca:  # even localhost is what some file says it is
-        for *_, address in places:
-            _refuse_the_open(str(address[0]))
-    sock = _first_to_answer(places, by)
+        for *_, address in found:
+            _need_loopback(str(address[0]))
+    sock = _connect_first(found, by)
     try:
         sock.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
         for name, value in _KEEPALIVE.items():
@@ -66,7 +66,7 @@ def _split(server: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def _places_of(host: str, port: int, by: float) -> "list[Place]":
+def _resolve(host: str, port: int, by: float) -> "list[AddressInfo]":
     """Return the addresses of a name; raise OSError where none are known at the time `by`.
 
     A resolver that says nothing blocks for ten seconds or more, and nothing ends that: so it
@@ -77,7 +77,7 @@ def _places_of(host: str, port: int, by: float) -> "list[Place]":
         return sockets.getaddrinfo(name, port, 0, sockets.SOCK_STREAM, 0, sockets.AI_NUMERICHOST)
     except sockets.gaierror:  # it is no number
         pass
-    found: list[list[Place]] = []
+    found: list[list[AddressInfo]] = []
     problems: list[Exception] = []
     looked = allocate_lock()
     looked.acquire()
@@ -100,7 +100,7 @@ def _places_of(host: str, port: int, by: float) -> "list[Place]":
     return found[0]
 
 
-def _refuse_the_open(host: str) -> None:
+def _need_loopback(host: str) -> None:
     """Raise unless `host` is an address of this very machine."""
     for family, loopback in ((sockets.AF_INET, b"\x7f"), (sockets.AF_INET6, b"\0" * 15 + b"\1")):
         try:
@@ -113,10 +113,10 @@ def _refuse_the_open(host: str) -> None:
     )
 
 
-def _first_to_answer(places: "list[Place]", by: float) -> "sockets.socket":
+def _connect_first(found: "list[AddressInfo]", by: float) -> "sockets.socket":
     """Try the addresses of a name one after the other, in the resolver's order."""
     problem: OSError = TimeoutError("no answer in time")
-    for family, kind, protocol, _, address in places:
+    for family, kind, protocol, _, address in found:
         left = by - monotonic()
         if left <= 0:
             break

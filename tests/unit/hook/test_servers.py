@@ -273,13 +273,13 @@ def test_a_leader_that_lives_is_waited_for_however_long_it_says_nothing(
 ) -> None:
     monkeypatch.setattr(servers, "_PING_EVERY", 0.1)
     pings = threading.Semaphore(0)
-    ping = servers._Watched.ping
+    ping = servers._PingedCall.ping
 
-    def counted(call: servers._Watched) -> None:
+    def counted(call: servers._PingedCall) -> None:
         ping(call)
         pings.release()
 
-    monkeypatch.setattr(servers._Watched, "ping", counted)
+    monkeypatch.setattr(servers._PingedCall, "ping", counted)
 
     def hold(_: pb.PermissionRequest, context: grpc.ServicerContext) -> pb.PermissionResponse:
         operators[0].hold(context)
