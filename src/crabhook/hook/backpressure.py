@@ -1,4 +1,4 @@
-"""Waits for room, imported only for a full server: its queue of callers, or its buffer of bytes."""
+"""Waits for room in a server's queue of connections, or in a socket's buffer; rarely imported."""
 
 import select
 from time import monotonic, sleep
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def queue_up(sock: "sockets.socket", path: bytes, by: float) -> None:
-    """Connect to a server with a full queue, until it has room; raise OSError at the time `by`."""
+    """Connect to a server as soon as its queue has room; raise OSError at the time `by`."""
     while True:
         if monotonic() >= by:
             raise TimeoutError("so many are calling that its queue is full")
@@ -23,7 +23,7 @@ def queue_up(sock: "sockets.socket", path: bytes, by: float) -> None:
 
 
 def wait_for_socket(sock: "sockets.socket", seconds: float) -> None:
-    """Wait until the socket takes more bytes or has some for us, at most `seconds`."""
+    """Wait until the socket takes or has bytes, at most `seconds`."""
     poll = select.poll()
     poll.register(sock, select.POLLIN | select.POLLOUT)
     poll.poll(seconds * 1000)

@@ -1,11 +1,9 @@
-"""A unary gRPC call as the client sees it: bytes in, bytes out, no socket, no clock.
+"""The client's side of a unary gRPC call: bytes in, bytes out, no socket, no clock.
 
-HTTP/2 is RFC 9113, gRPC over it is doc/PROTOCOL-HTTP2.md of the gRPC project.
-The connection carries one call, and after its end perhaps another, so there is
-one stream at a time; its SETTINGS ask the peer for an empty compression table
-and give it all the window there is, so that neither has to be kept account of
-here.  Whatever the peer sends wrong raises Malformed, and everything held for
-it has a bound.
+HTTP/2 is RFC 9113; gRPC over HTTP/2 is doc/PROTOCOL-HTTP2.md of the gRPC project. The connection
+carries one call, and after its end perhaps a second, so it has one stream at a time. Our SETTINGS
+ask the peer for an empty compression table and give it the largest window, so that this module
+keeps account of neither. Wrong input from the peer raises Malformed, and every buffer has a bound.
 """
 
 from crabhook.hook.wire import Malformed, percent_decoded, printable, read_headers
@@ -13,15 +11,15 @@ from crabhook.hook.wire import Malformed, percent_decoded, printable, read_heade
 OK, CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, PERMISSION_DENIED = 0, 1, 2, 4, 7
 RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, UNAUTHENTICATED = 8, 12, 13, 14, 16
 
-# What ended one call (None: its connection was lost) and need not end the next.
+# A call that ended so may succeed when it is tried again; None: its connection was lost.
 TEMPORARY = (None, CANCELLED, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE)
 
 LARGEST_MESSAGE = 64 << 20
-_LARGEST_FRAME = 16384  # what we announce by announcing nothing else
+_LARGEST_FRAME = 16384  # HTTP/2's default: we announce no other
 _LARGEST_HEADER_BLOCK = 64 << 10
-_LARGEST_BACKLOG = 64 << 10  # of answers the peer provokes and does not read
+_LARGEST_BACKLOG = 64 << 10  # acknowledgements that the peer does not read
 _LARGEST_WINDOW = (1 << 31) - 1
-_AT_ONCE = 256 << 10  # so that an answer to a PING never waits behind the whole payload
+_AT_ONCE = 256 << 10  # so that the answer to a PING does not wait behind the whole payload
 
 _DATA, _HEADERS, _RESET, _SETTINGS, _PING, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 3, 4, 6, 8, 9
 _ACK = _END_STREAM = 0x1
@@ -32,8 +30,8 @@ _CANCEL = (8).to_bytes(4, "big")  # the error code of a reset
 # the stream of the current call is open.
 _CONNECTION, _OPEN, _CLOSED, _IDLE = range(4)
 
-# What a status of HTTP means where gRPC's own is missing, and what the code of
-# a reset stream means; all others are UNKNOWN and INTERNAL.
+# The gRPC status for an HTTP status (UNKNOWN for all others) and for the error code of a reset
+# stream (INTERNAL for all others).
 _STATUS_OF_HTTP = {
     b"400": INTERNAL,
     b"401": UNAUTHENTICATED,
@@ -53,8 +51,8 @@ def _frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
     )
 
 
-# HEADER_TABLE_SIZE 0, ENABLE_PUSH 0, INITIAL_WINDOW_SIZE 2^31-1, and as much
-# for the connection as a whole, which begins with 65535.
+# HEADER_TABLE_SIZE 0, ENABLE_PUSH 0, INITIAL_WINDOW_SIZE 2^31-1; the connection's own window, which
+# begins with 65535, is raised to the same.
 _PREFACE = (
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     + _frame(
@@ -68,17 +66,16 @@ _PREFACE = (
 
 
 class Call:
-    """A question on its way and its answer on the way back; then `again`, if need be.
+    """One call; after its end, `again` begins another on the same connection.
 
-    Give it what arrives with `feed`, send what `take` returns.  `greeted` says
-    that the peer speaks HTTP/2, `accepted` that it has taken the request;
-    `status` is gRPC's code once the call has ended, with `detail` the peer's
-    words and, when the code is OK, `message` its answer.
+    The caller gives received bytes to `feed`, and sends what `take` returns. `greeted`: the peer
+    speaks HTTP/2. `accepted`: the peer has taken the request. After the end, `status` is gRPC's
+    code, `detail` the peer's words, and `message` the answer if the code is OK.
     """
 
     def __init__(self, headers: bytes, message: bytes) -> None:
         self.greeted = False
-        self._leaving = False  # it takes no more calls on this connection
+        self._leaving = False  # the peer takes no more calls on this connection
         self._inbound = bytearray()
         self._unsent = b""
         self._outbound = bytearray(_PREFACE)
@@ -104,21 +101,21 @@ class Call:
         return f"<Call {state}, status {self.status}, {len(self._body)} bytes unsent>"
 
     def again(self, headers: bytes, message: bytes) -> None:
-        """Ask one thing more, now that the call has ended, on a new stream of the connection."""
+        """Begin another call, on a new stream, after the end of this one."""
         if self._leaving:
             self.status, self.detail, self.message = UNAVAILABLE, "it is shutting down", b""
             return
-        if self._body:  # it has answered without hearing us out
+        if self._body:  # the peer answered before it had read all of the request
             self._outbound += _frame(_RESET, 0, self._stream, _CANCEL)
         self._open(self._stream + 2, headers, message)
-        self.feed(b"")  # what came behind the answer
+        self.feed(b"")  # reads frames that came after the answer
 
     def put_back(self, rest: bytes) -> None:
-        """Take back the end of what `take` returned, because there was no room to send it."""
+        """Take back the rest of what `take` returned, which the socket had no room for."""
         self._unsent = rest
 
     def take(self) -> bytes:
-        """Hand out what may be sent now; nothing when the peer's windows are full."""
+        """Return the bytes to send now; none where the peer's windows are full."""
         if self._unsent:
             rest, self._unsent = self._unsent, b""
             return rest
@@ -137,7 +134,7 @@ class Call:
         return bytes(out)
 
     def feed(self, data: bytes) -> None:
-        """Take in what arrived; raise Malformed where it is not an answer to this call."""
+        """Read received bytes; raise Malformed where they are no answer to this call."""
         self._inbound += data
         while self.status is None and len(self._inbound) >= 9:
             size = int.from_bytes(self._inbound[:3], "big")
@@ -157,7 +154,7 @@ class Call:
         if self._block is not None and kind != _CONTINUATION:
             raise Malformed("a header block broken off")
         if kind >= len(self._HANDLERS):
-            return  # RFC 9113 5.5: what is unknown is passed over
+            return  # RFC 9113 5.5: frames of an unknown type are ignored
         states, handle = self._HANDLERS[kind]
         state = self._state_of(stream)
         if state not in states:
@@ -217,7 +214,7 @@ class Call:
         elif b"grpc-status" in fields and ended:
             self._end(fields)
         elif status.startswith(b"1") and not ended:
-            return  # an interim response: the real one follows
+            return  # an interim response: the final one follows
         elif status != b"200":
             self.status = _STATUS_OF_HTTP.get(status, UNKNOWN)
             self.detail = f"HTTP status {printable(status)}"
@@ -256,7 +253,7 @@ class Call:
         for at in range(0, len(payload), 6):
             name = int.from_bytes(payload[at : at + 2], "big")
             value = int.from_bytes(payload[at + 2 : at + 6], "big")
-            if name == 4:  # INITIAL_WINDOW_SIZE moves a window in use, below zero too
+            if name == 4:  # INITIAL_WINDOW_SIZE changes the open window too, even to below zero
                 self._widen(_OPEN, value - self._initial_window)
                 self._initial_window = value
             elif name == 5:  # MAX_FRAME_SIZE
@@ -279,7 +276,7 @@ class Call:
         if len(payload) < 8:
             raise Malformed("a goodbye of the wrong size")
         self._leaving = True
-        # Our stream may still be answered, unless the peer says it never saw it.
+        # The peer may still answer our stream, unless the frame says that the peer never saw it.
         if int.from_bytes(payload[:4], "big") & _LARGEST_WINDOW < self._stream:
             self.status = UNAVAILABLE
             self.detail = "it is shutting down"

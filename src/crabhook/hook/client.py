@@ -60,7 +60,7 @@ def main() -> None:
     whole = _print(reply)
     if reply.confirm and whole:
         request.confirm()
-    # An agent that did not take the reply must not read our end as success.
+    # Exit code 0 would be success, also for an agent that did not take the reply.
     posix._exit(reply.exit_code or (0 if whole else 1))  # noqa: SLF001 - os._exit, without os
 
 
@@ -76,9 +76,6 @@ def _answer(options: Options, request: "Request") -> Reply:
     from crabhook.hook.fallback import fall_back  # noqa: PLC0415 - only when nobody answers
 
     return fall_back(options, payload, unanswered)
-
-
-# From the agent to the operator.
 
 
 def _read_payload() -> bytes:
@@ -251,7 +248,7 @@ def _carry(
 
             wait_for_socket(sock, left)
         except TimeoutError:
-            pass  # our timeout or the network's: the clock tells which
+            pass  # of our limit or of the network: the loop looks at the clock
         else:
             if not data:
                 raise ConnectionError("the connection was closed")
@@ -310,9 +307,6 @@ def _check(path: bytes) -> None:
         raise PermissionError("its folder is not one that this user alone can write to")
 
 
-# And back to the agent.
-
-
 def _print(reply: Reply) -> bool:
     """Print the reply and close both streams; return whether the agent took all of it."""
     whole = True
@@ -321,7 +315,7 @@ def _print(reply: Reply) -> bool:
             _write(file, text)
             posix.close(file)
         except OSError:
-            whole = whole and not text  # a stream we were not given is missed only if needed
+            whole = whole and not text  # a closed stream matters only for text
     return whole
 
 

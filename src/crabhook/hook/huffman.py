@@ -1,8 +1,7 @@
 """HPACK's Huffman code (RFC 7541, appendix B), imported when a peer first uses it."""
 
-# How many bits each of the 256 bytes takes, and the end marker after them.
-# The code is canonical: within one length, codes rise with the byte's value,
-# so the lengths say all.
+# The bits of each byte's code, for the 256 bytes and the end marker. The code is canonical: codes
+# of one length rise with the byte's value, so the lengths define all codes.
 _LENGTHS = bytes.fromhex(
     "0d171c1c1c1c1c1c1c181e1c1c1e1c1c1c1c1c1c1c1c1e1c1c1c1c1c1c1c1c1c"
     "060a0a0c0d06080b0a0a080b080606060505050606060606060607080f060c0a"
@@ -18,7 +17,7 @@ _END = 256
 
 
 def _codes() -> dict[tuple[int, int], int]:
-    """Deal out the codes: the shortest first, and among equals the lowest byte."""
+    """Assign the codes: the shortest first, and of one length the lowest byte first."""
     codes = {}
     code = length = 0
     for symbol in sorted(range(len(_LENGTHS)), key=lambda symbol: (_LENGTHS[symbol], symbol)):
@@ -33,7 +32,7 @@ _CODES = _codes()
 
 
 def read(text: bytes) -> bytes:
-    """Return what `text` stands for; raise ValueError where RFC 7541 5.2 calls it an error."""
+    """Decode `text`; raise ValueError for the errors of RFC 7541 5.2."""
     out = bytearray()
     code = length = 0
     for byte in text:
@@ -47,7 +46,7 @@ def read(text: bytes) -> bytes:
                 raise ValueError("a Huffman string with the end marker inside")
             out.append(symbol)
             code = length = 0
-    # What is left must be the beginning of the end marker, shorter than a byte.
+    # The rest must be shorter than a byte, and the beginning of the end marker.
     if length > 7 or code != (1 << length) - 1:
         raise ValueError("a Huffman string with wrong padding")
     return bytes(out)

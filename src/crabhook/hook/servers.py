@@ -1,8 +1,8 @@
-"""A list of servers, one of which leads: asked in turn under one ticket, imported for a list alone.
+"""A list of servers, one of which leads: the hook asks one after another, with the same ticket.
 
-The ticket is what makes this safe: a request that two servers have seen has one answer, that of the
-record they share, so the next may be asked whenever nothing is heard of the one before.  One token
-and one file of certificates count for the whole list, and go to no address that is not in it.
+The ticket makes this safe: the servers share a record, which has one answer for each ticket, so the
+hook may ask the next server as soon as the last one is silent. One token and one file of
+certificates count for the whole list, and go to no address outside it. Imported for a list alone.
 """
 
 from time import monotonic, sleep
@@ -27,20 +27,23 @@ if TYPE_CHECKING:
     from crabhook.hook.client import Request
 
 LEADER = b"crabhook-leader"
-"""Where a server that does not lead says which one does, behind its refusal."""
+"""The trailing metadata in which a standby names the leader, with its refusal."""
 
-_GREETED_WITHIN = 1.5, 5.0  # seconds to be greeted in the first round, and in later ones
-_PING_EVERY = 2.0  # seconds without a word, while a request waits
-_SILENCE = 5.0  # seconds without a word, after which the next server is asked
-_NEW_PATIENCE = 10.0  # seconds for a server to take the lead, before a request was taken
-_FAILOVER = 6.0  # seconds in which one takes it where all of them answer: the longest fail-over
+_GREETED_WITHIN = (
+    1.5,
+    5.0,
+)  # seconds to a server's first bytes, in the first round and in later ones
+_PING_EVERY = 2.0  # seconds without bytes from the server of a waiting request
+_SILENCE = 5.0  # seconds without bytes, after which the hook asks the next server
+_NEW_PATIENCE = 10.0  # seconds for some server to lead, before any has taken the request
+_FAILOVER = 6.0  # seconds of the longest fail-over, where all servers answer
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5  # seconds between two rounds
 _PING = b"\0\0\x08\x06\0\0\0\0\0crabhook"  # RFC 9113 6.7
 
 _NOT_FOUND, _FAILED_PRECONDITION = 5, 9
 
-# What a server may say of a request it did not take while another one takes it: it is closing, it
-# cannot write the record, it is none of ours.  All else is the leader's word, as with one server.
+# With these a server refuses a request that another server may take: it is closing, it cannot write
+# the record, or it is not ours. Any other status is the leader's, and final.
 _NEXT = (
     *(None, CANCELLED, UNKNOWN, INTERNAL, UNAVAILABLE),
     *(_NOT_FOUND, _FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED),
@@ -48,7 +51,7 @@ _NEXT = (
 
 
 def listed(text: str) -> list[str]:
-    """Return the addresses in a list; a socket's path with a comma in it is no list."""
+    """Return the addresses in a list; a socket's path may have a comma, and is then no list."""
     parts = [part.strip() for part in text.split(",")]
     if text.startswith("unix:") and not all(_looks_like_an_address(part) for part in parts):
         return [text]
@@ -56,7 +59,7 @@ def listed(text: str) -> list[str]:
 
 
 def fault_in(text: str) -> str:
-    """Say what is wrong with a list as a person wrote it; a hook goes by what is left of it."""
+    """Return what is wrong with a list that a person wrote, or ""; a hook uses its right parts."""
     parts = [part.strip() for part in text.split(",")]
     if "" in parts:
         return f"{text!r} has an empty part: write an address, or several with one comma between"
@@ -69,11 +72,11 @@ def _looks_like_an_address(part: str) -> bool:
 
 
 class _SilentError(ConnectionError):
-    """Nothing is heard of a server any more; it may have stopped for a while alone."""
+    """A server sends nothing any more; it may be stopped only for a while."""
 
 
 class _PingedCall(Call):
-    """A call that knows when it heard of the server last, and where that says the leader is."""
+    """A call that knows when the server last sent bytes, and which leader it named."""
 
     def __init__(self, headers: bytes, message: bytes) -> None:
         super().__init__(headers, message)
@@ -85,7 +88,7 @@ class _PingedCall(Call):
         super().feed(data)
 
     def ping(self) -> None:
-        """Have the server say something, which costs it next to nothing."""
+        """Send a PING, which makes a living server send bytes."""
         self._outbound += _PING
 
     def _end(self, fields: dict[bytes, bytes]) -> None:
@@ -96,32 +99,32 @@ class _PingedCall(Call):
 class Failover:
     """A request to the servers of a list, until one of them answers.
 
-    A round asks each server once: in the list's order, but first the leader that a refusal named.
-    Until a server has taken the request, rounds go on only while a server is there and does not
-    lead, for `_NEW_PATIENCE`: else the agent does not wait. After that they go on for the time of
-    `--reconnect`, as with a single server.
+    A round asks each server once: in the list's order, but the leader that a refusal named first.
+    Before a server has taken the request, further rounds need a server that answers and does not
+    lead, and end after `_NEW_PATIENCE`, so that the agent does not wait in vain. Once a server has
+    taken the request, rounds go on for the time of `--reconnect`, as with a single server.
     """
 
     def __init__(self, request: "Request", payload: bytes, end: float) -> None:
         self._request, self._payload, self._end = request, payload, end
         self._servers, self._tls_ca = listed(request.options.server), request.options.tls_ca
-        self._options = Options()  # a copy, whose server is the one that is asked now
+        self._options = Options()  # a copy, whose `server` is the current one
         self._options.__dict__.update(request.options.__dict__)
         request.options = self._options
-        # Connections that fell silent: to close one is to leave, which withdraws the request's card
-        # where that server only stopped for a while.  So each is kept until another has taken it.
+        # Silent connections, kept until another server has taken the request: if a server was only
+        # stopped for a while, a closed connection would make it withdraw the request's card.
         self._silent: list[sockets.socket] = []
-        self._problems: dict[str, str] = {}  # by server, of the last round
-        self._status: int | None = None  # the last that a server gave
+        self._problems: dict[str, str] = {}  # by server, in the last round
+        self._status: int | None = None  # the last status of a server
         self._accepted = self._greeted = False
-        self._waits = 0  # servers that are there and do not lead, of the last round
+        self._waits = 0  # servers that answered and do not lead, in the last round
         now = monotonic()
         self._give_up = min(end, now + min(_NEW_PATIENCE, self._options.reconnect))
         self._failed_over = now + _FAILOVER
         self._pause = _FIRST_PAUSE
 
     def ask(self) -> Call:
-        """Return the call that was answered; raise Unanswered when there will be no answer."""
+        """Return the answered call; raise Unanswered when there will be no answer."""
         greeting = _GREETED_WITHIN[0]
         while True:
             begun = monotonic()
@@ -138,7 +141,7 @@ class Failover:
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
     def _round(self, greeting: float) -> Call | None:
-        """Ask each server once; return the call that was answered."""
+        """Ask each server once; return the answered call, or None."""
         self._problems, self._status = {}, None
         self._greeted, self._waits = False, 0
         left = list(self._servers)
@@ -165,14 +168,14 @@ class Failover:
         return None
 
     def _lost(self, server: str) -> None:
-        """Start again after a loss, with the other servers first."""
+        """After a lost connection, ask the other servers first, for `--reconnect`."""
         self._accepted, self._pause = True, _FIRST_PAUSE
         self._give_up = min(self._end, monotonic() + self._options.reconnect)
         self._servers.remove(server)
         self._servers.append(server)
 
     def _attempt(self, server: str, greeting: float) -> _PingedCall | None:
-        """Ask a server; return the ended call, None where the connection failed."""
+        """Ask a server; return the call, or None where the connection failed."""
         request, options, end = self._request, self._options, self._end
         options.server = server
         options.tls_ca = "" if server.startswith("unix:") else self._tls_ca
@@ -195,12 +198,12 @@ class Failover:
         return call
 
     def _close_silent(self) -> None:
-        """Close silent connections: another server has the request now."""
+        """Close silent connections, once another server has the request."""
         while self._silent:
             self._silent.pop().close()
 
     def _carry(self, call: _PingedCall, greet_by: float) -> None:
-        """Carry the call to its end; raise OSError where nothing is heard of the server."""
+        """Carry the call to its end; raise OSError where the server sends nothing."""
         while call.status is None:
             by = min(self._end, monotonic() + _PING_EVERY)
             try:

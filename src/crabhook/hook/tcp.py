@@ -1,12 +1,12 @@
-"""Lines to servers behind no Unix socket, in the clear on loopback alone; and the token for them.
+"""TCP connections to servers, without TLS on loopback alone, and the token for them.
 
-A user who can write the file of the token chooses the token that is shown, and with a wrong one a
-hook asks nobody; a user who can read the file can ask in our name.  So the file is ours alone, or
-it holds no token, as the server says of its own.
+Another user who can write the token's file can stop our hooks with a wrong token; another user who
+can read the file can ask in our name. So a file that others can read or write is refused, as the
+server refuses its own.
 """
 
 import posix
-from _thread import allocate_lock, start_new_thread  # built in; `threading` would be a module more
+from _thread import allocate_lock, start_new_thread  # built in; `threading` is one more import
 from time import monotonic
 
 from crabhook.hook import sockets
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
     ]
 
-# A peer that has fallen silent is noticed in about a minute: asked after thirty
-# seconds, then every ten, given up after the third question.
+# The kernel notices a silent peer in about a minute: it probes after thirty seconds, then every
+# ten, and gives up after the third probe.
 _KEEPALIVE = {
     "TCP_NODELAY": 1,
     "TCP_KEEPIDLE": 30,
@@ -29,12 +29,12 @@ _KEEPALIVE = {
 
 
 def connect(server: str, tls_ca: str, by: float) -> "sockets.socket":
-    """Connect to HOST:PORT before the time `by`; raise OSError when that cannot be."""
+    """Connect to HOST:PORT before the time `by`; raise OSError on failure."""
     host, port = _split(server)
     if not tls_ca and host != "localhost":
         _need_loopback(host)
     found = _resolve(host, port, by)
-    if not tls_ca:  # even localhost is what some file says it is
+    if not tls_ca:  # a file on this machine may give even localhost another address
         for *_, address in found:
             _need_loopback(str(address[0]))
     sock = _connect_first(found, by)
@@ -67,15 +67,15 @@ def _split(server: str) -> tuple[str, int]:
 
 
 def _resolve(host: str, port: int, by: float) -> "list[AddressInfo]":
-    """Return the addresses of a name; raise OSError where none are known at the time `by`.
+    """Return the addresses of a host; raise OSError where none is known at the time `by`.
 
-    A resolver that says nothing blocks for ten seconds or more, and nothing ends that: so it
-    blocks a thread, which the process does not wait for.
+    A resolver without an answer blocks for ten seconds or more, and cannot be interrupted. So a
+    thread calls it, and the process does not wait for that thread.
     """
-    name = host.encode()  # as text it would go through the codec for international ones, and `re`
+    name = host.encode()  # a str would import the codec for international names, and `re`
     try:
         return sockets.getaddrinfo(name, port, 0, sockets.SOCK_STREAM, 0, sockets.AI_NUMERICHOST)
-    except sockets.gaierror:  # it is no number
+    except sockets.gaierror:  # it is a name
         pass
     found: list[list[AddressInfo]] = []
     problems: list[Exception] = []
@@ -85,13 +85,13 @@ def _resolve(host: str, port: int, by: float) -> "list[AddressInfo]":
     def look() -> None:
         try:
             found.append(sockets.getaddrinfo(name, port, 0, sockets.SOCK_STREAM))
-        except Exception as error:  # noqa: BLE001 - raised by who waits for it
+        except Exception as error:  # noqa: BLE001 - the waiting caller raises it
             problems.append(error)
         looked.release()
 
     try:
         start_new_thread(look, ())
-    except RuntimeError:  # none can be had
+    except RuntimeError:  # the system gives us no thread
         look()
     if not looked.acquire(timeout=max(by - monotonic(), 0.001)):
         raise TimeoutError("no name server answers in time")
@@ -101,7 +101,7 @@ def _resolve(host: str, port: int, by: float) -> "list[AddressInfo]":
 
 
 def _need_loopback(host: str) -> None:
-    """Raise unless `host` is an address of this very machine."""
+    """Raise PermissionError unless `host` is an address of this machine's loopback."""
     for family, loopback in ((sockets.AF_INET, b"\x7f"), (sockets.AF_INET6, b"\0" * 15 + b"\1")):
         try:
             if sockets.inet_pton(family, host).startswith(loopback):
@@ -114,7 +114,7 @@ def _need_loopback(host: str) -> None:
 
 
 def _connect_first(found: "list[AddressInfo]", by: float) -> "sockets.socket":
-    """Try the addresses of a name one after the other, in the resolver's order."""
+    """Return a connection to the first address, in the resolver's order, that takes one."""
     problem: OSError = TimeoutError("no answer in time")
     for family, kind, protocol, _, address in found:
         left = by - monotonic()
@@ -133,14 +133,11 @@ def _connect_first(found: "list[AddressInfo]", by: float) -> "sockets.socket":
 
 
 _LARGEST = 8 << 10
-_KIND, _REGULAR = 0o170000, 0o100000  # of a mode; `stat` is a module more
+_KIND, _REGULAR = 0o170000, 0o100000  # of a mode; `stat` is one more import
 
 
 def read_token(path: str) -> bytes:
-    """Return the token in the file.
-
-    Raises OSError where it cannot be read, ValueError, saying why, where it may not be used.
-    """
+    """Return the token in a file; raise OSError, or ValueError with the reason of a refusal."""
     file = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     try:
         mode = posix.fstat(file).st_mode

@@ -1,9 +1,9 @@
-"""A line that only a server with the right certificate can read, imported with --tls-ca alone."""
+"""TLS for a connection to a server; imported for --tls-ca alone, since `ssl` is slow to import."""
 
 import socket
 import ssl
 
-TYPE_CHECKING = False  # typing's own name, without importing it here either
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
@@ -13,14 +13,14 @@ _NOT_NOW = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class _TlsSocket(ssl.SSLSocket):
-    """A TLS socket that says "not now" and "no more" as every other socket does."""
+    """A TLS socket that raises the same errors as a plain socket."""
 
     def send(self, data: "Buffer", flags: int = 0) -> int:
         try:
             return super().send(data, flags)
         except _NOT_NOW as error:
             raise BlockingIOError from error
-        except ssl.SSLError as error:  # it has hung up, perhaps after an answer
+        except ssl.SSLError as error:  # the peer closed, perhaps after an answer
             raise ConnectionError(error.strerror) from error
 
     def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
@@ -31,7 +31,7 @@ class _TlsSocket(ssl.SSLSocket):
 
 
 def wrap(sock: "sockets.socket", host: str, tls_ca: str, *, seconds: float) -> ssl.SSLSocket:
-    """Begin TLS on a connected line; raise OSError unless that one CA vouches for `host`."""
+    """Begin TLS on a connected socket; raise OSError unless a CA in `tls_ca` vouches for it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         context.load_verify_locations(tls_ca)

@@ -1,13 +1,12 @@
-"""All that is written and read: header blocks, and the messages inside the calls.
+"""Writes and reads the calls' messages and header blocks.
 
-The messages are those of proto/crabhook/v1/permission.proto, written by hand
-because importing the generated code takes four times as long as starting
-Python; a test pins every field to the generated code, both ways.
+The messages are those of proto/crabhook/v1/permission.proto. They are written by hand, because the
+import of the generated code takes four times as long as Python's start; a test compares each field
+with the generated code, in both directions.
 
-The header blocks are RFC 7541 without the half that remembers.  A hook's one
-connection carries one question and perhaps its receipt, so nothing is gained
-by a table that grows: ours is announced as empty, and what we send says that
-nothing of it may be kept by any table on the way, since a token is among it.
+The header blocks are RFC 7541 without its dynamic table, from which a connection with one or two
+calls gains nothing. We announce an empty table, and mark our headers as never indexed, since a
+token is among them.
 """
 
 GATE = 1
@@ -17,7 +16,7 @@ SUPERVISOR = 3
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST_VARINT = 10
 
-# A field's key on the wire: its number, and how its value is written.
+# A field's key on the wire: its number and its wire type.
 _RESPONSE_REPLY = 13 << 3 | _BYTES
 _RESPONSE_CONFIRM = 14 << 3 | _VARINT
 _REPLY_STDOUT = 1 << 3 | _BYTES
@@ -26,13 +25,13 @@ _REPLY_EXIT_CODE = 3 << 3 | _VARINT
 
 
 class Malformed(Exception):  # noqa: N818 - a state of the wire, not a mistake in a program
-    """What the peer sent is not what this wire carries; the text says where."""
+    """The peer sent bytes that this protocol does not allow; the text says where."""
 
 
 class Reply:
-    """What the hook repeats without looking: two streams and an exit code, 0 to 255.
+    """What the hook prints, unread, on two streams, and its exit code, 0 to 255.
 
-    `confirm` says that somebody waits to hear that it was printed.
+    `confirm`: the server waits for the receipt, which says that the hook has printed the reply.
     """
 
     __slots__ = ("confirm", "exit_code", "stderr", "stdout")
@@ -86,7 +85,7 @@ def confirm_reply_request(*, request_id: str, secret: str) -> bytes:
 
 
 def read_reply(response: bytes) -> Reply:
-    """Take the reply out of a PermissionResponse; raise Malformed if it has none."""
+    """Return the reply in a PermissionResponse; raise Malformed if there is none."""
     fields = fields_of(response)
     parts = [value for key, _, value in fields if key == _RESPONSE_REPLY]
     confirm = [number for key, number, _ in fields if key == _RESPONSE_CONFIRM]
@@ -94,7 +93,7 @@ def read_reply(response: bytes) -> Reply:
         raise Malformed("the response holds no reply")
     stdout = stderr = b""
     exit_code = 0
-    # A message sent in parts is the parts one after the other, by protobuf's law.
+    # Protobuf: a message field that comes several times is the joined bytes of all.
     for key, number, value in fields_of(b"".join(parts)):
         if key == _REPLY_STDOUT:
             stdout = value
@@ -117,22 +116,22 @@ def _varint(number: int) -> bytes:
 
 
 def number_field(field: int, value: int) -> bytes:
-    """Write a field with a number, nothing for 0."""
+    """Write a number field; nothing for 0, the default."""
     return bytes((field << 3 | _VARINT,)) + _varint(value) if value else b""
 
 
 def bytes_field(field: int, value: bytes) -> bytes:
-    """Write a field with bytes, nothing for none."""
+    """Write a bytes field; nothing for empty bytes, the default."""
     return bytes((field << 3 | _BYTES,)) + _varint(len(value)) + value if value else b""
 
 
 def _text(field: int, value: str) -> bytes:
-    # A name from the environment need not be UTF-8, and a string field must be.
+    # A string field must be UTF-8; a name from the environment may be something else.
     return bytes_field(field, value.encode("utf-8", "replace"))
 
 
 def fields_of(message: bytes) -> list[tuple[int, int, bytes]]:
-    """Split a message into keys and their numbers or bytes, those unknown to us among them."""
+    """Split a message into each field's key, number and bytes, unknown fields included."""
     found = []
     at = 0
     while at < len(message):
@@ -166,10 +165,7 @@ def _read_varint(message: bytes, at: int) -> tuple[int, int]:
     raise Malformed("a number without an end")
 
 
-# Header blocks.
-#
-# RFC 7541, appendix A: the names of the static table in its order, and the few
-# values it has.
+# RFC 7541, appendix A: the names of the static table in its order, and its few values.
 _NAMES = (
     b"|:authority|:method|:method|:path|:path|:scheme|:scheme|:status|:status|:status|:status"
     b"|:status|:status|:status|accept-charset|accept-encoding|accept-language|accept-ranges"
@@ -193,7 +189,7 @@ _VALUES = dict(
 
 
 def request_headers(path: str, authority: str, *, secure: bool, token: str, agent: str) -> bytes:
-    """Write the header block of a call, nothing of it to be kept by any table on the way."""
+    """Write the header block of a call; no peer or proxy may put it in a compression table."""
     block = [
         b"\x83",  # :method POST
         b"\x87" if secure else b"\x86",  # :scheme
@@ -209,15 +205,15 @@ def request_headers(path: str, authority: str, *, secure: bool, token: str, agen
 
 
 def read_headers(block: bytes) -> dict[bytes, bytes]:
-    """Decode a header block; of a name that comes twice the last value counts."""
+    """Decode a header block; where a name comes twice, the last value counts."""
     fields: dict[bytes, bytes] = {}
     at = 0
     while at < len(block):
         first = block[at]
-        if first & 0x80:  # wholly in the table
+        if first & 0x80:  # name and value from the static table
             index, at = _integer(block, at, 7)
             name, value = _entry(index), _VALUES.get(index, b"")
-        elif first & 0xE0 == 0x20:  # a new size for a table that must stay empty
+        elif first & 0xE0 == 0x20:  # a new size of the dynamic table, which must stay empty
             size, at = _integer(block, at, 5)
             if size or fields:
                 raise Malformed("a compression table larger than we allow")
@@ -240,7 +236,7 @@ def _entry(index: int) -> bytes:
 
 
 def _integer(block: bytes, at: int, bits: int) -> tuple[int, int]:
-    """Read RFC 7541 5.1's integer behind a prefix of `bits` bits."""
+    """Read an integer of RFC 7541 5.1, whose prefix has `bits` bits."""
     if at >= len(block):
         raise Malformed("a header block broken off")
     most = (1 << bits) - 1
@@ -277,7 +273,7 @@ def _string(text: str) -> bytes:
 
 
 def percent_decoded(text: bytes) -> bytes:
-    """Undo gRPC's encoding of a status message; what is no escape stays as it is."""
+    """Decode gRPC's percent-encoding of a status message; a wrong escape stays as it is."""
     first, *rest = text.split(b"%")
     out = bytearray(first)
     for part in rest:
@@ -291,6 +287,6 @@ def percent_decoded(text: bytes) -> bytes:
 
 
 def printable(text: bytes) -> str:
-    """Make one line for a person of what a peer sent, nothing in it a terminal obeys."""
+    """Return a peer's text as one line without control characters, safe on a terminal."""
     line = "".join(c if c.isprintable() else " " for c in text.decode("utf-8", "replace"))
     return line[:500]
