@@ -33,7 +33,7 @@ from crabhook.policy.rule_index import (
     ruling_by_rule,
 )
 from crabhook.policy.shell.mentions import Mentions
-from crabhook.policy.shell.programs import NAMES_ONLY, PRINTERS, READ_NOTHING, WRITERS
+from crabhook.policy.shell.programs import NAMES_ONLY, PRINTERS, READ_NOTHING
 
 _MODES = {"manual": "default"}  # the protocol's own second name
 
@@ -164,8 +164,8 @@ class Evaluation:
                 continue
             where = (place(name, "/", self._context),)
             uses = [FilePart(name, Use.READ, where)]
-            if part.program in WRITERS:
-                uses.append(FilePart(name, Use.NAMED, where, program=part.program))
+            if part.writes:
+                uses.append(FilePart(name, Use.NAMED, where, program=part.program, writes=True))
             for file in uses:
                 said = self._rule_on(file, hidden=True)
                 if said.rank <= Rank.ASK and not self._is_for_all(said, file, part):
@@ -180,7 +180,7 @@ class Evaluation:
 
     def _is_for_all(self, said: RankedRuling, file: FilePart, part: FilePart) -> bool:
         """Whether only the protected list names the file, and a search may show it anyway."""
-        if said.rank is not Rank.PROTECTED or part.program in WRITERS | READ_NOTHING:
+        if said.rank is not Rank.PROTECTED or part.writes or part.program in READ_NOTHING:
             return False
         return any(self._law.protected.may_be_shown(one, self._bases) for one in file.places)
 

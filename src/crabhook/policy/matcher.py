@@ -24,7 +24,7 @@ from crabhook.policy.calls.parts import (
 )
 from crabhook.policy.command_pattern import CommandPattern, Wildcard, command_pattern, parse
 from crabhook.policy.paths import Bases, PathPattern, PathSet, path_pattern
-from crabhook.policy.shell.programs import PRINTERS, WRITERS
+from crabhook.policy.shell.programs import PRINTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class PathMatcher:
 
     def _concerns(self, part: FilePart) -> bool:
         if part.program:
-            return part.program in WRITERS if self.writes else part.program not in PRINTERS
+            return part.writes if self.writes else part.program not in PRINTERS
         return part.use is Use.WRITE or not self.writes
 
 

@@ -21,7 +21,7 @@ from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher, file_hit
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, own_pattern
 from crabhook.policy.rule import Rule
-from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, WRITERS
+from crabhook.policy.shell.programs import PRINTERS, RECURSIVE
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import lines, unfold
 from crabhook.tables import names, tables
@@ -48,7 +48,7 @@ class Entry:
         """Whether the part touches what the entry protects."""
         if not isinstance(part, FilePart) or part.program in PRINTERS:
             return False
-        writes = part.use is Use.WRITE or part.program in WRITERS
+        writes = part.use is Use.WRITE or part.writes
         if not (writes if self.changed else self.secret or part.use is not Use.READ):
             return False
         if self.free.patterns and all(self.free.hits(one, bases) for one in part.places):

@@ -118,7 +118,7 @@ def test_several_are_written_at_once_and_a_number_that_is_none_writes_nothing(
 def test_what_was_denied_ever_speaks_against_a_rule_whenever_it_was(
     state: Path, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(state, lately("git log --output=x", "deny", days=90), *map(lately, LOGS))
+    write(state, lately("git log --patch x", "deny", days=90), *map(lately, LOGS))
     call("suggest", "--since", "7d", "--last", "3")
     shown = capsys.readouterr().out
     assert "rules add" not in shown
@@ -126,7 +126,7 @@ def test_what_was_denied_ever_speaks_against_a_rule_whenever_it_was(
     shown = capsys.readouterr().out
     assert "'Bash(git log *)'" in shown
     assert "WOULD LET THROUGH WHAT WAS DENIED: " in shown
-    assert "#7 Bash git log --output=x" in shown
+    assert "#7 Bash git log --patch x" in shown
     assert "None of these lets through" not in shown
 
 

@@ -93,7 +93,7 @@ def test_a_proposal_shows_what_it_would_have_covered_and_which_denials_it_would_
         for one in proposals(bash("git log -p"))
         if one.rule.texts == ("Bash(git log *)",) and not one.rule.scope.session
     )
-    denied = bash("git log --output=x")
+    denied = bash("git log --patch x")
     past = [
         (bash("git log"), RuleVerdict.ALLOW),
         (denied, RuleVerdict.DENY),

@@ -91,7 +91,7 @@ def test_only_what_the_operator_allowed_as_it_was_asked_speaks_for_a_rule(call: 
 
 @pytest.mark.parametrize("by", ["operator", "rule deny Bash (rules.toml, line 1)"])
 def test_what_was_denied_by_whomever_speaks_against_it(by: str) -> None:
-    denied = past(bash("git log --output=x"), "deny", by=by)
+    denied = past(bash("git log --patch x"), "deny", by=by)
     assert texts(wish_for(denied, *LOGS)) == []
     assert texts(wish_for(*LOGS, denied)) == []
     exact = allowed("git log") * 3
@@ -99,13 +99,13 @@ def test_what_was_denied_by_whomever_speaks_against_it(by: str) -> None:
 
 
 def test_a_denial_in_another_project_speaks_against_a_rule_for_all_of_them() -> None:
-    denied = past(bash("git log --output=x", OTHER), "deny")
+    denied = past(bash("git log --patch x", OTHER), "deny")
     found = wish_for(denied, *LOGS, *allowed("git log", "git log", cwd=OTHER))
     assert [one.rule.scope.project for one in found.suggestions] == [("/work/app",)]
 
 
 def test_with_denials_they_are_shown_with_the_rule() -> None:
-    denied = past(bash("git log --output=x"), "deny")
+    denied = past(bash("git log --patch x"), "deny")
     found = wish_for(denied, *LOGS, wish=Wish(with_denials=True))
     (one,) = found.suggestions
     assert one.denials == (denied,)

@@ -7,22 +7,23 @@ outside the project needs a rule on that file too, or a rule with the whole comm
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 from posixpath import basename
 
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, normal, place
 from crabhook.policy.shell import programs
-from crabhook.policy.shell.script import Command, Word
+from crabhook.policy.shell.script import NUMBER, Command, Kind, Word
 from crabhook.policy.shell.unfold import spellings
 from crabhook.policy.shell.wrappers import unwrapped
 
 MAX_NAMES = 400  # of one call; from a longer line as many as this
 
 _CUT = re.compile(r"[\s'\"(),;=@<>|&:\[\]{}]+")
-_SHORT_OPTION = re.compile(r"-[A-Za-z](?=[~./])")
+_SHORT_OPTION = re.compile(r"-[A-Za-z]+(?=[~./])")
+_BUNDLED = re.compile(r"-[A-Za-z]{1,2}(?=[\w-]{4})")  # `-oMakefile`, `-uoMakefile`
 _WILD = re.compile(r"[*?\[]")
 _GLOB_OPTIONS: Mapping[str, str] = {
     **dict.fromkeys(("grep", "egrep", "fgrep"), "--include"),
@@ -40,21 +41,23 @@ def named_files(
     commands: Iterable[Command], folders: Sequence[str], context: Context
 ) -> list[FilePart]:
     """Return every file that the words of the commands may mean, from each of the folders."""
-    found: dict[tuple[str, str, bool, Deep | None], FilePart] = {}
+    found: dict[tuple[str, str, Use, bool, Deep | None], FilePart] = {}
     for command in commands:
         for argv in spellings(command):
-            program, reads = basename(argv[0]), programs.only_reads(basename(argv[0]), tuple(argv))
-            what, into, here = _deep(program, tuple(argv))
+            program, words = basename(argv[0]), tuple(argv)
+            use = Use.READ if programs.only_reads(program, words) else Use.NAMED
+            writes = programs.writes(program, words)
+            what, into, here = _deep(program, words)
             for name in (*here, *_names(argv)):
                 if len(found) >= MAX_NAMES:
                     return list(found.values())
                 deep = what if name in into else None
-                key = (program, name, reads, deep)
+                key = (program, name, use, writes, deep)
                 if key not in found:
-                    places = tuple(_places(name, folders, context))
-                    use = Use.READ if reads else Use.NAMED
-                    wild = bool(_WILD.search(name))
-                    found[key] = FilePart(name, use, places, glob=wild, program=program, deep=deep)
+                    places, wild = tuple(_places(name, folders, context)), bool(_WILD.search(name))
+                    found[key] = FilePart(
+                        name, use, places, glob=wild, program=program, deep=deep, writes=writes
+                    )
     return list(found.values())
 
 
@@ -110,8 +113,9 @@ def _names(argv: Sequence[str]) -> Iterator[str]:
     if "/" in argv[0]:
         yield argv[0]
     for word in argv[1:]:
-        if option := _SHORT_OPTION.match(word):
-            yield word[option.end() :]
+        for glued in (_SHORT_OPTION.match(word), _BUNDLED.match(word)):
+            if glued:
+                yield from (word[at:] for at in {2, glued.end()})
         yield from (piece for piece in _CUT.split(word) if piece and piece != word)
 
 
@@ -142,30 +146,36 @@ class Folders:
 
 
 def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> Iterator[FilePart]:
-    """Yield each file that the command is given and that is not, or may not be, in the project."""
+    """Yield each file that the command is given and that is not, or may not be, in the project.
+
+    Also any file where `git log` and its like write one: nobody who allows them expects that.
+    """
     words = unwrapped(part.command)[-1]
     program = basename(words[0].text)
     texts = tuple(word.text for word in words)
-    sorts = program == "sort" and not programs.only_reads(program, texts)
-    writes = sorts or program in programs.WRITERS
+    writes = programs.writes(program, texts)
+    use = Use.WRITE if writes else Use.READ
+    unmeant = writes and texts[0] == "git" and texts[1] in _GIT_SHOWS
     for word in _files(program, words[1:]):
-        use = Use.WRITE if writes else Use.READ
         for name in _names_in(word):
             places = _places_of(name, folders, context)
             wild = word.glob and writes
-            if wild or not places or not all(is_inside(one, context) for one in places):
-                text = name or word.raw
-                yield FilePart(text, use, places, part.tools, wild, program, part.tools, part)
+            inside = places and all(is_inside(one, context) for one in places)
+            if unmeant or wild or not inside:
+                text = f"what {part.text} writes" if unmeant else name or word.raw
+                yield FilePart(
+                    text, use, places, part.tools, wild, program, part.tools, part, writes=writes
+                )
 
 
-def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
+def _files(program: str, words: Sequence[Word]) -> Iterable[Word]:
     """Return the words that the program takes as files, or as options with files."""
     if program in programs.MOVES:
         named = [word for word in words if not (word.fixed and word.text.startswith("-"))]
         goes_home = program == "cd" and not named and all(word.text != "-" for word in words)
         return [_HOME] if goes_home else named
     if program == "git":
-        return words if any(word.text == "--no-index" for word in words) else ()
+        return _files_of_git(words)
     if program not in programs.OPENERS:
         return ()
     if program in programs.FLAGS_ALONE:
@@ -179,6 +189,36 @@ def _files(program: str, words: Sequence[Word]) -> Sequence[Word]:
         if first is not None and first.fixed:  # an unquoted word may become an option, or several
             scripts.add(id(first))
     return [word for word in words if id(word) not in scripts]
+
+
+_GIT_SHOWS = frozenset({"log", "diff", "show", "difftool"})  # with `--output`, into any file
+_GIT_TEXT = re.compile(
+    r"-[a-z]*m|-[GLS]|--(?:message|grep|author|format|pretty|since|until)(?:=|$)"
+)
+_OPEN = re.compile("-?|--[^=]*")  # how a word begins of which only the rest says which option it is
+
+
+def _files_of_git(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words of git that may be files elsewhere, or options that name some.
+
+    Beside its own files git opens few, so an unknown word counts only where it may be an option.
+    """
+    kind = words[0].text if words else ""
+    anywhere = any(word.text.startswith("--no-i") for word in words)
+    texts = {id(after) for one, after in pairwise(words) if _GIT_TEXT.fullmatch(one.text)}
+    for word in _files("grep", words[1:]) if kind == "grep" else words[1:]:
+        if anywhere or (word.fixed and not _GIT_TEXT.match(word.text) and id(word) not in texts):
+            yield word
+        elif kind in _GIT_SHOWS and not word.fixed and _begins_open(word):
+            yield replace(word, glob=False, parts=())
+
+
+def _begins_open(word: Word) -> bool:
+    """Whether a word that is only known when the line runs may then be any option."""
+    if word.glob or word.parts:
+        return word.raw[:1] in ("*", "?", "[", "{")
+    known = "".join(one.text for one in takewhile(lambda one: one.kind is Kind.TEXT, word.atoms))
+    return _OPEN.fullmatch(known) is not None and word.atoms[:1] != (NUMBER,)
 
 
 def _is_flags(word: Word) -> bool:
@@ -202,6 +242,8 @@ def _names_in(word: Word) -> Iterator[str]:
     for text in word.parts or (word.text,):
         before, _, value = text.partition("=")
         found = [value if text.startswith("--") else text[2:] if text.startswith("-") else text]
+        if glued := _SHORT_OPTION.match(text):
+            found.append(text[glued.end() :])
         if before.isalnum():  # dd of=…, curl -F file=@…
             found.insert(0, value)
         # Without what curl and its like put before a name.
@@ -252,7 +294,8 @@ def told_files(
         if program:
             places = tuple(place(folder, "/", context) for folder in folders.all)
             text = command.source or program
-            yield FilePart(text, Use.READ, places, program=program, deep=Deep(globs, split=True))
+            writes, deep = program in programs.WRITERS, Deep(globs, split=True)
+            yield FilePart(text, Use.READ, places, program=program, deep=deep, writes=writes)
 
 
 def _reads_told(command: Command, *, open_globs: bool) -> str:

@@ -110,7 +110,8 @@ class FilePart:
     `places`: where it may be; an allow must cover all; none if unknown. `tools`: whose bare rules
     are against it. `glob`: its name has wildcards. `program`: the program that gets the name.
     `own`: the tools whose bare rules cover it. `by`: the command that names it; a rule with that
-    command and no star covers the file too. `deep`: a folder, read with all its content.
+    command and no star covers the file too. `deep`: a folder, read with all its content. `writes`:
+    the program is known to change or make the file.
     """
 
     text: str
@@ -122,6 +123,7 @@ class FilePart:
     own: frozenset[str] = frozenset()
     by: CommandPart | None = None
     deep: Deep | None = None
+    writes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

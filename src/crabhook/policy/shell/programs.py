@@ -37,7 +37,10 @@ READ_NOTHING = listed("files", "read_nothing")
 NAMES_ONLY = listed("files", "names_only")
 CONTENT_READERS = (READERS - PRINTERS - NAMES_ONLY) | listed("files", "content_readers")
 NUMBER_PRINTERS = listed("files", "number_printers")
-_GIT_READERS = listed("files", "git_readers")
+_LAST_WRITTEN = listed("files", "last_written")
+_GIT_READERS, _GIT_WRITERS = listed("files", "git_readers"), listed("files", "git_writers")
+_WRITING = patterns("writing")
+_NO_FILE = re.compile(r"-.+|[+]?(?:0x[0-9a-fA-F]+|\d+)")
 _ALWAYS_DEEP = listed("files", "always_deep")
 _DEEP_OPTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     name: (row["letters"], tuple(row["long"].split()))
@@ -88,13 +91,20 @@ def _is_option(word: str, letters: str, long: tuple[str, ...]) -> bool:
     return not word.startswith("--") and any(one in word for one in letters)
 
 
+def writes(program: str, words: tuple[str, ...]) -> bool:
+    """Whether a command is known to change or make a file that it is given."""
+    if program in WRITERS or (program == "git" and not _GIT_WRITERS.isdisjoint(words[1:2])):
+        return True
+    if program in _LAST_WRITTEN:
+        return len([word for word in words[1:] if not _NO_FILE.fullmatch(word)]) > 1
+    form = _WRITING.get(program)
+    return form is not None and any(map(form.match, words[1:]))
+
+
 def only_reads(program: str, words: tuple[str, ...]) -> bool:
     """Whether a command leaves alone the files that it names."""
-    if program == "git":
-        return len(words) > 1 and words[1] in _GIT_READERS
-    if program == "sort":
-        return not any(word.startswith(("-o", "--output")) for word in words)
-    return program in READERS
+    known = words[1:2] and words[1] in _GIT_READERS if program == "git" else program in READERS
+    return bool(known) and not writes(program, words)
 
 
 _FORMS = tuple(map(re.compile, _TABLES["numbers"]["commands"]))

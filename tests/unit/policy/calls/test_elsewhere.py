@@ -97,3 +97,56 @@ def test_version_control_below_the_projects_root_takes_the_settings_of_another_f
         assert line.startswith("x=") or verdict(law, bash(line, root)) == "allow"
     links = {"/home/dev/link": "/work/app"}
     assert verdict(law, bash(line, "/home/dev/link"), links) == verdict(law, bash(line))
+
+
+GIT = ("Bash(git log *)", "Bash(git diff *)", "Bash(git show *)", "Bash(git blame *)", "Bash(git commit *)", "Bash(git grep *)", "Bash(git clone *)", "Bash(echo *)")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log --output=made", "git diff --output made", "git show --format=zz --output=src/a HEAD", "git log --output=/tmp/x", "git diff /etc/passwd /dev/null", "git diff ../x a",
+        "git diff $(echo /etc/passwd) /dev/null", "git log $(echo --output=x)", 'x=--output=a; git log "$x"', "git log *", "git show --ou$x", "git blame --contents /etc/passwd a",
+        "git commit -F /etc/passwd", "git grep -f /etc/passwd", "git diff --no-index /etc/x a", "git clone a ../b", "git grep x /etc",
+    ],
+)  # fmt: skip
+def test_git_opens_no_file_elsewhere_and_a_log_is_put_into_no_file_by_a_rule_on_reading(
+    line: str,
+) -> None:
+    assert verdict(allowing(*GIT), bash(line)) == OPEN
+    assert verdict(allowing("Bash"), bash(line)) == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log --oneline -n 3 src", "git log -S/api --grep=/x -- src", "git diff origin/main...HEAD", "git diff HEAD~2 -- a b/c", "git show HEAD:a/b", "git log -- '*.py'", "git diff src/*.py",
+        'git commit -m "/api: mend"', 'git commit -am "$(echo a)"', 'git show "HEAD~$n"', "git log -n$n", "git grep /api src", "git clone https://a.org/b",
+        'git log --since="$(echo a)"', "git diff > /dev/null",
+    ],
+)  # fmt: skip
+def test_git_in_its_own_folder_needs_no_more(line: str) -> None:
+    assert verdict(allowing(*GIT, "Edit(./made)"), bash(line)) == "allow"
+
+
+def test_a_rule_on_editing_gives_what_git_writes() -> None:
+    assert verdict(allowing(*GIT, "Edit(./**)"), bash("git log --output=made")) == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log --output=MADE", "git diff --output MADE", "tree -o MADE", "tree -ao MADE .", "uniq a MADE", "uniq - MADE", "sort -uo MADE a", "sort -uoMADE a", "sort --outp=MADE a", "xxd -r a MADE",
+        "xxd -l 0x10 a MADE", "yq -i .a=1 MADE", "yq --inplace .a=1 MADE", "git mv a MADE", "git archive -o MADE x", "less -OMADE a", "cp a MADE", "tee MADE", "git rm MADE", "git checkout x -- MADE",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("made", [".git/hooks/post-commit", "Jenkinsfile", "kept/a"])
+def test_a_program_that_else_reads_writes_nothing_kept(line: str, made: str) -> None:
+    law = denying("Edit(kept/a)")
+    said = verdict(law, bash(line.replace("MADE", made)))
+    assert said == ("deny" if made == "kept/a" else "ask-operator")
+
+
+@pytest.mark.parametrize("line", ["git log Jenkinsfile", "tree .github", "uniq -f 1 Jenkinsfile", "sort -u Jenkinsfile", "xxd -l 0x10 Jenkinsfile", "yq .a Jenkinsfile"])  # fmt: skip
+def test_and_reads_it(line: str) -> None:
+    assert verdict(denying("Edit(kept/a)"), bash(line)) == "allow"
