@@ -1,1 +1,1 @@
-"""The gRPC port: what hooks ask on, and what watches the server."""
+"""The gRPC port, for hooks and for health checks."""

@@ -1,8 +1,7 @@
-"""The permission port: its options, its addresses and their demands; whether it is fit to serve.
+"""Opens the gRPC port, with its options and the standard health service.
 
-Any client may ask the standard health service once: those who check health can seldom show a
-token.  To go on watching holds a connection, so over TCP it takes the token, and there is room for
-a few alone.
+Any client may use the health service's Check, since a health checker can seldom show a token.
+Watch holds a connection, so over TCP it needs the token, and the number of watches is bounded.
 """
 
 import asyncio
@@ -41,23 +40,23 @@ from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_ser
 
 
 class Fitness(StrEnum):
-    """How a server is, in a word."""
+    """Whether a server takes requests in, or why it does not."""
 
     SERVING = "serving"
     STANDBY = "standby"  # another server leads
-    HANDED_OVER = "handed-over"  # to the next server; what waits is asked again there
+    HANDED_OVER = "handed-over"  # to the next server, where waiting hooks ask again
     CLOSING = "closing"
-    UNRECORDED = "unrecorded"  # what is decided could not be recorded, so nothing is taken in
+    UNRECORDED = "unrecorded"  # the record cannot be written, so the server takes no request in
 
 
 class Health:
-    """How one runner and its record are.  It tells nothing else, so anybody may be told."""
+    """The state of one runner and its record; it holds nothing secret, so any client may see it."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
     def switch_to(self, runner: Runner) -> None:
-        """Tell how this runner is from now on."""
+        """Tell the state of this runner from now on."""
         self._runner = runner
 
     def __repr__(self) -> str:
@@ -65,12 +64,12 @@ class Health:
 
     @property
     def serving(self) -> bool:
-        """Whether a request that comes now is taken in, as the operator wishes it to be."""
+        """Whether the server takes requests in now."""
         return self.reason is Fitness.SERVING
 
     @property
     def reason(self) -> Fitness:
-        """How it is; what lasts before what may pass."""
+        """The server's state; of several reasons, a lasting one before a passing one."""
         runner, recorder = self._runner, self._runner.recorder
         if runner.role is Role.STANDBY:
             return Fitness.STANDBY
@@ -82,14 +81,14 @@ class Health:
 
 
 SERVICES = ("", permission_pb2.DESCRIPTOR.services_by_name["PermissionService"].full_name)
-"""What can be asked about: the whole server, and the service that hooks ask."""
+"""The services with a health: the whole server, and the service for hooks."""
 
 WATCHES = 32  # at once
-LOOK_EVERY = 1.0  # seconds, as often as the record is seen to
+LOOK_EVERY = 1.0  # seconds, as between two looks at the record
 
 
 class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it out
-    """Tells one server's health; who watches from beyond the Unix socket shows one of `tokens`."""
+    """The standard health service; over TCP a client that watches shows one of `tokens`."""
 
     def __init__(self, health: Health, *, tokens: Tokens) -> None:
         self._health, self._tokens = health, tokens
@@ -97,13 +96,13 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
         self._ending = asyncio.Event()
 
     def end(self) -> None:
-        """Tell the clients that watch the health that the port closes now, and end their calls."""
+        """Report to all watches that the port closes, and end them."""
         self._ending.set()
 
     async def Check(  # noqa: N802 - the wire's name
         self, request: pb.HealthCheckRequest, context: Context
     ) -> pb.HealthCheckResponse:
-        """Return how a service is."""
+        """Return the health of one service."""
         if request.service not in SERVICES:
             await context.abort(grpc.StatusCode.NOT_FOUND, "no service of this server's")
         return pb.HealthCheckResponse(status=self._status())
@@ -111,14 +110,14 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
     async def List(  # noqa: N802 - the wire's name
         self, _: pb.HealthListRequest, __: Context
     ) -> pb.HealthListResponse:
-        """Return how all of them are."""
+        """Return the health of all services."""
         now = pb.HealthCheckResponse(status=self._status())
         return pb.HealthListResponse(statuses=dict.fromkeys(SERVICES, now))
 
     async def Watch(  # noqa: N802 - the wire's name
         self, request: pb.HealthCheckRequest, context: Context
     ) -> None:
-        """Tell how a service is, and again whenever that has changed."""
+        """Report the health of one service, and each change of it."""
         if admitted(context, self._tokens) is None:
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
         if self._watches >= WATCHES:
@@ -133,7 +132,7 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
     async def _report(self, known: bool, context: Context) -> None:  # noqa: FBT001 - one caller, above
         sent: int | None = None
         while True:
-            ending = self._ending.is_set()  # asked first: it may come during a write
+            ending = self._ending.is_set()  # read first: it may be set during the write
             status = self._status() if known else pb.HealthCheckResponse.SERVICE_UNKNOWN
             if status != sent:
                 await context.write(pb.HealthCheckResponse(status=status))
@@ -152,24 +151,24 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
 MAX_REPLY = 64 << 20
 
 _OPTIONS = (
-    # Ten thousand hooks may wait at once; gRPC's own bound is near a thousand.
+    # Ten thousand hooks may wait at once; gRPC's default bound is near a thousand.
     ("grpc.server.max_pending_requests", 100_000),
     ("grpc.server.max_pending_requests_hard_limit", 100_000),
     ("grpc.max_receive_message_length", MAX_REQUEST),
     ("grpc.max_send_message_length", MAX_REPLY),
-    # Many may come at once, and wait to be taken in: gRPC would cancel them after 30 seconds.
+    # Many hooks may connect at once; by default gRPC cancels calls that queue for 30 seconds.
     ("grpc.server_max_unrequested_time_in_server", 3600),
-    # A client's machine that went silent is noticed after 30 + 20 seconds; the
-    # third option is needed, or gRPC waits a minute more.
+    # A silent client's connection ends after 30 + 20 seconds; without the third option gRPC waits
+    # a minute more.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 20_000),
     ("grpc.http2.ping_timeout_ms", 20_000),
     ("grpc.keepalive_permit_without_calls", 1),
-    # A hook with a list of servers asks every two seconds whether this one is there still.
+    # A hook with a list of servers sends a PING every two seconds.
     ("grpc.http2.min_ping_interval_without_data_ms", 1_000),
-    # Who connects and says nothing is let go; gRPC itself would wait for two minutes.
+    # A client that connects and sends nothing is dropped; by default gRPC waits two minutes.
     ("grpc.server_handshake_timeout_ms", 30_000),
-    # Two servers must never share a port: half of the questions would go astray.
+    # Two servers must never share a port: each would get half of the requests.
     ("grpc.so_reuseport", 0),
 )
 
@@ -181,7 +180,7 @@ _WHERE_NOW = (
 
 
 async def _not_here(_: bytes, context: Context) -> bytes:
-    """Tell a client of before what to do: who may ask here can say nothing for an operator."""
+    """Refuse an older client's presence call: this port's clients may not act for an operator."""
     return await context.abort(grpc.StatusCode.UNIMPLEMENTED, _WHERE_NOW)
 
 
@@ -198,9 +197,9 @@ async def open_port(
     tls: Tls | None = None,
     health: HealthPort | None = None,
 ) -> AsyncIterator[Sequence[Address]]:
-    """Serve on all the addresses while the context lasts; yields them as bound.
+    """Listen on all addresses while the context lasts; yields the bound addresses.
 
-    Raises PortError or SocketTakenError, and then listens nowhere.
+    Raises PortError or SocketTakenError, and then listens on none.
     """
     _raise_file_limit()
     server = grpc.aio.server(options=_OPTIONS)
@@ -213,7 +212,7 @@ async def open_port(
             try:
                 bound = [_bind(server, address, tls, claims) for address in addresses]
             finally:
-                await server.start()  # gRPC lets go only of what was started
+                await server.start()  # gRPC frees the addresses of a started server only
             yield bound
         finally:
             if health is not None:
@@ -224,7 +223,7 @@ async def open_port(
 def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None, claims: ExitStack) -> Address:
     if isinstance(address, UnixAddress):
         claims.enter_context(SocketFile(address.path))
-        before = os.umask(0o177)  # the socket is the owner's alone from its first moment
+        before = os.umask(0o177)  # no other user can ever connect to the socket
         try:
             _add(server, address, None)
         finally:
@@ -255,7 +254,7 @@ def _add(server: grpc.aio.Server, address: Address, tls: Tls | None) -> int:
 
 
 def why_not(address: Address) -> str:
-    """Say in the system's words why nobody can listen there; gRPC has none of its own for it."""
+    """Return the system's reason why nobody can listen there, since gRPC's errors name none."""
     if isinstance(address, UnixAddress):
         return ""
     with socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET) as sock:
@@ -270,8 +269,8 @@ def why_not(address: Address) -> str:
 
 
 def _raise_file_limit() -> None:
-    """Let this process hold as many connections as the system lets it."""
+    """Raise this process's limit of open files, and so of connections, to the system's."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
-        with suppress(ValueError, OSError):  # some systems say "no limit" and mean another
+        with suppress(ValueError, OSError):  # some systems report "no limit" and refuse it
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,4 +1,4 @@
-"""PermissionService: the port a hook asks on; it takes requests in and gives replies."""
+"""PermissionService: takes hooks' requests in, and returns replies."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _STANCES = {
 
 
 def fault_of(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> str:
-    """Return what is wrong with a request's envelope, or nothing."""
+    """Return what is wrong with a request's envelope, or ""."""
     if not _TICKET.fullmatch(message.request_id):
         return "request_id must be 1 to 64 characters of [0-9A-Za-z_-]"
     if not _TICKET.fullmatch(message.secret):
@@ -46,10 +46,10 @@ def fault_of(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> 
 def request_of(
     message: pb.PermissionRequest, event: Event, now: float, wait: float, machine: str = ""
 ) -> Request:
-    """Return the request in `message`, whose payload was read into `event`.
+    """Return the request in `message`, whose payload is `event`.
 
-    It waits `wait` seconds from `now`, or as long as its hook does.  `machine` is the one whose
-    token was shown.
+    It waits `wait` seconds from `now`, or as long as its hook waits. `machine` is the owner of the
+    token that the hook showed, if a machine of the team is.
     """
     until = deadlines(now, wait, message.wait_ms / 1000)
     return Request(
@@ -69,7 +69,7 @@ _ALONE, _ALONE_ENDS = b'{"hookSpecificOutput":', b"}\n"
 
 
 def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
-    """Return the extended response: the reply itself, and the same decision field by field."""
+    """Return the response: the reply, and the same decision field by field."""
     output = reply.output or {}
     message = pb.PermissionResponse(
         reply=pb.Reply(
@@ -85,11 +85,11 @@ def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
         _copy(message, specific, _SPECIFIC)
         inner = specific.get("decision")
         updated = specific.get("updatedInput")
-        if updated is not None:  # it may be megabytes: it is written once
+        if updated is not None:  # encoded once: it may have megabytes
             message.updated_input_json = compact(updated)
         elif isinstance(inner, dict) and inner.get("updatedInput") is not None:
             message.updated_input_json = compact(inner["updatedInput"])
-        if len(output) == 1:  # and so it stands in what is printed
+        if len(output) == 1:  # then standard output already holds its JSON
             whole = reply.stdout[len(_ALONE) : -len(_ALONE_ENDS)].decode("ascii")
         elif updated is not None:
             whole = compact_with(specific, "updatedInput", message.updated_input_json)
@@ -99,7 +99,7 @@ def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
     return message
 
 
-# The platform's key -> the wire's field, for the plain ones.
+# The platform's key -> the wire's field, where both are a text or a boolean.
 _TOP_LEVEL = {
     "continue": "continue",
     "stopReason": "stop_reason",
@@ -135,21 +135,21 @@ _STATUS = {
     Refusal.SESSION_FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Refusal.UNRECORDED: grpc.StatusCode.FAILED_PRECONDITION,
     Refusal.UNDECIDED: grpc.StatusCode.DEADLINE_EXCEEDED,
-    Refusal.OVER: grpc.StatusCode.ALREADY_EXISTS,  # an answer does, elsewhere
-    Refusal.CLOSED: grpc.StatusCode.NOT_FOUND,  # nobody is there
+    Refusal.OVER: grpc.StatusCode.ALREADY_EXISTS,  # the request has an answer already
+    Refusal.CLOSED: grpc.StatusCode.NOT_FOUND,  # no operator is there any more
     Refusal.HANDED_OVER: grpc.StatusCode.UNAVAILABLE,
     Refusal.STANDBY: grpc.StatusCode.UNAVAILABLE,
 }
 _ELSEWHERE = (Refusal.HANDED_OVER, Refusal.STANDBY)
 LEADER = "crabhook-leader"
-"""The trailing metadata in which a server that does not lead says where to ask, HOST:PORT."""
+"""The trailing metadata in which a standby names the leader, HOST:PORT."""
 
 
 class PermissionPort(PermissionServiceServicer):
-    """Answers hooks from one runner.
+    """Passes hooks' requests to one runner.
 
-    `wait` is how long a request may wait for the operator, seconds; `tokens`
-    are what clients beyond the Unix socket must show one of.
+    `wait` is how many seconds a request may wait for the operator; over TCP a client shows one of
+    `tokens`.
     """
 
     def __init__(self, runner: Runner, *, wait: float, tokens: Tokens) -> None:
@@ -157,7 +157,7 @@ class PermissionPort(PermissionServiceServicer):
         self.switch_to(runner)
 
     def switch_to(self, runner: Runner) -> None:
-        """Lead hooks to this runner from now on."""
+        """Pass requests to this runner from now on."""
         self._runner, self._intake = runner, Intake(runner)
 
     async def RequestPermission(  # noqa: N802 - the wire's name
@@ -165,9 +165,9 @@ class PermissionPort(PermissionServiceServicer):
         request: pb.PermissionRequest,
         context: Context,
     ) -> pb.PermissionResponse:
-        """Take a hook's input to the operator; return what the hook is to print."""
+        """Take a request in; return the reply, which the hook prints."""
         machine = await self._admit(context)
-        if self._runner.role is Role.STANDBY:  # before anything is read
+        if self._runner.role is Role.STANDBY:  # before the payload is read
             self._runner.witness.refused(Refusal.STANDBY)
             await self._turn_away(Refusal.STANDBY, context)
         if fault := fault_of(request, PLATFORMS):
@@ -189,15 +189,15 @@ class PermissionPort(PermissionServiceServicer):
         request: pb.ConfirmReplyRequest,
         context: Context,
     ) -> pb.ConfirmReplyResponse:
-        """Note that a hook has printed its reply."""
+        """Take a hook's receipt, which says that it has printed its reply."""
         await self._admit(context)
         if not self._runner.confirm(request.request_id, request.secret):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
         return pb.ConfirmReplyResponse()
 
     async def _turn_away(self, refusal: Refusal, context: Context) -> NoReturn:
-        """End a call without a reply; where another server leads, say which."""
-        standby = self._runner.role is Role.STANDBY  # who hands over does not know the next yet
+        """End a call without a reply; a standby names the leader."""
+        standby = self._runner.role is Role.STANDBY  # a leader that hands over knows of no next one
         leader = self._runner.leader.hooks if standby and refusal in _ELSEWHERE else ""
         hint = ((LEADER, leader),) if leader else ()
         await context.abort(_STATUS[refusal], str(refusal), hint)
@@ -207,14 +207,14 @@ class PermissionPort(PermissionServiceServicer):
         await pending.recorded()
         if not pending.reply.done():
             try:
-                await context.send_initial_metadata(())  # "accepted": see the service's comment
+                await context.send_initial_metadata(())  # "accepted", as permission.proto says
             except BaseException:
                 pending.leave()
                 raise
         return await pending.wait()
 
     async def _admit(self, context: Context) -> str:
-        """Return the machine that asks, empty where no token tells; turn away who may not ask."""
+        """Return the machine of the client's token, or ""; end the call of a client without one."""
         machine = admitted(context, self._tokens)
         if machine is None:
             self._runner.witness.stranger()
@@ -224,7 +224,7 @@ class PermissionPort(PermissionServiceServicer):
     def _unreadable(
         self, request: pb.PermissionRequest, error: PayloadError, machine: str
     ) -> pb.PermissionResponse:
-        """Answer an input nobody can read: no opinion, and the reason where people look for it."""
+        """Answer an unreadable input with no opinion, and the reason on standard error."""
         text = f"unreadable input of {len(request.payload)} bytes: {error}"
         self._runner.witness.unread(request.platform)
         self._runner.observe(Event(request.platform, "?", machine=machine), text)

@@ -1,6 +1,5 @@
-"""The HTTP door: hooks that an agent sends by itself, with no process started for them.
+"""The HTTP door: hooks that an agent sends itself, without a process of their own.
 
-docs/how-to/http.md is for its users; what waits here waits with the same broker as
-what comes over gRPC.  Only `serve --http` imports what is in here, since
-aiohttp's import costs more than all else of a server's start.
+docs/how-to/http.md is for its users. Its requests wait in the same broker as those over gRPC. Only
+`serve --http` imports this package: the import of aiohttp costs more than the rest of a start.
 """

@@ -1,4 +1,4 @@
-"""The connections of the HTTP port: how many, for how long, and whether the other end is there."""
+"""Bounds the HTTP door's connections, in number and in time, and notices lost clients."""
 
 import asyncio
 import logging
@@ -12,15 +12,15 @@ from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
 SERVER = {"Server": "crabhook"}
-"""The header that says who answers, and not which library of which version."""
+"""The Server header, without the library's name and version."""
 
 _WORDS = "crabhook: this is no HTTP, or its head is too long\n"
 
 
 class Connection(RequestHandler):
-    """A connection's protocol, as the library has it but for these answers.
+    """The library's protocol for a connection, with our answers to faults.
 
-    Its own say which library this is, and of which version, and give back what came in.
+    The library's own answers name the library and its version, and repeat the client's bytes.
     """
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class Connection(RequestHandler):
         exc: BaseException | None = None,  # noqa: ARG002 - the library's signature
         message: str | None = None,  # noqa: ARG002 - likewise
     ) -> web.StreamResponse:
-        """Return the answer to what could not be read; the connection ends with it."""
+        """Return the answer to unreadable bytes, and end the connection."""
         if request.writer.output_size > 0:
             raise ConnectionAbortedError("an answer is under way, and there is no other")
         response = web.Response(status=status, text=_WORDS, headers=SERVER)
@@ -40,31 +40,30 @@ class Connection(RequestHandler):
         return response
 
 
-MOST = 20_000  # connections: more than may wait for the operator
-MOST_STRANGERS = 1024  # of those, who have not shown the token
-KNOWN_WITHIN = 5.0  # seconds to show it; then they go where there are more than that
-GONE_AFTER = 10.0  # seconds more, after which they go in any case
+MOST = 20_000  # connections: more than the requests that may wait for the operator
+MOST_STRANGERS = 1024  # connections without the token; beyond that, overdue ones are closed
+KNOWN_WITHIN = 5.0  # seconds to show the token; then a stranger is overdue
+GONE_AFTER = 10.0  # seconds more, after which an overdue stranger is always closed
 KEPT = 3630.0  # seconds a connection may be idle; one closed too soon loses the next hook
-LOOK_EVERY = 1.0  # seconds between two looks at those that wait
+LOOK_EVERY = 1.0  # seconds between two looks at connections with waiting requests
 
-# A machine that went silent is noticed after 30 + 20 seconds, as on the other port.
+# A silent client's connection ends after 30 + 20 seconds, as on the gRPC port.
 _SILENCE: Mapping[str, int] = {
     "TCP_KEEPIDLE": 30,
     "TCP_KEEPALIVE": 30,  # what macOS calls it
     "TCP_KEEPINTVL": 10,
     "TCP_KEEPCNT": 2,
-    "TCP_USER_TIMEOUT": 20_000,  # milliseconds that what we sent may go unanswered
+    "TCP_USER_TIMEOUT": 20_000,  # milliseconds that sent bytes may stay unacknowledged
 }
 
 _QUIET = logging.getLogger(f"{__name__}.aiohttp")
-_QUIET.disabled = True  # anybody can send what is no HTTP, and fill the log with it
+_QUIET.disabled = True  # else any local program could fill the log with bytes that are no HTTP
 
 
 class Connections(web.Server):
-    """Makes the protocol of each connection, and keeps count.
+    """The open connections, at most `most`; those that showed no token yet are strangers.
 
-    `answer` is called with each request, and cancelled when its connection ends.
-    `most` is how many there may be.
+    `answer` is called with each request, and cancelled when the connection ends.
     """
 
     def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> None:
@@ -73,10 +72,10 @@ class Connections(web.Server):
             handler_cancellation=True,
             keepalive_timeout=KEPT,
             max_line_size=2048,
-            max_field_size=2048,  # a hook's head is a tenth of that, and strangers' add up
+            max_field_size=2048,  # a hook sends a tenth of that; strangers could fill our memory
             max_headers=32,
             lingering_time=2.0,
-            auto_decompress=False,  # a few bytes could become all our memory
+            auto_decompress=False,  # a few bytes could fill our memory
             access_log=None,
             logger=_QUIET,
         )
@@ -92,14 +91,15 @@ class Connections(web.Server):
         return f"<Connections {len(self._open)} open, {strangers} of strangers>"
 
     def __call__(self) -> RequestHandler:
-        """Return a connection's protocol, with our bounds or not at all."""
+        """Return the protocol of a new connection, with our bounds."""
         return Connection(self, loop=self._loop, **self._kwargs)
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
-        """Take a connection in; where strangers crowd, one that is overdue goes.
+        """Take a connection in; close an overdue stranger where strangers are too many.
 
-        Nobody else does: hundreds of hooks may connect before the first of them is heard.  Only
-        where there is no room at all the oldest stranger goes, else silence would keep hooks out.
+        Other strangers stay, since hundreds of hooks may connect before the server reads the first
+        request. Only at the bound of all connections the oldest stranger is closed too: else silent
+        clients would keep hooks out.
         """
         super().connection_made(handler, transport)
         self._transports[handler] = transport
@@ -107,8 +107,8 @@ class Connections(web.Server):
         if len(self._open) > self.most and not self._one_goes():
             transport.abort()
             return
-        # "Drained" is to mean that the kernel has it all, not a buffer of ours.  A transport with
-        # TLS pauses at `high`, not above it: at 0 it would wait with nothing left to send.
+        # "Drained" shall mean that the kernel has all bytes. A TLS transport pauses at `high`, not
+        # above it: with 0 it would wait though it has nothing to send.
         tls = transport.get_extra_info("sslcontext") is not None
         transport.set_write_buffer_limits(high=int(tls), low=0)
         notice_silence(transport.get_extra_info("socket"))
@@ -125,7 +125,7 @@ class Connections(web.Server):
             self._open.discard(transport)
 
     def _one_goes(self) -> bool:
-        """Let the stranger go that came first; False where there is none."""
+        """Close the oldest stranger, an overdue one first; return whether there was one."""
         oldest = next(chain(self._overdue, self._strangers), None)
         if oldest is None:
             return False
@@ -134,20 +134,20 @@ class Connections(web.Server):
         return True
 
     def known(self, transport: asyncio.Transport) -> None:
-        """Note that a connection's other end has shown the token."""
+        """Note that a connection is no stranger's any more."""
         for unknown in (self._strangers, self._overdue):
             if alarm := unknown.pop(transport, None):
                 alarm.cancel()
 
     def _is_overdue(self, transport: asyncio.Transport) -> None:
-        """Let a stranger go soon, but not yet: a busy loop may have heard it, and not answered."""
+        """Close a stranger after GONE_AFTER: a busy loop may have its request and no answer yet."""
         del self._strangers[transport]
         loop = asyncio.get_running_loop()
         self._overdue[transport] = loop.call_later(GONE_AFTER, transport.abort)
 
     @contextmanager
     def waiting(self, transport: asyncio.Transport) -> Iterator[None]:
-        """Watch a connection while a request on it waits for the operator."""
+        """Have `watch` look at a connection while a request on it waits for the operator."""
         self._waiting.add(transport)
         try:
             yield
@@ -155,7 +155,7 @@ class Connections(web.Server):
             self._waiting.discard(transport)
 
     async def watch(self) -> None:
-        """End the connections whose end is behind all that was sent there; until cancelled."""
+        """Close waiting connections that are not read: behind unread bytes no end can be seen."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
             for transport in tuple(self._waiting):
@@ -164,13 +164,13 @@ class Connections(web.Server):
 
 
 def room() -> int:
-    """Return how many connections there may be, which leaves some open files to all else here."""
+    """Return the bound of connections, which leaves a quarter of the open files to the rest."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST if soft == resource.RLIM_INFINITY else min(MOST, soft * 3 // 4)
 
 
 def notice_silence(sock: socket.socket | None) -> None:
-    """Have the kernel find out when the other end's machine is gone, as far as it can."""
+    """Have the kernel end a connection to a machine that is gone."""
     if sock is None:
         return
     with suppress(OSError):  # it is closed already
@@ -181,7 +181,7 @@ def notice_silence(sock: socket.socket | None) -> None:
 
 
 def transport_of(request: web.BaseRequest) -> asyncio.Transport:
-    """Return a request's connection; raises ConnectionError where that has ended."""
+    """Return a request's connection; raises ConnectionError after its end."""
     if request.transport is None:
         raise ConnectionResetError("the connection has ended")
     return request.transport

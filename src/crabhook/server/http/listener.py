@@ -1,7 +1,7 @@
-"""Opens the HTTP port: `POST /hooks/claude` for hooks, and pages for machines that watch this one.
+"""Opens the HTTP door: `POST /hooks/claude` for hooks, `/healthz` and `/metrics` for monitoring.
 
-A mistake in the headers of our installer is refused and not passed over: a hook that was
-meant to leave the agent's dialog alone must not hold its calls.
+A wrong header of our installer is refused, not ignored: a hook that was installed to leave the
+agent's dialog alone must not hold its calls.
 """
 
 import asyncio
@@ -47,15 +47,15 @@ from crabhook.server.http.middleware import (
     turned_away,
 )
 
-LONGEST = MAX_REQUEST  # bytes: what comes over gRPC may be as long
-READ_WITHIN = 30.0  # seconds; an agent sends all at once
+LONGEST = MAX_REQUEST  # bytes of a body, as over gRPC
+READ_WITHIN = 30.0  # seconds for a body; an agent sends it at once
 
 
 async def read(request: web.BaseRequest) -> bytes:
-    """Return the body of a request for JSON; raises TurnedAwayError where it is none, or too long.
+    """Return a request's body; raises TurnedAwayError where it is too long or of another type.
 
-    A web page's form can send no JSON without asking first.  Of another type the operator is not
-    told, since the doctor asks that way whether the token fits.
+    A web page's form cannot send the type of JSON without a preflight request. Another type gives
+    the operator no notice, since the doctor checks the token with such a request.
     """
     types = request.headers.getall("Content-Type", [])
     if request.content_type != "application/json" or len(types) != 1:
@@ -66,7 +66,7 @@ async def read(request: web.BaseRequest) -> bytes:
     if (request.content_length or 0) > LONGEST:
         raise _too_long()
     expects = request.headers.get("Expect", "").lower() == "100-continue"
-    if expects and request.version >= HttpVersion11 and request.transport:  # 1.0 has no such answer
+    if expects and request.version >= HttpVersion11 and request.transport:  # HTTP/1.0 has no 100
         request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     try:
         async with asyncio.timeout(READ_WITHIN):
@@ -102,16 +102,16 @@ _STANCES: Mapping[str, Stance] = {stance.value: stance for stance in Stance}
 
 @dataclass(frozen=True, slots=True)
 class HookHeaders:
-    """How the hook was installed, and how many seconds it waits, 0 where it does not say."""
+    """A hook's stance, and how many seconds it waits, 0 if unknown."""
 
     stance: Stance = Stance.GATE
     wait: float = 0.0
 
 
 def hook_headers(headers: Mapping[str, str]) -> HookHeaders:
-    """Return what a hook says in a request's headers; raises TurnedAwayError for what is none."""
+    """Return our installer's headers of a request; raises TurnedAwayError for a wrong one."""
     said: dict[str, Any] = {}
-    for name, value in headers.items():  # one that is there twice comes twice
+    for name, value in headers.items():  # a repeated header comes repeatedly
         if not name.lower().startswith(_OURS):
             continue
         if name.lower() not in _READ:
@@ -147,16 +147,16 @@ def _wrong(what: str) -> TurnedAwayError:
 
 
 class HookRoute:
-    """Answers hooks; `connections` holds those that they come on."""
+    """Answers hooks, whose connections `connections` watches."""
 
     def __init__(self, intake: AnonymousIntake, connections: Connections) -> None:
         self._intake, self._connections = intake, connections
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Take an input to the operator; answer with the reply.  Raises TurnedAwayError.
+        """Take a request in; answer with the reply.  Raises TurnedAwayError.
 
-        An input that cannot be read is refused: "no opinion" would let a call through that was to
-        fail closed, and no agent sends one.
+        An unreadable input is refused, which no agent sends: an answer of no opinion would allow a
+        call of a hook that fails closed.
         """
         agreed = hook_headers(request.headers)
         text = await read(request)
@@ -199,7 +199,7 @@ class HookRoute:
 
 
 def origin(request: web.BaseRequest) -> Origin:
-    """Return who asks, as far as a connection tells: the machine."""
+    """Return a request's origin: of it a connection shows the machine alone."""
     host = request.remote or ""
     number = number_of(host.partition("%")[0])
     name = os.uname().nodename if number and number.is_loopback else host
@@ -208,14 +208,14 @@ def origin(request: web.BaseRequest) -> Origin:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A text that is made anew for each who asks, and the type it has."""
+    """A page whose `content` is made anew for each request."""
 
     content: Callable[[], bytes]
     content_type: str
 
 
 def healthz(health: Health) -> Answer:
-    """Return what answers whether the server serves, to anybody: it tells nothing else."""
+    """Return the handler of `/healthz`, for any client: its answer holds nothing secret."""
 
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
         if health.serving:
@@ -227,7 +227,7 @@ def healthz(health: Health) -> Answer:
 
 
 def showing(page: Page) -> Answer:
-    """Return what answers with a page."""
+    """Return the handler of a page."""
 
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
         headers = SERVER | {"Content-Type": page.content_type}
@@ -237,15 +237,15 @@ def showing(page: Page) -> Answer:
 
 
 NAMED = "HTTP door"
-_GREETING = 10.0  # seconds for TLS to begin
+_HANDSHAKE = 10.0  # seconds for TLS to begin
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Where the door is, and who may come in.
+    """The HTTP door's address, tokens and TLS.
 
-    `names` are those it goes by beside its address; `metrics` is the page that
-    a monitoring system reads, if there is one.
+    A request may name the door by its address or by one of `names`. `metrics` is the page for a
+    monitoring system, if there is one.
     """
 
     address: str
@@ -259,7 +259,7 @@ class Opening:
 async def open_http(
     opening: Opening, runner: Runner, intake: AnonymousIntake, health: Health | None = None
 ) -> AsyncIterator[HttpAddress]:
-    """Serve while the context lasts; yields the address as bound.
+    """Listen while the context lasts; yields the bound address.
 
     Raises AddressError or PortError.
     """
@@ -277,10 +277,10 @@ async def open_http(
         server = await asyncio.get_running_loop().create_server(
             middleware.connections,
             sock=sock,
-            # As many are taken in before the first of them is heard, or another is let go.
+            # The loop accepts as many at once, before it reads from the first or closes another.
             backlog=min(BACKLOG, max(1, middleware.connections.most // 4)),
             ssl=context,
-            ssl_handshake_timeout=_GREETING if context else None,
+            ssl_handshake_timeout=_HANDSHAKE if context else None,
         )
     except BaseException:
         sock.close()
@@ -292,13 +292,13 @@ async def open_http(
     finally:
         server.close()
         watching.cancel()
-        middleware.connections.pre_shutdown()  # those that wait for nothing go at once
+        middleware.connections.pre_shutdown()  # idle connections close at once
         await middleware.connections.shutdown(GRACE)
         await server.wait_closed()
 
 
 def _bound(opening: Opening) -> socket.socket:
-    """Return the listening socket; who can be reached from other machines must have TLS."""
+    """Return the listening socket. Raises AddressError or PortError."""
     address = parse_address(opening.address)
     if not isinstance(address, TcpAddress):
         raise AddressError(f"{opening.address!r}: the HTTP door listens on HOST:PORT alone")
@@ -306,7 +306,7 @@ def _bound(opening: Opening) -> socket.socket:
         found = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        # The hook's usual address is 127.0.0.1, which "localhost" has to lead to as well.
+        # The installer's usual address is 127.0.0.1, so "localhost" must mean IPv4 first.
         family, _, _, _, where = min(found, key=lambda one: one[0] != socket.AF_INET)
         if opening.tls is None and not TcpAddress(str(where[0]), address.port).loopback:
             raise PortError(

@@ -1,8 +1,8 @@
-"""The way of every HTTP request: who may ask is looked at first, what is asked for next.
+"""Checks every HTTP request's origin, host and token, and passes it to its route.
 
-Any user of the machine reaches its loopback, and so does any web page that its owner has
-open.  Hence the token counts there too, no name but our own is taken (DNS rebinding makes a
-page's name lead here), and nothing is taken that only a browser sends.
+Any user of the machine can connect to its loopback, and so can any web page that its owner has
+open. So the loopback needs the token too, the Host must be our name (DNS rebinding lets a page's
+name lead here), and a request with a browser's headers is refused.
 """
 
 import asyncio
@@ -38,10 +38,10 @@ STATUS: Mapping[Refusal, HTTPStatus] = {
 
 
 class TurnedAwayError(CrabhookError):
-    """A request that gets no reply.
+    """A refused request.
 
-    `notice`: the operator hears of it, in these words, which hold nothing that
-    the other end sent.  `ends`: the connection ends with it.
+    `notice` is a line for the operator, without text of the client; empty for no line. `ends`: the
+    connection ends with the answer.
     """
 
     def __init__(
@@ -59,19 +59,19 @@ class TurnedAwayError(CrabhookError):
 
 
 def turned_away(refusal: Refusal) -> TurnedAwayError:
-    """Return how a request is turned away that the broker refused."""
+    """Return the error for a request that the broker refused."""
     return TurnedAwayError(STATUS[refusal], refusal.value)
 
 
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
-_USUAL_PORT = {False: 80, True: 443}  # by whether it is TLS
+_USUAL_PORT = {False: 80, True: 443}  # without and with TLS
 
 
 class Guard:
-    """Looks at requests' headers, and raises TurnedAwayError for those that may not ask.
+    """Checks requests' headers; raises TurnedAwayError.
 
-    `names` are those that the door goes by beside its address.
+    A request may name the door by its address or by one of `names`.
     """
 
     def __init__(self, tokens: Tokens, names: Collection[str] = ()) -> None:
@@ -79,7 +79,7 @@ class Guard:
         self._names = frozenset(name.lower().rstrip(".") for name in names)
 
     def no_browser(self, headers: MultiMapping[str]) -> None:
-        """Turn away what a web page sends; a person's own typing in the address bar is none."""
+        """Turn away a web page's request; one from a browser's address bar is a person's."""
         sites = headers.getall("Sec-Fetch-Site", [])
         if headers.getall("Origin", []) or any(site != "none" for site in sites):
             raise TurnedAwayError(
@@ -90,7 +90,7 @@ class Guard:
             )
 
     def our_name(self, headers: MultiMapping[str], here: TcpAddress, *, tls: bool) -> None:
-        """Refuse a request whose Host is none of our names; `here` is our end of the connection."""
+        """Turn away a request for another Host; `here` is our end of the connection."""
         hosts = headers.getall("Host", [])
         found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
         if found is None or not self._is_ours(found, here, tls=tls):
@@ -104,7 +104,7 @@ class Guard:
             )
 
     def shows_token(self, headers: MultiMapping[str]) -> str:
-        """Return the machine whose token is shown, empty for the server's own; turn others away."""
+        """Return the machine of the token, "" for the server's own; turn other requests away."""
         shown = headers.getall("Authorization", [])
         known = len(shown) == 1 and shown[0].isascii()
         machine = self._tokens.whose(shown[0]) if known else None
@@ -122,7 +122,7 @@ class Guard:
     def _is_ours(self, host: "re.Match[str]", here: TcpAddress, *, tls: bool) -> bool:
         name = (host[1] or host[2]).lower().rstrip(".")
         if name in self._names:
-            return True  # whatever the port: it may be another's, that leads here
+            return True  # with any port: a proxy may have another one
         if int(host[3] or _USUAL_PORT[tls]) != here.port:
             return False
         if here.loopback and name in _LOOPBACK_NAMES:
@@ -135,7 +135,7 @@ Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The handler of a path, its method, and whether the caller has to show the token."""
+    """The handler of a path, its method, and whether it needs the token."""
 
     method: str
     answer: Answer
@@ -145,7 +145,7 @@ class Route:
 def route_of(routes: Mapping[str, Route], request: web.BaseRequest) -> Route:
     """Return the route of a request; raises TurnedAwayError where there is none.
 
-    The path is compared as it was sent: there is one way to write each.
+    The path is compared without decoding, so that each has one spelling.
     """
     if (route := routes.get(request.raw_path)) is None:
         known = ", ".join(routes)
@@ -162,13 +162,13 @@ NOTICE_EVERY = 60.0  # seconds until the same notice is shown again: any program
 
 
 MACHINE: ContextVar[str] = ContextVar("machine", default="")
-"""The machine whose own token the request shows that is being answered; empty for none."""
+"""The machine whose own token the current request shows; empty for none."""
 
 
 class Middleware:
-    """Admits requests and leads them to their routes.
+    """Checks requests and passes them to their routes.
 
-    `complain` tells the operator of those turned away; `stranger` hears of a want of the token.
+    `complain` shows the operator a notice; `stranger` is called for each request without a token.
     """
 
     def __init__(
@@ -183,13 +183,13 @@ class Middleware:
         return f"<Middleware {', '.join(self.routes)} {self.connections!r}>"
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer a request, whatever it is."""
+        """Answer any request."""
         try:
             return await self._answer(request)
         except TurnedAwayError as error:
             return self._turned(error)
         except ConnectionError:
-            raise  # nobody is there to be answered
+            raise  # the client is gone
         except Exception:  # noqa: BLE001 - a fault of ours must not leave an agent waiting
             _LOG.exception("a request at the HTTP door was lost")
             fault = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -222,7 +222,7 @@ class Middleware:
         return response
 
     def _is_news(self, words: str) -> bool:
-        """Whether the operator was not told this a moment ago; remembers that they are now."""
+        """Whether the operator has not had this notice lately; remember that they have it now."""
         now = asyncio.get_running_loop().time()
         self._noticed = {text: at for text, at in self._noticed.items() if now - at < NOTICE_EVERY}
         return self._noticed.setdefault(words, now) == now

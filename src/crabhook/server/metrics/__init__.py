@@ -1,1 +1,1 @@
-"""The numbers of a server: what is shown, and how it is counted and timed."""
+"""The server's metrics: counters, gauges and timings."""

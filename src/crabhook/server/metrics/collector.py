@@ -1,7 +1,6 @@
-"""What Prometheus reads of a server: numbers alone, nothing that an agent has sent.
+"""The metrics for Prometheus: numbers alone, without any text of an agent.
 
-Importing prometheus_client costs a server's start 20 ms, so nothing imports
-this module unless somebody wants metrics.
+The import of prometheus_client costs 20 ms, so the server imports this module only for `--http`.
 """
 
 import asyncio
@@ -43,14 +42,14 @@ from crabhook.store.interface import Role
 from crabhook.tables import tables
 
 Value: TypeAlias = tuple[Sequence[str], float]
-"""A number, under the values of its labels."""
+"""The values of a sample's labels, and its number."""
 
 _Of = TypeVar("_Of")
 
 
 @dataclass(frozen=True, slots=True)
 class Family(Generic[_Of]):
-    """Numbers of one name; `values` finds them."""
+    """A metric: `values` returns its samples."""
 
     name: str
     values: Callable[[_Of], Iterable[Value]]
@@ -59,7 +58,7 @@ class Family(Generic[_Of]):
 
 
 class Timing(StrEnum):
-    """What is timed, and shown as a histogram."""
+    """The names of the histograms."""
 
     WAIT = "crabhook_wait_seconds"
     RULES = "crabhook_rules_seconds"
@@ -68,7 +67,7 @@ class Timing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A histogram: its name, what it tells, its bounds in seconds, and its labels."""
+    """A histogram; its bounds are seconds."""
 
     name: Timing
     documentation: str
@@ -80,18 +79,18 @@ def _word(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-# The one left out is told to a connection whose request goes on by another.
+# SUPERSEDED ends a connection, not a request: that waits on another connection.
 REASONS = {one: _word(one.name) for one in Refusal if one is not Refusal.SUPERSEDED}
 ORDERS = {kind: _word(kind.name) for kind in OrderKind}
 
 
 def _each(words: Mapping[Any, str], counted: Mapping[Any, float]) -> Iterable[Value]:
-    """Return what was counted of each, 0 of those that never came, under its word."""
+    """Return a sample for each label in `words`, 0 where nothing was counted."""
     return [((word,), counted.get(one, 0)) for one, word in words.items()]
 
 
 def _cards(runner: Runner) -> Iterable[Card]:
-    """Return what waits here; what a standby shows waits at the leader."""
+    """Return the cards that wait here; those of a standby wait at the leader."""
     return () if runner.role is Role.STANDBY else runner.broker.waiting()
 
 
@@ -142,13 +141,13 @@ _SEEN: Mapping[str, Callable[[Runner], Iterable[Value] | float]] = {
 def _families(
     found: Mapping[str, Callable[[_Of], Iterable[Value] | float]], defined: Mapping[str, Any]
 ) -> Sequence[Family[_Of]]:
-    """Return the families of a table of definitions.toml; raises KeyError where the two differ."""
+    """Return the metrics of a table of definitions.toml; raises KeyError where the two differ."""
 
     def values(name: str) -> Callable[[_Of], Iterable[Value]]:
         find = found[name.removeprefix("crabhook_")]
         return lambda of: [((), said)] if isinstance(said := find(of), int | float) else said
 
-    assert len(found) == len(defined)  # noqa: S101 - data of ours, which a test reads
+    assert len(found) == len(defined)  # noqa: S101 - a test reads both tables
     return [Family(name, values(name), **one) for name, one in defined.items()]
 
 
@@ -163,7 +162,7 @@ AT_ONCE, AHEAD = "at-once", "ahead"
 
 
 class Metrics(Collector):
-    """Counts what one runner does, from `watch` on, and writes it down for whoever asks."""
+    """Counts what one runner does, from `watch` on, and writes the exposition."""
 
     CONTENT_TYPE: ClassVar[str] = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -183,19 +182,17 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
 
     def watch(self, runner: Runner) -> None:
-        """Count what the runner does; before `Runner.restore`, and before any port opens."""
+        """Count what the runner does; call it before `Runner.restore` and before a port opens."""
         self.tally.lead_elsewhere()
         self._runner = runner
         runner.witness = self.tally
 
     def exposition(self) -> bytes:
-        """Return everything in Prometheus's text format, CONTENT_TYPE; for the loop's thread."""
+        """Return all metrics in Prometheus's text format; call it in the loop's thread."""
         return generate_latest(self._registry)
 
-    # How long things take.
-
     def timed(self, judge: Judge) -> Judge:
-        """Return the judge, with a clock beside it: one for what is judged ahead in a thread."""
+        """Return the judge, timed: long inputs, judged in a thread, have a label of their own."""
 
         async def judged(event: Event, *, long: bool) -> Ruling | None:
             began = perf_counter()
@@ -208,7 +205,7 @@ class Metrics(Collector):
 
     @asynccontextmanager
     async def keeping_time(self) -> AsyncIterator[None]:
-        """Measure once a second how late the loop comes to what is due."""
+        """Measure once a second how late the loop runs a due task."""
         keeping = asyncio.ensure_future(self._keep_time())
         try:
             yield
@@ -222,10 +219,8 @@ class Metrics(Collector):
             await asyncio.sleep(LOOK_EVERY)
             self._timings[Timing.LOOP_LAG].observe(max(0.0, loop.time() - due))
 
-    # What there is to read.
-
     def collect(self) -> Iterator[Metric]:
-        """Return every family but those of the process."""
+        """Yield every metric except those of the process."""
         for one in COUNTERS:
             counter = CounterMetricFamily(one.name, one.documentation, labels=one.labels)
             yield _filled(counter, one.values(self.tally))

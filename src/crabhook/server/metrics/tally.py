@@ -1,7 +1,7 @@
-"""The count of what becomes of requests: each that is taken in waits, or has ended in one way.
+"""Counts requests: each request taken in either waits, or has ended in exactly one way.
 
-That holds at any moment, whatever connections are lost, cards merge, or servers were killed.
-Names that an agent made up are counted as "other", so that no agent makes labels.
+That is true at any moment, also after lost connections, merged cards and a killed server. Names
+outside our tables are counted as "other", so that no agent can make labels.
 """
 
 import logging
@@ -19,11 +19,11 @@ from crabhook.platforms import PLATFORMS
 _LOG = logging.getLogger(__name__)
 
 OTHER = "other"
-HERE = "here"  # the role of who decides at the server's own terminal
+HERE = "here"  # the role of the operator at the server's own terminal
 
 
 class End(StrEnum):
-    """How a request ended, as it is counted."""
+    """How a request ended."""
 
     DECIDED = "decided"
     OBSERVED = "observed"
@@ -33,21 +33,21 @@ class End(StrEnum):
     AWAY = "away"
     OPERATOR_LEFT = "operator-left"
     NEVER_CAME_BACK = "never-came-back"
-    LED_ELSEWHERE = "led-elsewhere"  # it goes on at the server that leads now
-    UNDECIDED = "undecided"  # no opinion for another reason, such as that there was none before
+    LED_ELSEWHERE = "led-elsewhere"  # it waits on at the server that leads now
+    UNDECIDED = "undecided"  # no opinion, for another reason
 
 
 class TurnedAway(StrEnum):
-    """What a call of a desk elsewhere is refused for, as it is counted."""
+    """Why the server refuses a call of a desk elsewhere."""
 
-    TEAM = "team"  # the team's file cannot be used, so nobody elsewhere may do anything
-    CERTIFICATE = "certificate"  # of no device in the team, or of one that is not any more
-    RIGHTS = "rights"  # the role, the limits or the key
-    ROOM = "room"  # too many calls of one device, or from one address, are open
+    TEAM = "team"  # the team's file cannot be used, so no desk elsewhere may do anything
+    CERTIFICATE = "certificate"  # of no device in the team, or of a removed one
+    RIGHTS = "rights"  # the person's role or scope, or the key, does not allow the call
+    ROOM = "room"  # one device, or one address, has too many open calls
 
 
 class By(StrEnum):
-    """Who decided, as it is counted."""
+    """Which kind of actor decided."""
 
     OPERATOR = "operator"
     RULE = "rule"
@@ -81,7 +81,7 @@ def _end_of(why: actor.EndReason | None) -> End:
 
 
 def labels_of(event: Event) -> tuple[str, str]:
-    """Return the platform and the name an event is counted under."""
+    """Return an event's labels: its platform and its name."""
     if event.platform not in PLATFORMS:
         return OTHER, OTHER
     known = PLATFORMS[event.platform].events
@@ -89,34 +89,34 @@ def labels_of(event: Event) -> tuple[str, str]:
 
 
 class Witness:
-    """One that takes no note of anything; what counts takes its place (`server.metrics.tally`).
+    """Gets all that a server does, and ignores it; a subclass counts.
 
-    What it is told may be hostile, and must not be changed.
+    The arguments may hold hostile text, and must not be changed.
     """
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
     def handled(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
-        """Hear of a fact, in the order they came, and of what will be done about it."""
+        """Take a fact and its effects, in the order of the facts."""
 
     def unread(self, platform: str) -> None:
-        """Hear of a hook's input that nobody could read."""
+        """Take note of a hook's unreadable input."""
 
     def refused(self, refusal: messages.Refusal) -> None:
-        """Hear of a request that was turned away at the door."""
+        """Take note of a refused request."""
 
     def stranger(self) -> None:
-        """Hear of somebody who showed no token, or a wrong one."""
+        """Take note of a client without the token."""
 
     def turned_away(self, why: TurnedAway) -> None:
-        """Hear of a call of a desk elsewhere that was refused."""
+        """Take note of a refused call of a desk elsewhere."""
 
 
 class Tally(Witness):
     """Counts what a runner does, from its first fact on.
 
-    `waited` hears how long each request waited that an operator decided, in seconds.
+    `waited` gets, for each request that an operator decided, the seconds that it waited.
     """
 
     def __init__(self, waited: Callable[[float], object] = lambda _seconds: None) -> None:
@@ -130,52 +130,46 @@ class Tally(Witness):
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
         self.strangers = self.returns = self.restored = 0
-        self._waiting: dict[str, float] = {}  # since when
+        self._waiting: dict[str, float] = {}  # the start of the wait, by request id
 
     def __repr__(self) -> str:
         return f"<Tally in={self.taken_in.total()} waiting={self.waiting} {dict(self.ended)}>"
 
     @property
     def waiting(self) -> int:
-        """How many requests wait, by this count."""
+        """The number of waiting requests."""
         return len(self._waiting)
 
     def lead_elsewhere(self) -> None:
-        """Count what waits as gone on elsewhere: another runner begins with what is on record."""
+        """Count what waits as led elsewhere: the next runner begins with what is on record."""
         for one in tuple(self._waiting):
             self._end(one, End.LED_ELSEWHERE)
 
-    # What a witness hears.
-
     def handled(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
-        """Count a fact and what is done about it."""
+        """Count a fact and its effects."""
         try:
             self._count(fact, effects)
-        except Exception:  # noqa: BLE001 - a fault in counting must not become one of the agents
+        except Exception:  # noqa: BLE001 - a fault in counting must not stop a request
             _LOG.exception("%s was not counted", type(fact).__name__)
 
     def unread(self, platform: str) -> None:
-        """Count an input that nobody could read."""
+        """Count an unreadable input."""
         self.unreadable[platform] += 1
 
     def refused(self, refusal: messages.Refusal) -> None:
-        """Count a request that was turned away."""
+        """Count a refused request."""
         self.refusals[refusal] += 1
 
     def stranger(self) -> None:
-        """Count somebody without the token."""
+        """Count a client without the token."""
         self.strangers += 1
 
     def turned_away(self, why: TurnedAway) -> None:
-        """Count a call of a desk elsewhere that was refused."""
+        """Count a refused call of a desk elsewhere."""
         self.turned_away_for[why] += 1
 
-    # How it is counted.
-
     def _count(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
-        if isinstance(
-            fact, messages.Restored
-        ):  # which ends nothing, though cards are shown half-made
+        if isinstance(fact, messages.Restored):  # it ends nothing, though it shows partial cards
             for one in fact.waiting:
                 self.restored += 1
                 self._take_in(one.request, fact.now - one.waited)
@@ -196,7 +190,7 @@ class Tally(Witness):
                     )
 
     def _arrived(self, fact: messages.Arrived, effects: Sequence[messages.Effect]) -> None:
-        """Take a request in, unless its ticket is known or it is turned away."""
+        """Count a new request, unless its ticket is known or the broker refused it."""
         request = fact.request
         for effect in effects:
             match effect:
@@ -219,7 +213,7 @@ class Tally(Witness):
         self._waiting[request.id] = now
 
     def _answered(self, request_id: str, made: Decided, now: float) -> None:
-        """Count the end of a request that waited; one answered as it came is counted already."""
+        """Count the end of a waiting request; `_arrived` counts one that got its answer at once."""
         if (since := self._waiting.pop(request_id, None)) is None:
             return
         if _BY[type(made.by)] is By.OPERATOR:
@@ -236,7 +230,7 @@ class Tally(Witness):
             self.roles[made.by.role or HERE, made.decision.verdict.value] += 1
 
     def _seen(self, card: Card, before: Card, end: End | None) -> None:
-        """Count the end of whatever was on a card and is not any more, without an answer."""
+        """Count the end of each leg that left a card without an answer."""
         waits = card.state is State.WAITING
         there = {leg.id for leg in card.requests} if waits else set()
         for leg in before.requests:
