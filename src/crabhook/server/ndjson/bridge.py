@@ -1,7 +1,4 @@
-"""The harness bridge: other programs' forwarders ask on a Unix socket, in lines of JSON.
-
-docs/reference/ndjson.md is the protocol.
-"""
+"""The harness bridge: takes requests of other programs' forwarders, as docs/reference/ndjson.md."""
 
 import asyncio
 import logging
@@ -34,11 +31,11 @@ from crabhook.server.unix_socket import SocketFile, peer_of
 
 LONGEST_ID = 256  # characters
 _BLOCKED = 2  # the exit code that blocks
-_QUOTED = 60  # characters of what somebody sent that a message repeats
+_QUOTED = 60  # characters of a client's value that a message repeats
 
 
 class EnvelopeError(CrabhookError):
-    """A line that is no envelope; `request_id` is whose it is, None where that cannot be read."""
+    """A line that is no envelope; `request_id` is the line's, None where it is not readable."""
 
     def __init__(self, what: str, request_id: str | None = None) -> None:
         super().__init__(what)
@@ -47,7 +44,7 @@ class EnvelopeError(CrabhookError):
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """One request: the agent's hook input, and copies that the forwarder made, None if none."""
+    """A request: the hook's input, and the forwarder's copies of two fields, None without."""
 
     request_id: str
     payload: bytes
@@ -55,24 +52,24 @@ class Envelope:
     hook_event_name: Value = None
 
     def differs(self, event: Event) -> str:
-        """Return where the copies contradict the payload, in words; nothing where they do not."""
+        """Say where the copies contradict the payload; return "" where they agree."""
         named = (
             ("hook_event_name", self.hook_event_name, event.name),
             ("session_id", self.session_id, event.session),
         )
-        told = [
+        wrong = [
             f"{key} {quoted(copy)}, its payload {quoted(original)}"
             for key, copy, original in named
             if copy is not None and copy != original
         ]
-        return f"its envelope says {' and '.join(told)}: the payload counts" if told else ""
+        return f"its envelope says {' and '.join(wrong)}: the payload counts" if wrong else ""
 
 
 def read(line: bytes, waiting: Container[str] = ()) -> Envelope:
-    """Return the envelope in a line; raise EnvelopeError, in words for a person, if there is none.
+    """Return the envelope in a line; raises EnvelopeError.
 
-    Fields that are not known, `ts` among them, are not looked at.  `waiting` are the ids
-    of requests that are yet to be answered, and that no other may have.
+    Unknown fields, and `ts`, are ignored. `waiting` are the ids of this connection's waiting
+    requests, which no new request may have.
     """
     try:
         fields = parse_object(line)
@@ -94,15 +91,15 @@ def read(line: bytes, waiting: Container[str] = ()) -> Envelope:
 
 
 def written(request_id: str | None, reply: Reply, ts: int) -> bytes:
-    """Return the line that answers a request; `ts` in milliseconds since 1970."""
+    """Return the line that answers a request; `ts` is milliseconds since 1970."""
     answer: dict[str, Value] = {"request_id": request_id, "ts": ts, "payload": result(reply)}
     return compact(answer).encode("ascii") + b"\n"
 
 
 def result(reply: Reply) -> dict[str, Value]:
-    """Return a reply as the action that the forwarder is to carry out.
+    """Return a reply as the action for the forwarder.
 
-    Beside an action that prints nothing on standard error, `stderr` is a diagnostic.
+    With an action that prints nothing on standard error, `stderr` is a diagnostic.
     """
     body: dict[str, Value] = {"action": "passthrough"}
     if reply.exit_code == _BLOCKED:
@@ -113,18 +110,18 @@ def result(reply: Reply) -> dict[str, Value]:
 
 
 def no_opinion(why: str) -> Reply:
-    """Return the reply to what was not decided, with the reason where people look for it."""
+    """Return the reply to an undecided request, with the reason on standard error."""
     return Reply(stderr=f"crabhook: no opinion: {why}\n")
 
 
 def quoted(value: Value) -> str:
-    """Return a value that somebody sent as JSON, shortened, to be repeated in a message."""
+    """Return a client's value as JSON, shortened for a message."""
     text = compact(value)
     return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}…"
 
 
 class BridgeIntake(AnonymousIntake):
-    """Takes the bridge's requests in; an envelope does not say how long its forwarder waits."""
+    """Takes the bridge's requests in; how long a forwarder waits is unknown."""
 
     def __init__(self, runner: Runner, *, wait: float) -> None:
         super().__init__(runner, wait=wait, named="harness bridge")
@@ -140,11 +137,11 @@ class BridgeIntake(AnonymousIntake):
 _LOG = logging.getLogger(__name__)
 
 LONGEST_LINE = MAX_REQUEST  # bytes
-MOST_FAULTS = 16  # lines that are nobody's, after which a connection is given up
+MOST_FAULTS = 16  # wrong lines without a usable id, after which the connection is closed
 
 
 class Connection:
-    """Follows one connection to its end."""
+    """Serves one connection to its end."""
 
     def __init__(
         self,
@@ -158,29 +155,29 @@ class Connection:
         self._writing = asyncio.Lock()
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._faults = 0
-        # "Drained" is to mean that the kernel has it all, not a buffer of ours.
+        # "Drained" shall mean that the kernel has all bytes.
         writer.transport.set_write_buffer_limits(high=0)
 
     async def follow(self) -> None:
-        """Take in line after line, until the other end closes or cannot be followed any more."""
+        """Take lines in until the client closes or makes too many faults."""
         try:
-            with suppress(ConnectionError):  # the other end is gone
+            with suppress(ConnectionError):  # the client is gone
                 while self._faults < MOST_FAULTS and (line := await self._line()):
                     await self._take(line)
                     async with self._writing:
-                        pass  # who does not read answers is not listened to either
+                        pass  # do not read from a client that does not read our answers
         finally:
             for task in self._waiting.values():
                 task.cancel()
             await self.answered()
-            self._writer.transport.abort()  # what is still in its buffer is half an answer
+            self._writer.transport.abort()  # its buffer holds part of an answer at most
 
     async def answered(self) -> None:
-        """Return when nothing waits on this connection any more."""
+        """Return when no request waits on this connection."""
         await asyncio.gather(*self._waiting.values(), return_exceptions=True)
 
     async def _line(self) -> bytes:
-        """Return the next line with its end; nothing where none comes any more."""
+        """Return the next line with its end; empty bytes after the last."""
         try:
             return await self._reader.readuntil(b"\n")
         except asyncio.IncompleteReadError as error:
@@ -192,7 +189,7 @@ class Connection:
         return b""
 
     async def _take(self, line: bytes) -> None:
-        """Take a line in; its answer is sent as soon as it is known, perhaps at once."""
+        """Take a line in, and send its answer as soon as there is one."""
         if line.isspace():
             return
         try:
@@ -208,7 +205,7 @@ class Connection:
             await self._send(envelope.request_id, no_opinion(str(error)))
         else:
             answer = self._answer(envelope.request_id, pending)
-            if pending.reply.done():  # a rule's, or silence: the next line may have the same id
+            if pending.reply.done():  # send it before the next line, which may have the same id
                 await answer
                 return
             task = asyncio.ensure_future(answer)
@@ -216,7 +213,7 @@ class Connection:
             task.add_done_callback(partial(self._done, envelope.request_id))
 
     async def _refuse(self, why: str, request_id: str | None) -> None:
-        """Tell both sides that a line was not followed; under no id that is yet to be answered."""
+        """Report a wrong line to operator and client, but never under a waiting request's id."""
         whose = None if request_id in self._waiting else request_id
         self._faults += whose is None
         self._intake.complain(why)
@@ -227,10 +224,10 @@ class Connection:
         error = None if task.cancelled() else task.exception()
         if error and not isinstance(error, ConnectionError):
             _LOG.error("a request on the harness bridge was lost", exc_info=error)
-            self._writer.transport.abort()  # so that nobody waits for its answer
+            self._writer.transport.abort()  # so that the client does not wait for the answer
 
     async def _answer(self, request_id: str, pending: PendingCall) -> None:
-        """Send a request's answer when there is one, and note that it was taken."""
+        """Send a request's answer when there is one, and note that the client has it."""
         try:
             reply = await pending.wait()
         except RefusedError as error:
@@ -239,9 +236,9 @@ class Connection:
         self._intake.taken(pending)
 
     async def _send(self, request_id: str | None, reply: Reply) -> None:
-        """Write an answer; raise ConnectionError when the other end does not take it.
+        """Write an answer; raise ConnectionError when the client does not read it.
 
-        One at a time: a slow reader costs one buffer, however much waits for it.
+        Answers are written one at a time, so that a slow client fills one buffer at most.
         """
         async with self._writing:
             self._writer.write(written(request_id, reply, int(time() * 1000)))
@@ -256,7 +253,7 @@ class Connection:
 
 @asynccontextmanager
 async def open_bridge(intake: BridgeIntake, address: str) -> AsyncIterator[Address]:
-    """Serve the bridge on `unix:PATH` while the context lasts; yields that address.
+    """Listen on `unix:PATH` while the context lasts; yields that address.
 
     Raises AddressError or SocketTakenError.
     """
@@ -278,7 +275,7 @@ async def open_bridge(intake: BridgeIntake, address: str) -> AsyncIterator[Addre
 
 def _bound(where: UnixAddress) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
-    before = os.umask(0o177)  # the socket is the owner's alone from its first moment
+    before = os.umask(0o177)  # no other user can ever connect to the socket
     try:
         sock.bind(os.fspath(where.path))
     except BaseException:
@@ -290,14 +287,14 @@ def _bound(where: UnixAddress) -> socket.socket:
 
 
 class Bridge:
-    """The connections that are open."""
+    """The open connections."""
 
     def __init__(self, intake: BridgeIntake) -> None:
         self._intake = intake
         self._open: dict[asyncio.Task[None], Connection] = {}
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Begin to follow a connection, if its user may ask here."""
+        """Serve a new connection, if it is our own user's."""
         peer = peer_of(writer.get_extra_info("socket"))
         if not peer.is_ours:
             self._intake.complain(f"process {peer.pid} of user {peer.uid} was turned away")
@@ -309,7 +306,7 @@ class Bridge:
         task.add_done_callback(self._ended)
 
     async def close(self) -> None:
-        """Let answers under way go out, for GRACE seconds; then end every connection."""
+        """Wait GRACE seconds for answers under way; then end every connection."""
         if not self._open:
             return
         under_way = [asyncio.ensure_future(one.answered()) for one in self._open.values()]

@@ -1,1 +1,1 @@
-"""What a server owes to the service manager that started it: systemd, or its like."""
+"""The server under a service manager such as systemd: its sockets, and its notifications."""

@@ -1,10 +1,9 @@
-"""The permission port behind sockets that a service manager opened; and what it is told.
+"""Serves on sockets that a service manager opened, and sends it notifications.
 
-LISTEN_FDS says how many sockets were handed down, from descriptor 3 on, and LISTEN_PID for
-which process (sd_listen_fds(3)).  gRPC's server can take over none (docs/decisions/0006), so
-connections are carried to a port of its own.  That hides from the port who has connected:
-a TCP connection is carried to TCP alone, where the token counts, and of Unix ones only our
-own user's and root's are.
+LISTEN_FDS is the number of inherited sockets, from descriptor 3 on, and LISTEN_PID their process
+(sd_listen_fds(3)). gRPC's server cannot use inherited sockets (docs/decisions/0007), so a relay
+carries their connections to a port of our own. That port cannot see the client: so a TCP connection
+is carried to TCP alone, where the token is needed, and a Unix one only for our own user and root.
 """
 
 import asyncio
@@ -26,13 +25,13 @@ _SOCKET_VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
 
 
 class InheritedError(CrabhookError):
-    """Something was handed down that we cannot listen on."""
+    """An inherited descriptor on which we cannot listen."""
 
 
 def inherited(environment: MutableMapping[str, str]) -> Sequence[socket.socket]:
-    """Return the sockets that were handed down to us, and take the variables out.
+    """Return the inherited sockets, and remove the variables, so that no child uses them.
 
-    No program of ours inherits them.  Raises InheritedError for what is no listening stream socket.
+    Raises InheritedError for a descriptor that is no listening stream socket.
     """
     pid, count, _ = (environment.pop(name, "") for name in _SOCKET_VARIABLES)
     if pid != str(os.getpid()) or not count.isdecimal():
@@ -61,7 +60,7 @@ def _adopted(descriptor: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> Address:
-    """Return where clients find an inherited socket."""
+    """Return the address of an inherited socket."""
     if listening.family == socket.AF_UNIX:
         name = listening.getsockname()
         path = f"@{os.fsdecode(name[1:])}" if isinstance(name, bytes) else name
@@ -72,15 +71,15 @@ def address_of(listening: socket.socket) -> Address:
 
 _LOG = logging.getLogger(__name__)
 
-_QUEUE_AGAIN = 0.01  # seconds
-_AT_ONCE = 1 << 16  # bytes
+_QUEUE_AGAIN = 0.01  # seconds until the next try at a full queue
+_AT_ONCE = 1 << 16  # bytes of one read
 _ROOT = 0
 
 _Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Relay:
-    """Carries connections until it is closed; on Unix sockets those of `users`, or ours."""
+    """Carries connections until `close`; on Unix sockets only those of `users`."""
 
     def __init__(self, users: Collection[int] | None = None) -> None:
         self.users = (os.getuid(), _ROOT) if users is None else users
@@ -91,9 +90,9 @@ class Relay:
 
     @asynccontextmanager
     async def accepting(self, listening: socket.socket, target: Address) -> AsyncIterator[None]:
-        """Carry what connects to `listening` to `target`, and go on with that after the context.
+        """Carry connections on `listening` to `target`; open ones go on after the context.
 
-        The socket is closed at its end; its other holders still have it.
+        The context's end closes our copy of the socket; the service manager keeps its own.
         """
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -108,12 +107,12 @@ class Relay:
             server.close()
 
     def close(self) -> None:
-        """Cut whatever is still open."""
+        """Cut the open connections."""
         for task in tuple(self._open):
             task.cancel()
 
     async def _follow(self, near: _Streams, target: Address) -> None:
-        """Carry one connection, if its user may ask here, until both its ends are closed."""
+        """Carry one connection until both ends are closed; refuse another user's."""
         sock = near[1].get_extra_info("socket")
         try:
             if sock.family == socket.AF_UNIX and (user := peer_of(sock).uid) not in self.users:
@@ -127,7 +126,7 @@ class Relay:
 
 
 async def _carry(near: _Streams, far: _Streams) -> None:
-    """Carry what each end sends to the other, until one hangs up and the other has it all."""
+    """Carry bytes both ways until one end closes and the other has all of them."""
     ways = (near[0], far[1]), (far[0], near[1])
     pumps = [asyncio.ensure_future(_pump(*way)) for way in ways]
     try:
@@ -142,7 +141,7 @@ async def _carry(near: _Streams, far: _Streams) -> None:
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Send on what comes, no faster than it is taken, until no more comes or is taken."""
+    """Copy from reader to writer, no faster than the writer drains, until either ends."""
     with suppress(OSError):
         while data := await reader.read(_AT_ONCE):
             writer.write(data)
@@ -150,9 +149,9 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def _connected(target: Address) -> _Streams:
-    """Connect; to a Unix socket where too many queue up already, a little later.
+    """Connect; at a Unix socket with a full queue, try again a little later.
 
-    asyncio takes what the kernel says of a full queue for a connection begun.
+    asyncio itself takes the kernel's EAGAIN of a full queue for a connection in progress.
     """
     if isinstance(target, TcpAddress):
         return await asyncio.open_connection(target.host, target.port)
@@ -180,17 +179,17 @@ _LOOPBACK = "127.0.0.1"
 async def open_behind(
     sockets: Sequence[socket.socket], open_port: OpenPort, *, tls: bool
 ) -> AsyncIterator[Sequence[Address]]:
-    """Serve on the sockets while the context lasts; yields where clients find them.
+    """Serve on inherited sockets while the context lasts; yields their addresses.
 
-    `open_port` opens our own port behind them: a socket in a private folder for the Unix ones, a
-    port of the loopback for those of TCP.  Raises InheritedError, or what `open_port` raises.
+    `open_port` opens our own port behind them: a socket in a private folder for Unix sockets, a
+    loopback port for TCP ones. Raises InheritedError, or an error of `open_port`.
     """
-    from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers come here
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers need it
 
     addresses = [address_of(one) for one in sockets]
     _check(addresses, tls=tls)
     relay = Relay()
-    # A folder that we alone can enter, where names of sockets are short enough.
+    # A folder for our user alone, with a path short enough for a socket's name.
     place = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"  # noqa: S108 - the folder in it is ours alone
     with TemporaryDirectory(prefix="crabhook-", dir=place) as folder:
         wanted: list[Address] = [UnixAddress(Path(folder, "s")), TcpAddress(_LOOPBACK, 0)]
@@ -206,7 +205,7 @@ async def open_behind(
             except BaseException:
                 relay.close()
                 raise
-        relay.close()  # only now: gRPC has given the replies that were under way
+        relay.close()  # after the port, which still sends the replies under way
 
 
 def _check(addresses: Sequence[Address], *, tls: bool) -> None:
@@ -223,16 +222,16 @@ def _check(addresses: Sequence[Address], *, tls: bool) -> None:
             )
 
 
-_LOOK_EVERY = 1.0  # seconds between two looks at what there is to say
+_LOOK_EVERY = 1.0  # seconds between two looks at the status
 _NOTIFY_VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 
 
 class ServiceManager:
-    """The program that started us and wants to know how we are: sd_notify(3).
+    """The program that started us and gets our notifications: sd_notify(3).
 
-    `address` is its socket, a path or `@` and an abstract name; empty for none.
-    `watchdog` is after how many seconds of silence it ends us, 0 for never.  A datagram
-    that cannot be sent is lost: agents are served all the same.
+    `address` is its socket, a path or `@` and an abstract name; empty for none. After `watchdog`
+    seconds without a notification it ends us; 0 for never. A datagram that cannot be sent is lost,
+    and the server goes on.
     """
 
     def __init__(self, address: str = "", watchdog: float = 0.0) -> None:
@@ -249,7 +248,7 @@ class ServiceManager:
 
     @classmethod
     def named_in(cls, environment: MutableMapping[str, str]) -> Self:
-        """Return the manager that the variables name, and take them out: they are for us alone."""
+        """Return the manager in the variables, and remove them, so that no child uses them."""
         address, usec, pid = (environment.pop(name, "") for name in _NOTIFY_VARIABLES)
         if address and not address.startswith(("/", "@")):
             _LOG.warning("the service manager is not told: %s is no Unix socket", address)
@@ -258,22 +257,22 @@ class ServiceManager:
         return cls(address, int(usec) / 1e6 if ours and usec.isdecimal() else 0.0)
 
     def ready(self, status: str) -> None:
-        """Say that requests are taken from now on."""
+        """Notify that the server takes requests."""
         self._status = status
         self._send("READY=1", f"STATUS={_one_line(status)}")
 
     def waiting(self, status: str) -> None:
-        """Say that we are about to begin, and for what we wait; it counts for half a minute."""
+        """Ask for half a minute more to start, and say what the server waits for."""
         self._send("EXTEND_TIMEOUT_USEC=30000000", f"STATUS={_one_line(status)}")
 
     def stopping(self, status: str) -> None:
-        """Say that no more requests are taken."""
+        """Notify that the server takes no more requests."""
         self._send("STOPPING=1", f"STATUS={_one_line(status)}")
 
     async def keep_informed(self, status: Callable[[], str]) -> None:
-        """Say how things are when that has changed, and that we live; until cancelled.
+        """Send each new status, and the watchdog's sign of life, until cancelled.
 
-        It runs where requests are served: a server that serves nobody any more is silent.
+        It runs in the loop that serves requests, so a blocked loop sends no sign of life.
         """
         loop = asyncio.get_running_loop()
         half = self.watchdog / 2 or float("inf")
@@ -288,7 +287,7 @@ class ServiceManager:
                 self._send("WATCHDOG=1")
 
     def close(self) -> None:
-        """Say nothing more."""
+        """Send nothing more."""
         if self._sock is not None:
             self._sock.close()
             self._sock = None
