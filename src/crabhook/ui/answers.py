@@ -19,6 +19,7 @@ from crabhook.ui.cards.summary import asked_again, brief
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
 SPARE = 1.0  # seconds that a card has left at least when its answer is sent
+UNCONFIRMED = 0.5  # seconds without an outcome from which the operator sees that it is awaited
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,17 @@ class Answers:
         self._desk, self._say, self._names = desk, say, names
         self._take_back, self._danger_times = take_back, danger_times
         self._held: dict[int, HeldAnswer] = {}
+        self._sent: dict[int, HeldAnswer] = {}  # by card, until the desk tells the outcome
         self._turn = 0
 
     def held(self, number: int) -> HeldAnswer | None:
         """Return the answer to that card which waits to be sent."""
         return self._held.get(number)
+
+    def unconfirmed(self, number: int) -> HeldAnswer | None:
+        """Return the answer to that card which was sent a while ago and has no outcome yet."""
+        sent = self._sent.get(number)
+        return sent if sent is not None and self._desk.now() >= sent.due + UNCONFIRMED else None
 
     @property
     def waiting(self) -> int:
@@ -194,14 +201,22 @@ class Answers:
         if rule is not None and held.then is None:
             where = self._desk.offers(number).where
             then = partial(self._ruled, f"#{number} ALLOWED, and the rule WRITTEN in {where}")
+
+        def settled(outcome: Outcome) -> None:
+            if self._sent.get(number) is held:
+                del self._sent[number]
+            then(outcome)
+
+        self._sent[number] = held
         if rule is None:
-            self._desk.submit(Decide(number, held.seen, decision), then)
+            self._desk.submit(Decide(number, held.seen, decision), settled)
         else:
-            self._desk.submit(AllowWithRule(number, held.seen, rule, decision), then)
+            self._desk.submit(AllowWithRule(number, held.seen, rule, decision), settled)
 
     def _ruled(self, said: str, outcome: Outcome) -> None:
         self._say(outcome.why or said)
 
     def _settled(self, number: int, outcome: Outcome) -> None:
         card = self._desk.card(number) if self._names else None
-        self._say(too_late(outcome, card, self._desk))
+        why = too_late(outcome, card, self._desk)
+        self._say(why if not why or f"#{number}" in why else f"#{number}: {why}")

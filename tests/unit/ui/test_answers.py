@@ -367,6 +367,36 @@ def test_an_answer_that_comes_too_late_is_told_and_changes_nothing() -> None:
     assert "changed nothing" in sitting.text()
 
 
+def test_an_answer_without_an_outcome_is_shown_as_such_and_not_given_a_second_time() -> None:
+    sitting = Sitting(take_back_ms=0)
+    number = sitting.ask()
+    sitting.wait()
+    recorded: Future[bool] = Future()
+    sitting.desk.core.write = lambda *_: recorded
+    sitting.press("a")
+    assert "not confirmed" not in sitting.text()  # most are confirmed in a moment
+    sitting.wait()
+    assert "ALLOW given, not confirmed yet" in sitting.text()
+    sitting.press("d")
+    assert f"#{number} has your answer" in sitting.text()
+    recorded.set_result(True)
+    assert "given, not confirmed" not in sitting.text()
+    assert "ALLOWED" in sitting.text()
+
+
+def test_what_the_desk_refuses_names_the_card() -> None:
+    sitting = Sitting(take_back_ms=0)
+    number = sitting.ask()
+    sitting.wait()
+    recorded: Future[bool] = Future()
+    sitting.desk.core.write = lambda *_: recorded
+    sitting.desk.core.unrecorded = lambda *_: None
+    sitting.press("a")
+    recorded.set_exception(OSError("the storage is gone"))
+    assert f"#{number}: " in sitting.text()
+    assert "the storage is gone" in sitting.text()
+
+
 def test_answers_given_together_are_taken_back_together_and_others_stay() -> None:
     sitting, answers = desk_with(3)
     one, two, three = sitting.desk.waiting()

@@ -38,7 +38,7 @@ MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: 
 """How a level of risk looks, and its mark."""
 _MCP = "mcp__"  # before a server's name and its tool's
 NOTHING_RISKY = "nothing risky found"
-RESTORED = "it has waited since before the server's restart"
+RESTORED = "it came before this server began to serve"
 
 
 class Sentence(NamedTuple):

@@ -99,6 +99,9 @@ class Gate:
                 screen.say(f"#{card.number} is allowed already; u takes it back")
                 return False
             screen.say(screen.answers.take_back(card.number))
+        elif screen.answers.unconfirmed(card.number):
+            screen.say(f"#{card.number} has your answer, and the server has not confirmed it yet")
+            return False
         asks = screen.form is not None and screen.focus.mode is not Mode.REVIEW
         return guard not in _LETS_HAPPEN or asks or self._was_read()
 

@@ -234,7 +234,7 @@ class Painter:
             screen.answers.given(card),
             selected=screen.card is not None and number == screen.card.number,
             armed=armed,
-            held=screen.answers.held(number),
+            held=screen.answers.held(number) or screen.answers.unconfirmed(number),
             marked=number in screen.marks,
             by=by_another(card, screen.desk, self._spell),
         )

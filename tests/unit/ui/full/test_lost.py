@@ -103,7 +103,7 @@ def test_a_card_that_was_taken_up_after_a_restart_says_so() -> None:
         for one in reason_lines(replace(sits.card, restored=True), PAPER)
         if one[0][0] == "noted"
     ]
-    assert line == [("noted", "it has waited since before the server's restart")]
+    assert line == [("noted", "it came before this server began to serve")]
     assert "restart" not in sits.text()
 
 

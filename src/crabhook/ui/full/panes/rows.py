@@ -34,8 +34,8 @@ HELD_BAR = 6  # cells
 class CardRow:
     """A card and its state at this desk.
 
-    `armed`: keys may decide it. `marked`: it will be decided with others. `by`: who decided it at
-    another desk, and when.
+    `armed`: keys may decide it. `held`: the answer that waits to be sent or to be confirmed.
+    `marked`: it will be decided with others. `by`: who decided it at another desk, and when.
     """
 
     card: Card
@@ -85,13 +85,15 @@ class CardRow:
         return "✓" if self.marked else " "
 
     def sending(self, clock: Clock) -> Line:
-        """Return that an answer is about to be sent, and how soon; nothing where none is."""
+        """Return that an answer will be sent, and how soon, or was sent and is not confirmed."""
         if self.held is None:
             return []
         held = self.held
-        left = f"in {held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
         done = to_be_said(held.card.event, held.decision)
         rule = " + RULE" if held.rule is not None else ""
+        if held.due <= clock.now:
+            return [("held", f"{done}{rule} given, not confirmed yet")]
+        left = f"in {held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
         return [("held", f"{done}{rule} {left} u takes it back")]
 
 
