@@ -44,7 +44,12 @@ _WRAPPERS = {  # by a program's name, or by that and its subcommand
 }
 # Programs that run what their words or their input say.
 RUNNERS = SHELLS | {name for name, *more in _WRAPPERS if not more} | listed("running", "runners")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
+# Variables that tell a program what to run.
+NAMES_A_PROGRAM = re.compile(
+    r"GIT_.*|(?:.*_)?(?:EDITOR|PAGER|VISUAL|BROWSER|SHELL|COMMAND|DIFF|RSH|SSH|ASKPASS|LESSOPEN|LESSCLOSE)"
+    r"|MANPAGER|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND"
+)
 _OPTION = re.compile(r"[-+]+[\w-]*")
 _VALUED = re.compile(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
 _DASH_C = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
@@ -58,6 +63,9 @@ def inner(argv: Argv) -> Inner:
     for words in (1, 2) if len(argv) > 2 else (1,):
         if wrapper := _WRAPPERS.get((name, *argv[1:words])):
             commands += _rest(argv[words:], wrapper)
+            scripts += [
+                script for word in argv[words:] if wrapper.assigns for script in assigned(word)
+            ]
     if read := _SPECIAL.get(name):
         special = read(argv)
         commands += special.commands
@@ -69,6 +77,14 @@ def inner(argv: Argv) -> Inner:
     if name in ("source", "."):
         commands.append(argv[1:])
     return Inner(tuple(rest for rest in commands if rest), tuple(scripts))
+
+
+def assigned(assignment: str) -> tuple[str, ...]:
+    """Return the script that `NAME=value` before a command tells it to run; none if it does not."""
+    match = _ASSIGNMENT.match(assignment)
+    if match is None or not NAMES_A_PROGRAM.fullmatch(match[1]):
+        return ()
+    return (assignment[match.end() :].lstrip("|- "),)  # `LESSOPEN='|program %s'`
 
 
 def reads_script(argv: Argv) -> bool:
@@ -142,12 +158,12 @@ _SPLIT = re.compile(r"--split-string=|-[a-zA-Z0]*S")
 
 
 def _env(argv: Argv) -> Inner:
-    texts = []
+    texts = []  # words of `env` in their turn: `env -S'-iSrm'`
     for at, word in enumerate(argv[1:], 1):
         if word in {"-S", "--split-string"}:
-            texts.append(" ".join(argv[at + 1 :]))
+            texts.append(" ".join(["env", *argv[at + 1 :]]))
         elif split := _SPLIT.match(word):
-            texts.append(" ".join([word[split.end() :], *argv[at + 1 :]]))
+            texts.append(" ".join(["env", word[split.end() :], *argv[at + 1 :]]))
     return Inner(scripts=tuple(texts))
 
 

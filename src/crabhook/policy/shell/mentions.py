@@ -140,6 +140,7 @@ _TOKEN = re.compile(r"[^\w.+/-]+")
 _ATTACHED = re.compile(r"-[A-Za-z](?=.)")
 _STANDS_IN = re.compile(r"(?<=\{)\w+:?[-+=?]")  # before the word in `${x:-word}`
 _QUOTES = re.compile(r"[\\'\"]")
+_EMPTY = re.compile(r"\$(?:[0-9@*]|\{\w*\})")  # what may be nothing beside a name: `$1rm`
 _RUN_BY_SED = re.compile(r"^[0-9+]*e")
 _MOST = 8000
 
@@ -237,7 +238,8 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
     """Yield possible program names in the texts, with and without quotes."""
     count = 0
     for text in texts:
-        for spelled in {text, _QUOTES.sub("", text)}:
+        bare = _QUOTES.sub("", text)
+        for spelled in {text, bare, _EMPTY.sub("", bare)}:
             for token in _TOKEN.split(_STANDS_IN.sub(" ", spelled)):
                 count += 1
                 if count > _MOST:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile
 from posixpath import basename
 
-from crabhook.policy.shell.hidden import Argv, inner, reads_script
+from crabhook.policy.shell.hidden import Argv, assigned, inner, reads_script
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.read import MAX_BYTES, read_script
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
@@ -92,6 +92,8 @@ class _Search:
                 self.troubles.append("more hides in it than is looked at")
                 return
             command, depth = self._todo.popleft()
+            for one in command.assignments if depth < MAX_DEPTH else ():
+                self._look_into(assigned(f"{one.name}={one.value.text}"), depth + 1)
             for argv in spellings(command):
                 if depth < MAX_DEPTH and tuple(argv) not in self._seen:
                     self._seen.add(tuple(argv))
@@ -105,7 +107,10 @@ class _Search:
     def _look_behind(self, argv: Argv, depth: int) -> None:
         behind = inner(argv)
         self.take(map(hidden_command, behind.commands), depth=depth)
-        for text in behind.scripts:
+        self._look_into(behind.scripts, depth)
+
+    def _look_into(self, scripts: Iterable[str], depth: int) -> None:
+        for text in scripts:
             if self._bytes > MAX_HIDDEN_BYTES:
                 return
             if text in self._read:

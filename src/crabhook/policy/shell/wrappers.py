@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from posixpath import basename
 
-from crabhook.policy.shell.hidden import RUNNERS
+from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import Assignment, Command, Word
 
@@ -112,16 +112,9 @@ def _is_told_what_to_run(words: Sequence[Word]) -> bool:
     )
 
 
-# Variables that tell a program what to run.
-_NAMES_A_PROGRAM = re.compile(
-    r"GIT_.*|(?:.*_)?(?:EDITOR|PAGER|VISUAL|BROWSER|SHELL|COMMAND|DIFF|RSH|SSH|ASKPASS|LESSOPEN|LESSCLOSE)"
-    r"|MANPAGER|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND"
-)
-
-
 def names_the_unknown(assignment: Assignment) -> bool:
     """Whether a variable tells a program to run something unknown until the line runs."""
-    return not assignment.value.fixed and bool(_NAMES_A_PROGRAM.fullmatch(assignment.name))
+    return not assignment.value.fixed and bool(NAMES_A_PROGRAM.fullmatch(assignment.name))
 
 
 _XARGS_VALUED = re.compile(r"-[adEILnPs]|--[a-z-]+")

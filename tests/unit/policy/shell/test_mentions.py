@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.policy.law import bash, denying, verdict
+from tests.unit.policy.law import OPEN, bash, denying, verdict
 
 PUT_TOGETHER = [
     "env printf '\\x72m y' | sh",
@@ -104,6 +104,12 @@ DENIED = [
     "docker run x rm y",
     "vim -c '!rm y'",
     "unknown-program rm y",
+    "unknown-program 'r${x}m y'",
+    "env -S'-iSrm y'",
+    "PS4='$($1rm y)' bash -xc ls",
+    "env PS4='$($1rm y)' bash -xc ls",
+    "GIT_PAGER='r$1m y' git log",
+    "LESSOPEN='|r\\m %s' less a",
 ]
 """The name stands there as a word."""
 
@@ -167,3 +173,9 @@ def test_a_denied_subcommand_is_found_wherever_it_could_run(line: str) -> None:
 )  # fmt: skip
 def test_a_denied_programs_name_as_plain_data_is_allowed(line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(line)) == "allow"
+
+
+@pytest.mark.parametrize("line", ["PS4='$(/bin/r?)' bash -xc ls", "env PS4='$(r$x m)' bash -xc ls", "GIT_PAGER='$x y' git log"])  # fmt: skip
+def test_a_variable_that_names_a_program_is_read_as_one(line: str) -> None:
+    assert verdict(denying("Bash(rm *)"), bash(line)) == OPEN
+    assert verdict(denying("Bash(rm *)"), bash("PS4='+ ' GIT_PAGER=cat bash -xc ls")) == "allow"
