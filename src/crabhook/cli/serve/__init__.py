@@ -1,4 +1,4 @@
-"""`crabhook serve`: what composes a server, which desk it opens, and its log."""
+"""`crabhook serve`: composes a server, opens its desk, and writes its log."""
 
 from crabhook.cli.serve.command import add_arguments, run
 

@@ -37,7 +37,7 @@ OWN_DESKS = f"127.0.0.1:{DESK_PORT}"
 
 
 class Admitted(NamedTuple):
-    """Who may come in beyond the Unix socket, and what TLS they are shown."""
+    """The tokens and the team that are admitted over TCP, and the server's TLS."""
 
     tokens: Tokens
     team: "TeamReader | None"
@@ -45,7 +45,7 @@ class Admitted(NamedTuple):
 
 
 def team_here() -> "TeamReader | None":
-    """Return the team, if there is one; raises TeamError for one that cannot be used."""
+    """Return the team, if there is one.  Raises TeamError for an unusable one."""
     folder = Folder(config.team_folder())
     if not folder.exists:
         return None
@@ -55,9 +55,9 @@ def team_here() -> "TeamReader | None":
 
 
 def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
-    """Return the team, where desks or machines of one may come in; raises TeamError.
+    """Return the team, where its desks or machines may connect.  Raises TeamError.
 
-    Where nobody asked for that, a team that cannot be used does not keep agents from being served.
+    Where the settings do not ask for a team, an unusable one is logged, and hooks are served.
     """
     if not (needed or settings.operators) and settings.headless:
         return None
@@ -74,9 +74,9 @@ def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
 
 
 def advertised(settings: Settings, places: Sequence[Address], admitted: Admitted) -> Leader:
-    """Return where clients reach this server, as it says where it leads others.
+    """Return this server's name and addresses for clients of other servers, while it leads.
 
-    Unsaid that is where it listens, unless nobody can tell by that where it is found.
+    Without a setting, an address is the one it listens on, unless that is 0.0.0.0 or ::.
     """
     hooks = [one for one in places if isinstance(one, TcpAddress)]
     desks = [parse_address(settings.operators or OWN_DESKS)] if admitted.team else []
@@ -103,12 +103,12 @@ async def open_to_desks(
     team: "TeamReader | None",
     switches: list[Switch] | None = None,
 ) -> AsyncIterator[Sequence[str]]:
-    """Open the listener for desks of the team; yields its address in words.
+    """Open the listener for the team's desks; yields its address in words.
 
-    `switches` gets the function that leads that listener to another runner.
-    Where there is a team, they can attach on this machine without being asked for: so that its
-    people can say that they are away, or decide, in any terminal.  If that place is taken, it is
-    said, and agents are served all the same.  Raises PortError for a place that was asked for.
+    `switches` gets the function that leads the listener to another runner. A server with a team
+    listens for desks on this machine without a setting, so that its people can decide or say that
+    they are away in any terminal. If that port is taken, the server says so and serves hooks all
+    the same. Raises PortError for an address in the settings.
     """
     if team is None and settings.operators:
         raise PortError(f"--operators is for desks of a team: {_team_by(settings)}")
@@ -139,7 +139,7 @@ async def open_to_desks(
 
 @asynccontextmanager
 async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[None]:
-    """Have the desk told, and recorded, who comes into the team and goes, and what spoils it."""
+    """Show and record each change of the team, and each fault of its file."""
     if team is None:
         yield
         return
@@ -157,7 +157,7 @@ async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[No
 
 @asynccontextmanager
 async def beside(*works: Coroutine[object, object, object]) -> AsyncIterator[None]:
-    """Do all this while the context lasts."""
+    """Run the coroutines while the context lasts."""
     tasks = [asyncio.ensure_future(one) for one in works]
     try:
         yield
@@ -167,9 +167,9 @@ async def beside(*works: Coroutine[object, object, object]) -> AsyncIterator[Non
 
 
 def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
-    """Return what TLS is to show; where it is needed and not said, the team's own certificate.
+    """Return the server's TLS; without a setting, and where TLS is needed, the team's own.
 
-    `places` are where hooks come to, those of a service manager's sockets among them.
+    `places` are the addresses for hooks, also those of inherited sockets. Raises PortError.
     """
     if settings.tls_cert is None and settings.tls_key is None:
         here = [*places, *([parse_address(settings.http)] if settings.http else [])]
@@ -191,7 +191,7 @@ def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
 
 
 def _team_by(settings: Settings) -> str:
-    """Say how this machine comes to a team."""
+    """Say which command gives this machine a team."""
     founds = "`crabhook team init` founds one"
     if not settings.shared:
         return founds
@@ -199,7 +199,7 @@ def _team_by(settings: Settings) -> str:
 
 
 class Listeners:
-    """All that a server listens on; they stay open while `switch_to` leads to another runner."""
+    """A server's listeners; they stay open while `switch_to` leads to another runner."""
 
     def __init__(
         self, runner: Runner, metrics: "Metrics | None", admitted: Admitted, settings: Settings
@@ -213,17 +213,17 @@ class Listeners:
         return f"<Listeners to {self.runner!r}>"
 
     def switch_to(self, runner: Runner) -> None:
-        """Lead all that comes from now on to this runner."""
+        """Lead all listeners to this runner from now on."""
         self.runner = runner
         for one in self._switches:
             one(runner)
 
     def warn(self, text: str, *, alarm: bool = True) -> None:
-        """Have the runner of now say that something was done to the server itself."""
+        """Show and record an incident of the server itself."""
         self.runner.warn(text, alarm=alarm)
 
     def status(self, bound: Sequence[object]) -> Status:
-        """Return how the server is now, which listens at `bound`."""
+        """Return the server's status; it listens at `bound`."""
         runner, where = self.runner, tuple(map(str, bound))
         pace = runner.pace()
         return Status(
@@ -243,7 +243,7 @@ class Listeners:
     def port(
         self, places: Sequence[socket.socket] | Sequence[Address]
     ) -> AbstractAsyncContextManager[Sequence[Address]]:
-        """Return the port on our own addresses, or behind the sockets we were given."""
+        """Return the gRPC port, on our own addresses or behind inherited sockets."""
         tls = self._admitted.tls
         health = HealthPort(self._health, tokens=self._admitted.tokens)
         open_own = partial(open_port, self._permission, tls=tls, health=health)
@@ -257,7 +257,7 @@ class Listeners:
     async def opened(
         self, port: AbstractAsyncContextManager[Sequence[Address]]
     ) -> AsyncIterator[Sequence[object]]:
-        """Open the port, and the harness bridge and the HTTP door beside it, where wanted."""
+        """Open the port, and the listeners that the settings ask for; yields their addresses."""
         settings, admitted, metrics = self._settings, self._admitted, self._metrics
         async with AsyncExitStack() as opened:
             bound: list[object] = [*await opened.enter_async_context(port)]
@@ -286,7 +286,7 @@ class Listeners:
 
 
 def bounds_of(settings: Settings) -> Limits:
-    """Return how much may wait at once."""
+    """Return the bounds of what may wait at once."""
     return Limits(
         settings.max_waiting,
         int(settings.max_waiting_megabytes * 1_000_000),

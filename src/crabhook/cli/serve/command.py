@@ -22,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until told to end; return 0, or 2 when it could not begin."""
+    """Serve until the operator or a signal ends it; return 0, or 2 if it could not begin."""
     try:
         settings = _settings(arguments)
         form, level = settings.log_format, settings.log_level
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
         with logging_to(log_file(settings), form=form, level=level):
             asyncio.run(_serve(settings))
     except asyncio.CancelledError:
-        return 0  # a signal ended it while it waited for its record
+        return 0  # a signal came while the server waited for its record
     except CrabhookError as error:
         print(f"crabhook: {error}", file=sys.stderr)  # noqa: T201 - the command's own output
         return CANNOT_BEGIN
@@ -47,8 +47,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
             "--headless lets rules alone decide; --no-desk waits for desks: not both"
         )
     if arguments.otherwise is not None and not (settings.headless or settings.no_desk):
-        told = "what the rules leave open where nobody is at a desk"
-        raise SettingsError(f"--otherwise says what --headless and --no-desk do with {told}")
+        left = "what the rules leave open where nobody is at a desk"
+        raise SettingsError(f"--otherwise says what --headless and --no-desk do with {left}")
     if arguments.http_name and settings.http is None:
         raise SettingsError("--http-name is a name of the HTTP door, which --http opens")
     if not takes_a_screen():
@@ -57,7 +57,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 async def _serve(settings: Settings) -> None:
-    """Serve until told to end.  Raises a CrabhookError where it could not begin, or go on."""
+    """Serve until the end.  Raises CrabhookError where the server cannot begin or go on."""
     manager, sockets = ServiceManager.named_in(os.environ), inherited(os.environ)
     addresses = [address_of(one) for one in sockets] or own_addresses(settings.listen)
     if sockets and settings.listen:

@@ -1,9 +1,9 @@
-"""Which desk `crabhook serve` opens: a full screen, plain lines, or one where nobody sits.
+"""Opens the desk of `crabhook serve`: a full screen, plain lines, or a headless desk.
 
-Where nobody sits, decisions are logged.  A log is read by more people than a desk, so
-secrets are taken out of what a call was for, as they are out of the record.
+A headless desk logs its decisions. More people read a log than a desk, so secrets are redacted in
+a call's summary, as in the record.
 
-A standby shows desks that look on the cards of the leader, as the record tells them.
+At a standby, desks see the leader's cards, as the record has them.
 """
 
 import asyncio
@@ -53,19 +53,19 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("crabhook.decisions")
 _LOOKING_ON = logging.getLogger(__name__)
 
-MOST_TODAY = 20_000  # decisions of one day that are counted
+MOST_TODAY = 20_000  # the most decisions of a day that are counted
 TAKE_BACK_MS = 2000
-SHORT = 160  # characters shown of what a call was for
+SHORT = 160  # characters of a call's summary in the log
 
 
 def keep_log(runner: Runner) -> None:
-    """Log every decision from now on, the desk's own news, and at debug what went by."""
-    from crabhook.store.redact import Redactor  # noqa: PLC0415 - only this desk logs
+    """Log each decision from now on, the server's own news, and observed events at debug."""
+    from crabhook.store.redact import Redactor  # noqa: PLC0415 - only a headless desk logs
 
     redactor = Redactor(secrets.token_bytes(16))
 
     def log(event: Event, decided: Decided) -> None:
-        from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks bring it
+        from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks import it first
 
         subject = redactor.text(summary(event, spell=str))
         about = fields(
@@ -86,9 +86,9 @@ def keep_log(runner: Runner) -> None:
 
 def _log_news(news: News) -> None:
     if not isinstance(news, FeedEntry) or news.number is not None:
-        return  # a card here is decided as soon as it has come
+        return  # a card is logged when it is decided
     event = news.event
-    unread = event.name == "?"  # an input that nobody could read has no name
+    unread = event.name == "?"  # the event of an unreadable input
     if not event.platform or unread:
         _LOG.warning("%s", news.text)
     elif not news.text:
@@ -98,9 +98,9 @@ def _log_news(news: News) -> None:
 async def open_desk(
     runner: Runner, settings: Settings, where: str, release: Callable[[], None]
 ) -> None:
-    """Open the desk that the settings ask for; return when the operator leaves it.
+    """Open the desk of the settings; return when the operator leaves it.
 
-    `where` is the address to show; `release` lets go what still waits then.
+    `where` is the address to show; `release` ends what still waits then.
     """
     if settings.headless:
         keep_log(runner)
@@ -123,7 +123,7 @@ async def _plain(
 ) -> None:
     desk, a_person = runner.desk(OWNER), takes_a_person()
     write = standard_writer(words=a_person)
-    with suppress(OSError):  # nobody reads: the desk finds out as well
+    with suppress(OSError):  # nobody reads it; the desk notices that too
         await write(f"· listening on {where}")
     from crabhook.ui.plain import desk as plain  # noqa: PLC0415 - hooks can connect meanwhile
     from crabhook.ui.plain.person import Detail  # noqa: PLC0415
@@ -139,7 +139,7 @@ async def _plain(
 
 
 async def counted(runner: Runner, settings: Settings) -> "Tally":
-    """Have all decisions counted from now on, and those of today before, for every desk."""
+    """Count all decisions of today, earlier ones from the record, for every desk."""
     from crabhook.ui.tally import Tally  # noqa: PLC0415 - hooks can connect meanwhile
 
     tally = Tally()
@@ -150,12 +150,12 @@ async def counted(runner: Runner, settings: Settings) -> "Tally":
 
 
 def count_today(tally: "Tally", place: Place) -> None:
-    """Count what the record tells was decided since midnight."""
+    """Count the recorded decisions since midnight."""
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     today = Query(since=iso(midnight.timestamp()), kinds=(Kind.DECIDED.value,), last=MOST_TODAY)
     with suppress(CrabhookError), open_history(place) as history:
         for record in history.find(today):
-            with suppress(ValueError):  # a verdict of another version's
+            with suppress(ValueError):  # a verdict of another version
                 told = record.told()
                 made = Decision(Verdict(record.verdict))
                 if "edited" in told:
@@ -166,7 +166,7 @@ def count_today(tally: "Tally", place: Place) -> None:
 
 
 async def _full(runner: Runner, settings: Settings, where: str) -> None:
-    from crabhook.ui.full import app  # noqa: PLC0415 - the other desks need none of these
+    from crabhook.ui.full import app  # noqa: PLC0415 - the other desks do not need it
 
     tally = await counted(runner, settings)
     waiting = await app.run(runner.desk(OWNER), options=chosen(settings), title=where)
@@ -175,7 +175,7 @@ async def _full(runner: Runner, settings: Settings, where: str) -> None:
 
 
 def chosen(settings: Settings) -> "DeskOptions":
-    """Return what an operator has chosen for the full screen."""
+    """Return the operator's options for the full screen."""
     from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
     from crabhook.ui.text.style import (  # noqa: PLC0415 - as above
         Theme,
@@ -201,7 +201,7 @@ def chosen(settings: Settings) -> "DeskOptions":
 
 
 def unhooked() -> tuple[str, ...]:
-    """Return the agents whose user's own settings run no hook of ours, as far as can be read."""
+    """Return the agents whose readable user settings have no hook of ours."""
     from crabhook.install.entries import count  # noqa: PLC0415 - only the full screen says so
     from crabhook.install.settings_file import read  # noqa: PLC0415 - likewise
     from crabhook.platforms.installation import Scope  # noqa: PLC0415 - likewise
@@ -215,22 +215,22 @@ def unhooked() -> tuple[str, ...]:
     return tuple(sorted(name for name, agent in PLATFORMS.items() if not hooked(agent)))
 
 
-LOOK_EVERY = 1.0  # seconds between two looks at the record that no bell has asked for
-TOGETHER = 32  # records shown before those who watch have a turn
+LOOK_EVERY = 1.0  # seconds between two looks at the record without a notification
+TOGETHER = 32  # records shown before the desks' own tasks run
 _UNREAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
 class Follower:
-    """Shows on one runner what another server has on record in the database at `url`.
+    """Shows a standby's runner what the leader has on record in the database at `url`.
 
-    `pace` has how far it is behind.  The runner's own broker decides nothing of what it is shown.
+    The runner's own broker decides nothing about these cards.
     """
 
     def __init__(self, runner: Runner, url: str) -> None:
         self._runner, self._url = runner, url
         self._trouble = self._deaf = self._older = ""
         self._looked = runner.now()
-        self._steering: object = None  # what was shown last of orders and notes, as on record
+        self._steering: object = None  # the orders and notes shown last, as on record
         runner.faults.append(self._said)
 
     def __repr__(self) -> str:
@@ -238,12 +238,12 @@ class Follower:
 
     @property
     def pace(self) -> Pace:
-        """Return how long ago all of the record was known here."""
+        """The lag: how long ago all of the record was known here."""
         leader = self._runner.leader
         return Pace(lag=max(0.0, self._runner.now() - self._looked), epoch=leader.epoch)
 
     def _said(self) -> str:
-        """Say on the desks what this server is, and what is wrong."""
+        """Say that this server stands by, who leads, and what is wrong."""
         leader = self._runner.leader
         who = f"{leader.name} leads" if leader.name else "nobody is known to lead"
         where = f", desks decide at {leader.desks}" if leader.desks else ""
@@ -280,14 +280,14 @@ class Follower:
         self._deaf, self._older = tail.deaf, tail.older
 
     async def _show(self, seen: "Seen") -> None:
-        """Show each step in the order of the record; then what waits, or does not, without one."""
+        """Show the records in order; then waiting requests, or ended ones, without a record."""
         runner = self._runner
         runner.leader = seen.leader
         known = [one for one in seen.new if one.platform in PLATFORMS]
         waits = {(one.card, one.request_id): await self._leg(one) for one in known}
         for place, record in enumerate(seen.told):
             if place % TOGETHER == TOGETHER - 1 and not seen.anew:
-                await asyncio.sleep(0)  # let those who watch read on
+                await asyncio.sleep(0)  # let the desks' tasks run
             try:
                 self._step(record, waits)
             except (*_UNREAD, CrabhookError) as error:
@@ -301,7 +301,7 @@ class Follower:
             runner.tell_anew()
 
     def _steer(self, seen: "Seen") -> None:
-        """Show the orders that stand, and the notes that wait."""
+        """Show the standing orders and the waiting notes."""
         steering, now, at = (seen.halts, seen.orders), self._runner.now(), wall()
         if seen.halts is None or steering == self._steering:
             return
@@ -314,14 +314,14 @@ class Follower:
             _LOOKING_ON.warning("the standing orders on record cannot be shown: %s", error)
 
     def _step(self, record: Record, waits: dict[tuple[int, str], RestoredRequest]) -> None:
-        """Show what a record tells of a card; what waits by now is taken out of `waits`."""
+        """Show a record's change of a card; remove a request that it shows from `waits`."""
         number, now = record.card or 0, self._runner.now()
         card, leg = self._runner.broker.card(number), (number, record.request_id)
         if record.platform not in PLATFORMS or (card and card.state is not State.WAITING):
             return
         others = tuple(one for one in card.requests if one.id != record.request_id) if card else ()
         if record.kind == Kind.ASKED:
-            if card is None or others == card.requests:  # or it is there already
+            if card is None or others == card.requests:  # else it is shown already
                 asked = waits.pop(leg, None) or asked_again(record, now, wall())
                 self._runner.handle(Mirrored((asked,), (), now))
         elif record.kind != Kind.LEFT:
@@ -337,7 +337,7 @@ class Follower:
         return RestoredRequest(kept.card, request, kept.waited(now), risk=risk)
 
     def _left(self, gone: Mapping[str, int]) -> Iterator[Card]:
-        """Yield the cards that legs have left by no record, as they are without them."""
+        """Yield the cards of legs that left without a record, as they are now."""
         for number in sorted(set(gone.values())):
             card = self._runner.broker.card(number)
             if card is None or card.state is not State.WAITING:

@@ -1,8 +1,8 @@
 """The server's log: lines of text or of JSON, on standard error or in a file.
 
-What an agent sent may be part of any line.  In text it is made safe for a terminal and
-never begins a line; JSON is ASCII, one object a line.  A thread writes, since the reader
-may be slow, stuck or gone, and nobody waits for it.
+An agent's text may be part of any line. In text lines it is made safe for a terminal and never
+begins a line; JSON is ASCII, one object a line. A thread writes, so that the server never waits for
+a slow reader.
 """
 
 import json
@@ -21,12 +21,12 @@ from crabhook.config import Settings, state_folder
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.text.safe import safe, safe_lines
 
-BACKLOG = 10_000  # lines kept for a reader who has stopped reading
-LAST_LINES = 1.0  # seconds that a reader has at the end to take the last lines
+BACKLOG = 10_000  # lines kept for a reader that does not read
+LAST_LINES = 1.0  # seconds at the end for the reader to take the last lines
 
 
 class LogWriter(logging.Handler):
-    """Writes lines to a file descriptor; None for nowhere.  It leaves the descriptor open."""
+    """Writes lines to a file descriptor, or nowhere for None, and leaves it open."""
 
     def __init__(self, target: int | None) -> None:
         super().__init__()
@@ -37,22 +37,22 @@ class LogWriter(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Have the record written; when too many wait already, only count it."""
-        self._say_what_is_lost()
+        """Queue the line for the thread; count it as lost where the queue is full."""
+        self._report_lost()
         try:
             self._lines.put_nowait(self.format(record))
-        except Exception:  # noqa: BLE001 - no room, or no such line: no fault of its caller's
+        except Exception:  # noqa: BLE001 - no room, or a faulty line: its caller goes on
             self._lost += 1
 
     def close(self) -> None:
-        """Write what there is, as far as somebody reads it, and no more after that."""
-        self._say_what_is_lost()
+        """Give the thread LAST_LINES to write the rest, and end it."""
+        self._report_lost()
         with suppress(queue.Full):
             self._lines.put(None, timeout=LAST_LINES)
             self._thread.join(LAST_LINES)
         super().close()
 
-    def _say_what_is_lost(self) -> None:
+    def _report_lost(self) -> None:
         if not self._lost or self._lines.qsize() >= BACKLOG // 2:
             return
         said, self._lost = f"{self._lost} lines of the log were lost here", 0
@@ -72,7 +72,7 @@ def _write(target: int, text: bytes) -> None:
     while rest:
         try:
             rest = rest[os.write(target, rest) :]
-        except BlockingIOError:  # another process that shares the file set it not to block
+        except BlockingIOError:  # another process made the shared file non-blocking
             select.select([], [target], [])
 
 
@@ -80,14 +80,14 @@ _LOG = logging.getLogger(__name__)
 
 LEVELS = {name.lower(): getattr(logging, name) for name in ("DEBUG", "INFO", "WARNING", "ERROR")}
 FAILED, CANNOT_BEGIN = 1, 2
-"""Exit codes: a fault of ours, and what was asked for cannot be done."""
+"""Exit codes: a fault of ours, and a server that cannot begin."""
 
 _CONTINUED = "    | "
 _SIMPLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+,-"
 
 
 def fields(**about: object) -> dict[str, object]:
-    """Return what a line says beside its words, as a logger's `extra`, without what is empty."""
+    """Return a line's fields as a logger's `extra`, without empty ones."""
     return {"fields": {name: value for name, value in about.items() if value not in ("", None)}}
 
 
@@ -102,10 +102,10 @@ def _fields_of(record: logging.LogRecord) -> Mapping[str, object]:
 
 
 class TextLines(logging.Formatter):
-    """`TIME LEVEL WORDS name=value …`; lines that go on are marked."""
+    """`TIME LEVEL WORDS name=value …`; continued lines are marked."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as a line of text, and its traceback as marked lines below."""
+        """Return the record as a line of text, with its traceback in marked lines below."""
         beside = [f"{name}={_value(value)}" for name, value in _fields_of(record).items()]
         words = " ".join([safe(record.getMessage()), *beside])
         line = f"{_when(record)} {record.levelname.lower()} {words}"
@@ -123,7 +123,7 @@ def _value(value: object) -> str:
 
 
 class JsonLines(logging.Formatter):
-    """Writes each line as a JSON object: time, level, logger, text, and further fields."""
+    """Each line is a JSON object: time, level, logger, text, and further fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as a line of JSON."""
@@ -143,9 +143,8 @@ class JsonLines(logging.Formatter):
 def logging_to(file: Path | None, *, form: str, level: str) -> Iterator[None]:
     """Write the log to a file, or to standard error, while the context lasts.
 
-    A reader that does not keep up loses lines, and the log then says how many; agents never wait
-    for the log.  The error that ends the server is logged as well, where no person reads it on the
-    terminal.
+    A slow reader loses lines, and the log says how many. The error that ends the server is logged
+    too, where no person reads it on a terminal.
     """
     with ExitStack() as opened:
         target = opened.enter_context(file.open("ab", buffering=0)) if file else sys.stderr
@@ -161,7 +160,7 @@ def logging_to(file: Path | None, *, form: str, level: str) -> Iterator[None]:
             yield
         except CrabhookError as error:
             if file or form == "text":
-                raise  # a person reads it
+                raise  # the command prints it for a person
             _LOG.critical("%s", error)
             raise SystemExit(CANNOT_BEGIN) from None
         except Exception:
@@ -172,12 +171,12 @@ def logging_to(file: Path | None, *, form: str, level: str) -> Iterator[None]:
 
 
 def has_no_desk(settings: Settings) -> bool:
-    """Whether no screen is opened on the server's own terminal."""
+    """Whether the server opens no screen on its own terminal."""
     return settings.headless or settings.no_desk
 
 
 def log_file(settings: Settings) -> Path | None:
-    """Return where the log goes beside the full screen, which its lines would tear."""
+    """Return the log's file beside a full screen, else None: lines would tear the screen."""
     if settings.plain or has_no_desk(settings):
         return None
     folder = state_folder()

@@ -1,11 +1,10 @@
-"""Other programs' hooks that may change a call after the operator has decided on it.
+"""Finds other programs' hooks that may change a call after the operator's decision.
 
-A card says so in red: when two hooks rewrite a call, the rewriting of the hook that ends later
-counts.  The agents' settings, and the hooks that their plugins bring, are read as
-`crabhook doctor` reads them (its check `hook.alone`), in the thread in which the rules of
-a project are looked at, and again when a file has changed.  Nothing is known before
-`begin`: what reads settings takes a moment to import, and no server begins to listen
-later for it.
+When two hooks rewrite a call, the agent takes the change of the hook that ends later: so a card
+warns in red. The agents' settings, and their plugins' hooks, are read as `crabhook doctor` reads
+them (check `hook.alone`), in the thread that looks at a project's rules, and again after a change
+of a file. Nothing is known before `begin`: the import of the reader is slow, and the server listens
+first.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,18 +24,18 @@ if TYPE_CHECKING:
     from crabhook.doctor.entry import Entry
     from crabhook.lint.configuration.command import Matcher
 
-FILES_KEPT = 1024  # settings files whose hooks are remembered
-OBJECTS_KEPT = 64  # files about plugins that are remembered as they are,
-LARGEST_KEPT = 128 << 10  # and the bytes of the largest of them
-NAMED = 80  # letters of a command that a card shows
-LONGEST_NAME = 200  # letters of a tool's name that are held against a matcher
+FILES_KEPT = 1024  # settings files whose hooks are kept in memory
+OBJECTS_KEPT = 64  # plugins' files that are kept in memory,
+LARGEST_KEPT = 128 << 10  # each of so many bytes at most
+NAMED = 80  # characters of a command on a card
+LONGEST_NAME = 200  # characters of a tool's name that a matcher sees
 
 
 @dataclass(frozen=True, slots=True)
 class OtherHook:
-    """A hook of another program's: whose agent, what it starts, in which file, for which tools.
+    """Another program's hook: its agent, command, settings file and tools.
 
-    `matcher` is None where nobody can tell which tools it hits: it may be any.
+    `matcher` is None where its tools are unknown: it may run for any.
     """
 
     platform: str
@@ -45,14 +44,14 @@ class OtherHook:
     matcher: "Matcher | None"
 
     def may_change(self, event: Event) -> bool:
-        """Whether it runs for the call that the event asks about."""
+        """Whether the hook runs for the event's call."""
         if event.tool is None or event.platform != self.platform:
             return False
         return self.matcher is None or self.matcher.hits(event.tool.name[:LONGEST_NAME])
 
 
 class OtherHooks:
-    """Knows the other hooks in the agents' settings, by project; `environment` finds the files."""
+    """The other hooks in the agents' settings, by project; `environment` names the files."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -68,12 +67,12 @@ class OtherHooks:
         self._begun = True
 
     def at(self, project: Path) -> Warner:
-        """Return what warns of the other hooks in a project; called in a thread, never raises."""
+        """Return the function that warns of other hooks in a project; for threads, never raises."""
         if not self._begun:
             return no_warning
         try:
             found = tuple(self._found(project))
-        except OSError:  # a place that cannot be looked at: no agent reads it either
+        except OSError:  # an unreadable folder, which no agent reads either
             return no_warning
         return lambda event: _warnings(found, event)
 
@@ -93,7 +92,7 @@ class OtherHooks:
                 yield from known[1]
 
     def _object_in(self, path: Path) -> Mapping[str, Value]:
-        """Return the object in a file as it is now, read again where the file has changed."""
+        """Return the object in a file, read again after a change."""
         from crabhook.doctor.facts import object_in  # noqa: PLC0415 - see above
 
         stamp, known = stamp_of(path), self._objects.get(path)
@@ -107,7 +106,7 @@ class OtherHooks:
 
 
 def _deciding(agent: Platform, path: Path, there: Sequence["Entry"]) -> Iterator[OtherHook]:
-    """Yield those that run where a call can be changed; the supervisor's changes none."""
+    """Yield the hooks that may change a call; our supervisor's hook changes none."""
     for one in there:
         if one.event in agent.decided and "supervisor-hook" not in one.told:
             yield OtherHook(agent.name, one.told[:NAMED], path, _matcher(agent, one))

@@ -1,7 +1,7 @@
-"""What a server does from its beginning to its end: alone, or by turns as leader and standby.
+"""Runs a server from its start to its end: alone, or as leader and standby in turn.
 
-Of servers that share a record one leads.  Each change of its part gives this process a new runner,
-which begins with what is on record; the listeners stay open, and lead there.
+Of the servers that share a record, one leads. With each change of its role this process gets a new
+runner, which begins with what is on record; the listeners stay open and pass to the new runner.
 """
 
 import asyncio
@@ -55,18 +55,18 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 HAND_OVER = signal.SIGUSR1
-"""Make room for the next server: what waits is left to it, and its hooks come back there."""
+"""The signal to make room for the next server, where the waiting hooks ask again."""
 
 _IN_GOOD_ORDER = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, HAND_OVER)
 _AT_ONCE = (signal.SIGTERM, signal.SIGINT)
-PATIENCE = 1.0  # seconds that one try to lead waits for the leader's end, which it hears at once
-AGAIN_AFTER = 0.25  # seconds between two tries where the record does not answer
+PATIENCE = 1.0  # seconds that one try to lead waits for the end of the leader
+AGAIN_AFTER = 0.25  # seconds between two tries while the database does not answer
 _PASSES = (UnreachableError, TakenError, ReadOnlyError, FullError, LockedError)
-"""What a server that has begun waits out: a database that is moved is a replica for a while."""
+"""Errors that a started server waits out: a moved database, for example, is first a replica."""
 
 
 class Leaving:
-    """The end of a server, as signals bring it about; `hands_over` says how."""
+    """The end of a server by a signal; `hands_over`: by HAND_OVER."""
 
     def __init__(self) -> None:
         self.hands_over = self.begun = False
@@ -81,7 +81,7 @@ class Leaving:
             loop.add_signal_handler(number, self._signalled, number, end)
 
     def begin(self) -> None:
-        """Note that the end has begun, by whatever: the next signal is no longer waited for."""
+        """Note that the end has begun; the next signal kills the process."""
         self.begun = True
         loop = asyncio.get_running_loop()
         for number in _AT_ONCE:
@@ -95,7 +95,7 @@ class Leaving:
 
 
 class Server:
-    """One process that serves hooks; `me` is where clients reach it, if others share its record."""
+    """One server process; `me` has its addresses for clients, if other servers share its record."""
 
     def __init__(
         self, settings: Settings, manager: ServiceManager, admitted: Admitted, me: Leader
@@ -105,7 +105,7 @@ class Server:
         self._law = Law(rule_files(), self._others.at)
         self._documents: Documents | None = None
         self._metrics: Metrics | None = None
-        if settings.http is not None:  # where they can be read; nobody else waits for the import
+        if settings.http is not None:  # only there can metrics be read
             from crabhook.server.metrics import collector  # noqa: PLC0415 - see above
 
             self._metrics = collector.Metrics()
@@ -119,11 +119,11 @@ class Server:
         return f"<Server {self._settings.store} led by {self._leader}>"
 
     async def run(self, places: Sequence[socket.socket] | Sequence[Address]) -> None:
-        """Serve there until told to end."""
+        """Serve at these addresses, or on these sockets, until the end."""
         try:
             self._recorder = await self._begun()
             self._others.begin()
-            runner = await self._taken_up() or await self._runner()  # before any hook can come back
+            runner = await self._taken_up() or await self._runner()  # before a hook can connect
             listeners = Listeners(runner, self._metrics, self._admitted, self._settings)
             async with listeners.opened(listeners.port(places)) as bound:
                 await self._by_turns(listeners, bound)
@@ -133,17 +133,17 @@ class Server:
                 self._recorder.close()
 
     async def _by_turns(self, listeners: Listeners, bound: Sequence[object]) -> None:
-        """Lead, or stand by, behind listeners that are open, until told to end."""
+        """Lead or stand by, behind open listeners, until the end."""
         paths = [one.path for one in bound if isinstance(one, UnixAddress)]
         self._watch = watch = SocketWatch(paths)
         listeners.runner.faults.append(lambda: watch.trouble)
         self._where = ", ".join(map(str, bound))
-        house = [
+        tasks = [
             watch.keep(listeners.warn),
             self._manager.keep_informed(lambda: self._status(listeners.runner)),
             *(keep_status(one, partial(listeners.status, bound)) for one in paths),
         ]
-        async with beside(*house):
+        async with beside(*tasks):
             while True:
                 if listeners.runner.role is Role.STANDBY and not await self._follow(listeners):
                     return
@@ -152,7 +152,7 @@ class Server:
                 await self._step_down(listeners)
 
     async def _taken_up(self) -> Runner | None:
-        """Return a runner that knows what waited and was decided; None where another leads now."""
+        """Return a runner with what is on record; None where another server leads now."""
         try:
             runner = await self._runner()
             if self._recorder is not None:
@@ -164,7 +164,7 @@ class Server:
         return runner
 
     async def _runner(self) -> Runner:
-        """Return a runner that knows of nothing yet, for what this server is to do now."""
+        """Return a runner for this server's present role, without what is on record."""
         settings, documents = self._settings, None
         place = settings.store or config.state_folder()
         if settings.shared and self._recorder is not None:
@@ -202,10 +202,8 @@ class Server:
                 runner.faults.append(lambda: said)
         return runner
 
-    # As a standby.
-
     async def _follow(self, listeners: Listeners) -> bool:
-        """Stand by until this server leads, and lead hooks there; False where it is to end."""
+        """Stand by until this server leads, then switch the listeners; False at its end."""
         where = self._where
         _LOG.info("standing by", extra=fields(where=where))
         self._manager.ready(self._status(listeners.runner))
@@ -226,17 +224,17 @@ class Server:
         return True
 
     async def _elected(self, listeners: Listeners) -> Recorder:
-        """Return the record once this server leads; tell meanwhile who does."""
+        """Return the record once this server leads; until then, report who leads."""
         while True:
             try:
                 return await self._opened()
             except _PASSES as error:
-                self._tell(error, listeners.runner)
+                self._report(error, listeners.runner)
                 if not isinstance(error, TakenError):
                     await asyncio.sleep(AGAIN_AFTER)
 
     async def _step_down(self, listeners: Listeners) -> None:
-        """Give up all that waits here, unanswered, and stand by again: another server leads."""
+        """Stand by again; requests that wait here get no answer, since another server leads."""
         await self._let_go()
         self._leader = Leader()
         listeners.switch_to(await self._runner())
@@ -246,10 +244,8 @@ class Server:
         if recorder is not None:
             await asyncio.to_thread(recorder.close)
 
-    # As a leader, or alone.
-
     async def _lead(self, listeners: Listeners) -> bool:
-        """Serve; return whether this server is to stand by now, because another leads."""
+        """Serve; return whether this server shall stand by now, because another leads."""
         runner, where, leaving = listeners.runner, self._where, self._leaving
 
         def release() -> None:
@@ -261,7 +257,7 @@ class Server:
             desk = asyncio.ensure_future(open_desk(runner, self._settings, where, release))
             leaving.on_signal(desk.cancel)
             runner.on_deposed = desk.cancel
-            if runner.deposed is not None:  # while it took up what waited
+            if runner.deposed is not None:  # already, while it read what waits
                 desk.cancel()
             if self._settings.shared:
                 before = self._leader.name or "nobody that is known"
@@ -292,13 +288,12 @@ class Server:
         nobody = "" if desks else "; nobody is at a desk"
         return f"listening on {self._where}; {waiting} waiting{nobody}"
 
-    # The record.
-
     async def _begun(self) -> Recorder | None:
-        """Open the record; where it cannot be opened the recorder says so, and tries again.
+        """Return the opened record; None where another server leads.
 
-        A shared one is waited for until it answers, and nobody is served before: agents have their
-        fallback at once.  None where another server leads.  A signal cancels it.
+        The recorder of a record on this machine reports a fault and tries again. For a shared
+        record the server waits before it listens, so that hooks use their fallback at once. A
+        signal cancels the wait.
         """
         if not self._settings.shared:
             return await self._opened()
@@ -310,17 +305,17 @@ class Server:
             try:
                 return await self._opened(0.0)
             except TakenError as error:
-                self._tell(error)
+                self._report(error)
                 return None
             except UnreachableError as error:
-                self._tell(error)
+                self._report(error)
             if tried % 20 == 0:
                 self._manager.waiting(self._said)
             tried += 1
             await asyncio.sleep(AGAIN_AFTER)
 
-    def _tell(self, error: Exception, runner: Runner | None = None) -> None:
-        """Say, once, why this server does not lead; note who does."""
+    def _report(self, error: Exception, runner: Runner | None = None) -> None:
+        """Report, once, why this server does not lead; note who leads."""
         self._leader = error.leader if isinstance(error, TakenError) else Leader()
         if runner is not None:
             runner.leader = self._leader
@@ -336,7 +331,7 @@ class Server:
             print(f"crabhook: {said}; waiting for it", file=sys.stderr)  # noqa: T201 - no screen is open yet
 
     async def _opened(self, patience: float = PATIENCE) -> Recorder:
-        """Return the record, opened for its writer; a shared one after so many seconds at most."""
+        """Return the record, opened by its writer; wait `patience` seconds for a shared one."""
         settings, state = self._settings, config.state_folder()
         retention = Retention(settings.keep_days, int(settings.keep_megabytes * 1_000_000))
         courier = Courier(through(settings.head_command)) if settings.head_command else None
