@@ -10,8 +10,8 @@ from functools import partial
 from crabhook import config
 from crabhook.cli.commands import SERVE_VALUES, declare, options_of
 from crabhook.cli.serve.admission import Admitted, advertised, team_of, tls_of
+from crabhook.cli.serve.lifecycle import Server
 from crabhook.cli.serve.logs import CANNOT_BEGIN, has_no_desk, log_file, logging_to
-from crabhook.cli.serve.terms import Server
 from crabhook.cli.terminal import takes_a_screen
 from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from crabhook.cli.serve.terms import HAND_OVER, Leaving
+from crabhook.cli.serve.lifecycle import HAND_OVER, Leaving
 
 STUCK = """
 import asyncio, time
-from crabhook.cli.serve.terms import Leaving
+from crabhook.cli.serve.lifecycle import Leaving
 
 async def main():
     ended = asyncio.Event()
