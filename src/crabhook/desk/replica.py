@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from crabhook.bounded import Bounded
@@ -85,9 +86,12 @@ class Replica:
         if isinstance(news, updates.Settled):
             self._doing.pop(news.command, None)
         if isinstance(news, updates.Snapshot) or (before is not None and number == before + 1):
+            waited = tuple(self._waiting.values()) if isinstance(news, updates.Snapshot) else ()
             self._number = number
             self._apply(news)
-            self._listener(news)
+            gone = [self._gone(card) for card in waited if card.number not in self._waiting]
+            for each in (news, *gone):
+                self._listener(each)
         elif before is not None and number > before + 1:
             self._subscribe()
         if isinstance(news, updates.Settled) and (then := self._awaited.pop(news.command, None)):
@@ -152,6 +156,13 @@ class Replica:
         for claimed in all_of_it.claims:
             self._claim(claimed.card, claimed.by)
         self._see(all_of_it.live, ())
+
+    def _gone(self, card: Card) -> Card:
+        """Return a card that waited before a snapshot as it ended; the snapshot may not know it."""
+        if (ended := self._ended.get(card.number)) is None:
+            ended = replace(card, state=State.WITHDRAWN, ended_at=self.now())
+            self._put(ended)
+        return ended
 
     def _claim(self, card: int, by: tuple[Actor, ...]) -> None:
         self._looking.pop(card, None)

@@ -239,7 +239,9 @@ class Card:
     @property
     def why(self) -> str:
         """How it ended undecided, in words; an agent's letters may be in them."""
-        return wording.why(self.end) if self.end is not None else ""
+        if self.end is None:
+            return wording.NOT_KNOWN if self.state is State.WITHDRAWN else ""
+        return wording.why(self.end)
 
     @property
     def wait_until(self) -> float:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from crabhook.desk.commands import Command, Done, Outcome, Snooze
 from crabhook.desk.replica import ENDED_KEPT, FEED_KEPT, Replica
 from crabhook.desk.updates import News, SessionsChanged, Settled, Snapshot, Update
-from crabhook.model.actor import OrderKind
-from crabhook.model.card import Card, FeedEntry, Leg
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.actor import OWNER, OrderKind
+from crabhook.model.card import Card, FeedEntry, Leg, State
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
 from tests.support.desk import PlayedDesk
@@ -63,6 +63,24 @@ def test_a_gap_asks_for_a_snapshot_and_nothing_is_applied_across_it() -> None:
     assert [type(news) for news in heard] == [
         Snapshot, SessionsChanged, Snapshot, SessionsChanged
     ]  # fmt: skip
+
+
+def test_a_card_that_a_later_snapshot_does_not_know_has_ended() -> None:
+    wire, heard = Wire(), list[News]()
+    replica = Replica(wire, lambda: 5.0)
+    leave = replica.follow(heard.append)
+    legs = (Leg("a", call(), 99.0),)
+    for number in (1, 2, 3):
+        wire.send(Card(number, legs, 0.0))
+    denied = Card(2, legs, 0.0, State.DECIDED, Decided(Decision(Verdict.DENY), OWNER))
+    wire.send(snapshot := Snapshot(5.0, waiting=(Card(3, legs, 0.0),), ended=(denied,)))
+    gone = replica.card(1)
+    assert gone is not None
+    assert (gone.state, gone.ended_at) == (State.WITHDRAWN, 5.0)
+    assert gone.why == "how it ended is not known here"
+    assert heard[-3:] == [snapshot, gone, denied]
+    assert [card.number for card in replica.waiting()] == [3]
+    leave()
 
 
 def test_an_update_that_comes_twice_is_applied_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crabhook.desk.commands import Claim, Decide, TooLate
-from crabhook.desk.updates import HouseChanged, LinkChanged
+from crabhook.desk.updates import HouseChanged, LinkChanged, Snapshot
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.core.attendance import CLAIMED_FOR
@@ -49,6 +49,21 @@ def test_what_became_of_an_answer_is_said_once_the_server_is_heard_again() -> No
     assert "is not known" in sits.text()
     sits.press("down")
     assert "is not known" not in sits.text()
+
+
+def test_a_card_that_the_server_does_not_know_any_more_has_ended() -> None:
+    sits = Sitting(columns=120)
+    sits.ask()
+    sits.wait()
+    sits.press("a")  # held, to be taken back
+    sits.desk._tell(LinkChanged("the server was ended"))
+    sits.desk._tell(Snapshot(sits.desk.now()))
+    assert "your answer changed nothing" in sits.text()
+    assert "WITHDRAWN · how it ended is not known here" in sits.text()
+    sits.press("a")
+    sits.desk.pass_time(9)
+    assert not sits.decided()
+    assert "#1 has ended" in sits.text()
 
 
 def test_who_looks_at_the_card_at_another_desk_is_named_on_it_until_they_leave() -> None:
