@@ -5,11 +5,13 @@ connection costs only a second.
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from crabhook.store.change import Halt, Waiting
@@ -17,19 +19,22 @@ from crabhook.store.interface import CorruptError, Leader, StoreError
 from crabhook.store.postgres.journal import head_path, put_back
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.tables import BELL, STEPS, marked, unmarked, version_of
-from crabhook.store.record import COLUMNS, ORDERS, Kind, Record
+from crabhook.store.record import COLUMNS, GENESIS, ORDERS, Head, Kind, Record
 from crabhook.store.sql import WAITING, waiting_in
-from crabhook.store.sqlite.files import HeadFile
+from crabhook.store.sqlite.files import HeadFile, private
 
 if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
+
+_LOG = logging.getLogger(__name__)
 
 ENDS = (Kind.DECIDED.value, Kind.WITHDRAWN.value, Kind.EXPIRED.value)
 TOLD = (Kind.ASKED.value, Kind.LEFT.value, *ENDS)
 MOST = 2048  # records per look; a standby further behind starts anew, as desks keep so much news
 PROBE_WITHIN = 2.0  # seconds for our own test notification
+KEPT_EVERY = 1.0  # seconds at least between two heads that are kept
 
-_HEAD = "SELECT begins, seq, leader, leader_at, desks_at, epoch FROM head"
+_HEAD = "SELECT begins, seq, hash, at, leader, leader_at, desks_at, epoch FROM head"
 _IDS = "SELECT request_id, card FROM waiting"
 _COLUMNS = ", ".join(f'"{column}"' for column in WAITING)
 _NEW = f"SELECT {_COLUMNS} FROM waiting WHERE request_id = ANY($1) ORDER BY card, asked, request_id"  # noqa: S608 - constants
@@ -70,8 +75,9 @@ class Seen:
 class Tail:
     """The record at `url`, read again and again by one thread at a time.
 
-    `deaf` says in words why the bell does not ring here; `older`, that the record is older than the
-    head that this machine keeps in the folder `beside`: this server would refuse to lead.
+    The head that was read is kept in this machine's folder `beside`, so that this server leads over
+    no older backup. `deaf` says in words why the bell does not ring here; `older`, that the record
+    is older than the kept head: this server would refuse to lead.
     """
 
     def __init__(self, url: str, beside: Path | None = None) -> None:
@@ -80,6 +86,8 @@ class Tail:
         self._rung: asyncio.Event | None = None
         self._known: dict[str, int] = {}  # waiting requests, with their cards
         self._seq: int | None = None
+        self._kept: Head | None = None  # as compared on this connection
+        self._keep_at = 0.0  # monotonic seconds: when a newer head is compared and kept
         self.deaf = self.older = ""
 
     def __repr__(self) -> str:
@@ -131,7 +139,7 @@ class Tail:
 
     async def _listen(self, connection: "Connection") -> str:
         """Listen to the bell from now on; return in words why not."""
-        self._rung, probe = asyncio.Event(), token_hex(8)
+        self._rung, probe, self._kept = asyncio.Event(), token_hex(8), None
         heard, rung = asyncio.Event(), self._rung
 
         def ring(_: object, __: int, ___: str, said: object) -> None:
@@ -151,24 +159,32 @@ class Tail:
             )
         return ""
 
-    async def _compare(self, connection: "Connection") -> None:
-        """Note whether the record is older than the head kept here, which is read first."""
-        if self._beside is None:
+    async def _keep(self, connection: "Connection", head: Head) -> None:
+        """Keep the head that was read, unless the record is older than the head kept before."""
+        if self._beside is None or monotonic() < self._keep_at:
+            return
+        if head == self._kept and not self.older:
             return
         path = head_path(self._beside, await connection.fetchval("SELECT id FROM head"))
         try:
+            private(self._beside)
             kept = HeadFile(path).read()
             self.older = await put_back(connection, self._line.url, path, kept) if kept else ""
+            if not self.older and head not in (kept, GENESIS):
+                HeadFile(path).keep(head)
         except CorruptError as error:
             self.older = str(error)
+        except StoreError as error:
+            _LOG.warning("the head of the record was not kept: %s", error)
+        self._kept, self._keep_at = head, monotonic() + KEPT_EVERY
 
     async def _changes(self, connection: "Connection") -> Seen | None:
         if await version_of(connection) != len(STEPS):  # this server migrates it when it leads
             return None
-        await self._compare(connection)
         async with connection.transaction(isolation="repeatable_read", readonly=True):
-            begins, seq, *leads = await connection.fetchrow(_HEAD)
+            begins, seq, digest, at, *leads = await connection.fetchrow(_HEAD)
             leader = Leader(*leads)
+            await self._keep(connection, Head(seq, digest, at))
             if self._seq == seq:
                 return Seen(leader, seq)
             there = {unmarked(key): card for key, card in await connection.fetch(_IDS)}

@@ -152,6 +152,16 @@ def test_a_schema_of_a_newer_crabhook_or_of_another_program_is_refused(
         open_writer(place)
 
 
+def put_back(cluster: Cluster, seq: int) -> None:
+    """Leave the records up to this one, as an older backup would."""
+    cluster.sql(
+        "UPDATE crabhook.head SET begins = 9",
+        f"DELETE FROM crabhook.record WHERE seq > {seq}",
+        f"UPDATE crabhook.head SET begins = 1, seq = {seq}, "
+        f"hash = (SELECT hash FROM crabhook.record WHERE seq = {seq})",
+    )
+
+
 def test_an_older_backup_that_was_put_back_is_not_written_on(
     cluster: Cluster, place: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -160,12 +170,7 @@ def test_an_older_backup_that_was_put_back_is_not_written_on(
     with_head.write([happened(entry(body={"n": n})) for n in range(5)])
     with_head.close()
     (kept,) = beside.glob("record-*.head")
-    cluster.sql(
-        "UPDATE crabhook.head SET begins = 9",
-        "DELETE FROM crabhook.record WHERE seq > 3",
-        "UPDATE crabhook.head SET begins = 1, seq = 3, "
-        "hash = (SELECT hash FROM crabhook.record WHERE seq = 3)",
-    )
+    put_back(cluster, 3)
     with pytest.raises(CorruptError, match=r"ends at 3, and this machine saw .* up to 5: .*backup"):
         open_writer(place, beside=beside)
     with open_history(place, beside) as history:

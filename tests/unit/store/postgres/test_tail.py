@@ -7,7 +7,7 @@ from time import monotonic
 import pytest
 
 from crabhook.store.change import happened, settled, waits
-from crabhook.store.interface import Leader, TakenError, UnreachableError, skewed
+from crabhook.store.interface import CorruptError, Leader, TakenError, UnreachableError, skewed
 from crabhook.store.opening import lead, open_writer
 from crabhook.store.postgres import tail as tails
 from crabhook.store.postgres.tail import PROBE_WITHIN, Tail
@@ -15,7 +15,7 @@ from crabhook.store.record import Kind
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster
 from tests.unit.store.making import answer, decision, entry, waiting
-from tests.unit.store.postgres.test_line import between, short
+from tests.unit.store.postgres.test_line import between, put_back, short
 
 __all__ = ["short"]
 pytestmark = pytest.mark.process
@@ -133,6 +133,27 @@ def test_a_tail_that_lost_its_connection_says_so_and_goes_on_where_it_was(
         assert [one.request_id for one in then.new] == ["r1"]
     finally:
         tail.close()
+
+
+def test_a_server_that_only_stood_by_leads_over_no_older_backup(
+    cluster: Cluster, place: str, store: Writer, tmp_path: Path
+) -> None:
+    beside = tmp_path / "standby"
+    store.write([happened(entry(body={"n": n})) for n in range(5)])
+    tail = Tail(place, beside)
+    try:
+        tail.look(WITHIN)
+        (kept,) = beside.glob("record-*.head")
+        assert (kept.stat().st_mode & 0o777, beside.stat().st_mode & 0o777) == (0o600, 0o700)
+        store.close()
+        put_back(cluster, 3)
+        until = monotonic() + WITHIN
+        while "an older backup was put back" not in tail.older and monotonic() < until:
+            tail.look(0.1)
+    finally:
+        tail.close()
+    with pytest.raises(CorruptError, match=r"ends at 3, and this machine saw .* up to 5: .*backup"):
+        open_writer(place, beside=beside)
 
 
 def test_who_waits_for_the_lock_has_it_as_soon_as_it_is_free_and_hears_who_leads_until_then(
