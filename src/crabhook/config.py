@@ -1,7 +1,7 @@
-"""Settings: from the file, then the environment, then the flags, resolved once.
+"""The settings, from the settings file and then the flags; docs/reference/settings.md lists them.
 
-docs/reference/settings.md lists them. A wrong setting is an error that names its line: a server
-with other settings than its owner wrote is worse than none.
+A wrong setting is an error that names its line: a server with other settings than its owner wrote
+is worse than none.
 """
 
 import os
@@ -23,24 +23,23 @@ class SettingsError(CrabhookError):
 
 
 KINDS = ("call", "question", "plan", "form", "stop")
-"""The kinds of card an operator can be called for."""
+"""The kinds of card for which a screen can call the operator."""
 
 SEQUENCES = ("osc9", "osc777", "osc99")
-"""The escape sequences a terminal may know for a notification."""
-
+"""The escape sequences for a notification that terminals know."""
 
 DETAILS = ("brief", "full")
-"""How much the plain desk tells a person of each request."""
+"""How much of each request the plain desk shows a person."""
 
 THEMES = ("auto", "dark", "light", "high-contrast", "mono")
 """The sets of colours of the full screen."""
 
 NEVER = 1e9
-"""Seconds a request may wait whose wait the server shall never end: more than any hook's."""
+"""Seconds of a wait that the server never ends: more than any hook waits."""
 
 T = TypeVar("T")
 Reader: TypeAlias = Callable[[object], Any]
-"""Returns a value as it is used; raises ValueError, saying what the value must be."""
+"""Returns a setting's value as the program uses it; ValueError says what the value must be."""
 
 
 def _text(value: object) -> str:
@@ -58,7 +57,7 @@ def _host_port(value: object) -> str:
 def _path(value: object) -> Path:
     try:
         return Path(_text(value)).expanduser()
-    except RuntimeError as error:  # a home of nobody
+    except RuntimeError as error:  # ~NAME of an unknown user
         raise ValueError(f"is no path: {error}") from None
 
 
@@ -114,7 +113,7 @@ def _one_of(*known: str, what: str = "") -> Reader:
 
 
 def _number(kind: type[int] | type[float], above: float, below: float, what: str) -> Reader:
-    """Return a reader of a number between two exclusive bounds; `what` names it."""
+    """Return a reader of numbers between two exclusive bounds; `what` describes them."""
 
     def read(value: object) -> int | float:
         if (
@@ -134,7 +133,7 @@ _whole = _number(int, 0, 10**9, "a whole number above 0")
 _milliseconds = _number(int, -1, 60_001, "a whole number of milliseconds, 0 to 60000")
 _trouble = _one_of("decide", "refuse", what='"decide" or "refuse"')
 SHARED = ("postgresql://", "postgres://")
-"""How the address of a record begins that other servers can reach."""
+"""The beginnings of a shared record's address."""
 
 
 def _wait(value: object) -> float:
@@ -147,16 +146,16 @@ def _wait(value: object) -> float:
 
 
 def _in(table: str, read: Reader, default: T, key: str = "") -> T:
-    """Declare a setting: its table, its reader, and its key there if not its name."""
+    """Declare a setting: its table, reader, default, and its key if that is not its name."""
     return field(default=default, metadata={"table": table, "read": read, "key": key})
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set.  Times are in the unit the name ends with, else seconds.
+    """All settings.  Times are in the unit at the end of the name, else in seconds.
 
-    `bell`, `notify`, `title` and `command` list the kinds of card that call in that way. `reviewer`
-    is a command; empty means the operator.
+    `bell`, `notify`, `title` and `command` are ways to call the operator, each with its kinds of
+    card. `reviewer` is a command; empty means the operator.
     """
 
     listen: tuple[str, ...] = _in("server", _texts, ())
@@ -206,15 +205,15 @@ class Settings:
 
     @property
     def shared(self) -> bool:
-        """Whether the record lies where other servers can reach it."""
+        """Whether other servers can reach the record."""
         return bool(self.store and self.store.startswith(SHARED))
 
     @property
     def decides_in_trouble(self) -> bool:
         """Whether the operator also decides what cannot be recorded.
 
-        Raises SettingsError for a shared record: a server cut off from it cannot know another one's
-        decisions.
+        Raises SettingsError for a shared record: without it a server cannot know the decisions of
+        another.
         """
         if self.shared and self.on_trouble == "decide":
             raise SettingsError(
@@ -225,7 +224,7 @@ class Settings:
 
 
 _TABLES: dict[str, dict[str, Field[Any]]] = {}
-"""The settings by their table in the file, and their key in that."""
+"""The settings, by table and key in the file."""
 
 for _setting in fields(Settings):
     _table = _TABLES.setdefault(_setting.metadata["table"], {})
@@ -233,27 +232,27 @@ for _setting in fields(Settings):
 
 
 def config_folder() -> Path:
-    """Return where people write settings."""
+    """Return the folder of files that people write."""
     return _base("XDG_CONFIG_HOME", ".config") / "crabhook"
 
 
 def state_folder() -> Path:
-    """Return where crabhook keeps what must outlive it."""
+    """Return the folder of files that crabhook keeps between its runs."""
     return _base("XDG_STATE_HOME", ".local/state") / "crabhook"
 
 
 def record_place() -> str | Path:
-    """Return where the record is, by the settings in the usual place.  Raises SettingsError."""
+    """Return the record's place by the usual settings file.  Raises SettingsError."""
     return load().store or state_folder()
 
 
 def team_folder() -> Path:
-    """Return where a team lies, on its server's machine."""
+    """Return the team's folder, on a server's machine."""
     return state_folder() / "team"
 
 
 def token_file() -> Path:
-    """Return where the server keeps the clients' token, by default."""
+    """Return the default file of the clients' token."""
     return state_folder() / "token"
 
 
@@ -263,9 +262,9 @@ def _base(variable: str, otherwise: str) -> Path:
 
 
 def load(path: Path | None = None) -> Settings:
-    """Return the settings in `path`, or in the usual place, or without a file the defaults.
+    """Return the settings in `path`, or in the usual file, or the defaults without that file.
 
-    Raises SettingsError for an unreadable file, and for its first unknown or wrong setting.
+    Raises SettingsError for an unreadable file, and for the first unknown or wrong setting.
     """
     file = path or config_folder() / "settings.toml"
     try:
@@ -281,7 +280,7 @@ def load(path: Path | None = None) -> Settings:
 
 
 def parse(text: str, name: str) -> Settings:
-    """Return the settings in a file's text; `name` is what errors call the file."""
+    """Return the settings in a file's text; `name` is the file's name in errors."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -304,9 +303,9 @@ def parse(text: str, name: str) -> Settings:
 
 
 def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
-    """Return the settings with the given flags in their place.
+    """Return the settings with the values of flags, which have their settings' names.
 
-    A flag has its setting's name and values; raises SettingsError for a wrong one.
+    Raises SettingsError for a wrong value.
     """
     with_flags = _TABLES["server"] | _TABLES["desk"] | {"store": _TABLES["record"]["store"]}
     try:
@@ -334,7 +333,7 @@ def _read(setting: Field[Any], called: str, value: object) -> object:
 
 
 def _line_of(text: str, table: str, key: str) -> int:
-    """Return the line of a setting, which TOML's own reader does not tell."""
+    """Return the line of a setting, which tomllib does not report."""
     inside, found = "", 1
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\s*([^]]+?)\s*\]", line):
