@@ -97,13 +97,26 @@ def running_at(path: Path) -> int | None:
         return peer_of(sock).pid
 
 
-def _told(path: Path) -> Mapping[str, object]:
+def is_listened_at(address: Address) -> bool:
+    """Whether a program of this machine accepts connections at an address, our own or another."""
+    try:
+        if isinstance(address, UnixAddress):
+            return running_at(address.path) is not None
+        socket.create_connection((address.host, address.port), 1).close()
+    except BackgroundError:  # its queue is full
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _status_of(path: Path) -> Mapping[str, object]:
     """Return the output of `crabhook status --json`; the pid is the listener's, not a file's."""
     pid = running_at(path)
     known = asdict(Status(0, 0, 0, ()))
     del known["pid"]
-    told = read_status(path) if pid is not None else {}
-    return {"running": pid is not None, "pid": pid, **{k: told.get(k, v) for k, v in known.items()}}
+    kept = read_status(path) if pid is not None else {}
+    return {"running": pid is not None, "pid": pid, **{k: kept.get(k, v) for k, v in known.items()}}
 
 
 def _log() -> Path:
@@ -263,7 +276,7 @@ def _down(arguments: argparse.Namespace) -> str:
     if read_status(path).get("pid") != pid:
         holder = f"process {pid} holds the socket for the server, as a service manager does"
         raise BackgroundError(f"{holder}: end the server there")
-    waiting = _told(path)["waiting"]
+    waiting = _status_of(path)["waiting"]
     try:
         os.kill(pid, signal.SIGTERM)
     except OSError as error:
@@ -303,7 +316,7 @@ def _part(told: Mapping[str, object]) -> str:
 
 def _status(arguments: argparse.Namespace) -> int:
     path = socket_of(arguments.server).path
-    told = _told(path)
+    told = _status_of(path)
     if arguments.json:
         say_json(told)
     elif not told["running"]:

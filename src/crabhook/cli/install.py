@@ -26,7 +26,6 @@ from crabhook.server.address import (
     TcpAddress,
     asked_address,
     default_address,
-    is_listened_at,
     parse_address,
 )
 
@@ -198,6 +197,8 @@ def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
 
 def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what remains to do, and on which machine."""
+    from crabhook.cli.background import is_listened_at  # noqa: PLC0415 - only an install asks
+
     if len(several := listed(installation.server or "")) > 1:
         yield f"Next: have servers of one record in PostgreSQL run at {' and '.join(several)}."
         yield _then(agent.program)

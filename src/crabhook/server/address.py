@@ -8,7 +8,6 @@ token.
 import os
 import re
 import secrets
-import socket
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -74,22 +73,6 @@ class TcpAddress:
 
 
 Address: TypeAlias = UnixAddress | TcpAddress
-
-
-def is_listened_at(address: Address) -> bool:
-    """Whether somebody takes connections there, on this machine; who it is the doctor finds out."""
-    try:
-        if isinstance(address, TcpAddress):
-            socket.create_connection((address.host, address.port), 1).close()
-        else:
-            with socket.socket(socket.AF_UNIX) as sock:
-                sock.settimeout(0)
-                sock.connect(str(address.path))
-    except BlockingIOError:  # so many call that its queue is full
-        return True
-    except OSError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True)
