@@ -52,8 +52,8 @@ Check = Callable[[str, str], object]
 class Documents:
     """The documents; also a `rulebook.files.SharedTexts`.
 
-    `check` is called with each proposed text, `is_signed` with each proposal that needs a
-    signature, and `changed` with the name of each document with a new text.
+    `check` is called with each proposed text, `is_signed` with each proposal, and `changed` with
+    the name of each document with a new text.
     """
 
     where = "the shared record"
@@ -185,9 +185,10 @@ class Documents:
 
     async def answered(self, proposal: Proposal) -> str:
         """Accept a proposal, or return the reason of the refusal; empty where it is on record."""
-        if said := self._refusal(proposal):
+        signed = self.is_signed(proposal)
+        if said := self._refusal(proposal, signed=signed):
             return said
-        by = self.proposer(proposal)
+        by = self.proposer(proposal, signed=signed)
         try:
             pending = self._put(proposal.document, proposal.text, _words(by), by)
             if not (pending if isinstance(pending, bool) else await pending):
@@ -197,9 +198,9 @@ class Documents:
         self.changed(proposal.document)
         return ""
 
-    def proposer(self, proposal: Proposal) -> Operator:
-        """Return the proposer: an operator, if the team authority's signature confirms that."""
-        if self._team is not None and proposal.signature and self.is_signed(proposal):
+    def proposer(self, proposal: Proposal, *, signed: bool) -> Operator:
+        """Return the proposer: an operator of the team, if its authority `signed` the proposal."""
+        if self._team is not None and proposal.signature and signed:
             from crabhook.team.membership import Refused, Seat  # noqa: PLC0415 - the team's reader has it
 
             team = self._team.current()
@@ -213,7 +214,7 @@ class Documents:
         name, host = proposal.name[:_LONGEST_NAME], proposal.desk[:_LONGEST_NAME]
         return Operator("", f"the OS user {name}", f"the host {host}")
 
-    def _refusal(self, proposal: Proposal) -> str:
+    def _refusal(self, proposal: Proposal, *, signed: bool) -> str:
         if proposal.document not in self._names:
             return f"there is no document {proposal.document}"
         known = self._known.get(proposal.document)
@@ -224,8 +225,7 @@ class Documents:
             )
         if len(proposal.text) > LARGEST:
             return f"{proposal.document} would be larger than {LARGEST} characters"
-        needs_signature = proposal.document != TEAM  # the team's file is signed itself
-        if needs_signature and not self.is_signed(proposal):
+        if proposal.document != TEAM and not signed:  # the team's file is signed itself
             return "it takes the passphrase of the team's authority"
         try:
             self.check(proposal.document, proposal.text)

@@ -178,7 +178,8 @@ async def test_a_proposal_names_an_operator_where_the_teams_authority_signed_tha
         ("o-ann", "d-eve", b"right"),
         ("o-eve", "d-eve", b"right"),
     ):
-        said = made.proposer(asked(name, desk, signature))
+        one = asked(name, desk, signature)
+        said = made.proposer(one, signed=made.is_signed(one))
         assert said == Operator("", f"the OS user {name}", f"the host {desk}")
 
 
