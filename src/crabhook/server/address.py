@@ -75,6 +75,15 @@ class TcpAddress:
 Address: TypeAlias = UnixAddress | TcpAddress
 
 
+OWN_PAIR = "give --tls-cert and --tls-key, or listen on 127.0.0.1"
+
+
+def require_tls(address: Address, tls: object, advice: str = f": {OWN_PAIR}") -> None:
+    """Raise PortError, with `advice`, for an address of other machines without TLS."""
+    if not tls and isinstance(address, TcpAddress) and not address.loopback:
+        raise PortError(f"{address} can be reached from other machines, so it needs TLS{advice}")
+
+
 @dataclass(frozen=True, slots=True)
 class HttpAddress:
     """An address for HTTP."""

@@ -14,7 +14,16 @@ from crabhook import config
 from crabhook.broker.pending import Limits, SameFile
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import Address, PortError, TcpAddress, Tls, Tokens, parse_address
+from crabhook.server.address import (
+    OWN_PAIR,
+    Address,
+    PortError,
+    TcpAddress,
+    Tls,
+    Tokens,
+    parse_address,
+    require_tls,
+)
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port
@@ -178,12 +187,7 @@ def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
         if own.key.exists():
             return None if all(one.loopback for one in beyond) else own
         for one in places:
-            if isinstance(one, TcpAddress) and not one.loopback:
-                raise PortError(
-                    f"{one} can be reached from other machines, so it needs TLS, as a team has it: "
-                    f"{_team_by(settings)}; or give --tls-cert and --tls-key, or listen on "
-                    "127.0.0.1"
-                )
+            require_tls(one, None, f", as a team has it: {_team_by(settings)}; or {OWN_PAIR}")
         return None
     if settings.tls_cert is None or settings.tls_key is None:
         raise PortError("TLS needs both --tls-cert and --tls-key")

@@ -30,6 +30,7 @@ from crabhook.server.address import (
     Tokens,
     UnixAddress,
     admitted,
+    require_tls,
 )
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import PermissionPort
@@ -229,11 +230,7 @@ def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None, claims: Ex
         finally:
             os.umask(before)
         return address
-    if not address.loopback and tls is None:
-        raise PortError(
-            f"{address} can be reached from other machines, so it needs TLS: "
-            "give --tls-cert and --tls-key, or listen on 127.0.0.1"
-        )
+    require_tls(address, tls)
     port = _add(server, address, tls)
     return TcpAddress(address.host, port)
 

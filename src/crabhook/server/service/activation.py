@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import BACKLOG, Address, TcpAddress, UnixAddress
+from crabhook.server.address import BACKLOG, Address, TcpAddress, UnixAddress, require_tls
 from crabhook.server.unix_socket import peer_of
 
 _FIRST = 3
@@ -182,7 +182,7 @@ async def open_behind(
     """Serve on inherited sockets while the context lasts; yields their addresses.
 
     `open_port` opens our own port behind them: a socket in a private folder for Unix sockets, a
-    loopback port for TCP ones. Raises InheritedError, or an error of `open_port`.
+    loopback port for TCP ones. Raises InheritedError or PortError, or an error of `open_port`.
     """
     from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers need it
 
@@ -215,11 +215,11 @@ def _check(addresses: Sequence[Address], *, tls: bool) -> None:
                 f"on this system nobody can tell who connects to {address}: "
                 "let crabhook open the socket itself, with --listen"
             )
-        if isinstance(address, TcpAddress) and not (tls or address.loopback):
-            raise InheritedError(
-                f"{address} can be reached from other machines, so it needs TLS: "
-                "give --tls-cert and --tls-key, or let the socket unit listen on 127.0.0.1"
-            )
+        require_tls(
+            address,
+            tls,
+            ": give --tls-cert and --tls-key, or let the socket unit listen on 127.0.0.1",
+        )
 
 
 _LOOK_EVERY = 1.0  # seconds between two looks at the status

@@ -13,11 +13,11 @@ import pytest
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import Address, TcpAddress, Tokens, UnixAddress
+from crabhook.server.address import Address, PortError, TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.service.activation import InheritedError, open_behind
+from crabhook.server.service.activation import open_behind
 from tests.support.port import Opened, ask, asking, confirm, connected, request, short_folder
 from tests.support.seat import hears, seat
 from tests.support.service import listening
@@ -117,7 +117,7 @@ async def test_tcp_alone_opens_no_socket_that_needs_no_token(folder: Path) -> No
 
 async def test_what_others_can_reach_needs_tls_and_nothing_is_opened(folder: Path) -> None:
     line = listening("0.0.0.0")
-    with pytest.raises(InheritedError, match="needs TLS"):
+    with pytest.raises(PortError, match="needs TLS"):
         async with behind(line):
             pytest.fail("served in the clear")
     assert not found(folder)
