@@ -302,7 +302,10 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
             yield from (replace(finding, agent=one.agent.name) for finding in look(one))
     if not cases:
         names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
-        yield told("hook.installed", "nobody", crabhook_command("demo"), names=names)
+        if (config.team_folder() / "server.key").exists():  # its agents are on other machines
+            yield told("hook.installed", "elsewhere", names=names)
+        else:
+            yield told("hook.installed", "nobody", crabhook_command("demo"), names=names)
     here = machine(wish, cases)
     for check in OF_THE_MACHINE:
         yield from check(here)

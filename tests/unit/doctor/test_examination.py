@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from crabhook import config
 from crabhook.doctor.examination import OF_AN_AGENT, OF_THE_MACHINE, cases, examine
 from crabhook.doctor.facts import Wish
 from crabhook.doctor.finding import Finding, Status
@@ -31,6 +32,15 @@ def test_with_nothing_at_all_there_is_one_fault_and_a_next_step(home: Home) -> N
     (fault,) = [one for one in found if one.status is Status.FAULT]
     assert (fault.id, fault.mend) == ("hook.installed", "crabhook demo")
     assert "no agent is here" in fault.what
+
+
+def test_a_machine_that_serves_a_team_needs_no_agent(home: Home) -> None:
+    config.team_folder().mkdir(parents=True)
+    (config.team_folder() / "server.key").touch()
+    found = all_of(home)
+    assert not [one for one in found if one.status is Status.FAULT]
+    (hook,) = [one for one in found if one.id == "hook.installed"]
+    assert "this machine serves a team" in hook.what
 
 
 @pytest.mark.process
