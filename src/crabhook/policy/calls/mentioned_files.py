@@ -8,7 +8,7 @@ outside the project needs a rule on that file too, or a rule with the whole comm
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from posixpath import basename
 
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
@@ -16,7 +16,7 @@ from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, normal, place
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.script import NUMBER, Command, Kind, Word
-from crabhook.policy.shell.unfold import spellings
+from crabhook.policy.shell.unfold import is_echo, spellings
 from crabhook.policy.shell.wrappers import unwrapped
 
 MAX_NAMES = 400  # of one call; from a longer line as many as this
@@ -270,18 +270,13 @@ def is_inside(where: Place, context: Context) -> bool:
     return all(any(is_within(name, root) for root in roots) for name in where.both)
 
 
-_BRING_WORDS = frozenset({"xargs", "parallel"})
-_ONLY_DROP = programs.patterns("only_drop")
-_WIDENS_FIND = frozenset({"-o", "-or", "-not", "!", ",", "-printf", "-fprintf", "-exec", "-ok"})
-
-
 def told_files(
-    commands: Iterable[Command], folders: Folders, context: Context
+    commands: Iterable[Command], given: Iterable[str], folders: Folders, context: Context
 ) -> Iterator[FilePart]:
-    """Yield the folder of each command that reads files named by other commands' output.
+    """Yield what is read by each command that reads files named by other commands' output.
 
-    Any file there may be read, unless a `find -name` or `git ls-files` with patterns gives all the
-    names.
+    Any file of its folder may be, unless a `find -name` or `git ls-files` with patterns gives all
+    the names; and any file that the line itself names in a text: `given`, or an `echo`.
     """
     commands = [command for command in commands if command.words]
     globs = _brought(commands)
@@ -289,6 +284,8 @@ def told_files(
     open_globs = not folders.sure or any(
         word.text == "dotglob" for one in commands for word in one.words
     )
+    said = [word.text for one in commands if one.fed and is_echo(one) for word in one.words]
+    names = dict.fromkeys(piece for text in (*given, *said) for piece in _CUT.split(text) if piece)
     for command in commands:
         program = _reads_told(command, open_globs=open_globs)
         if program:
@@ -296,6 +293,9 @@ def told_files(
             text = command.source or program
             writes, deep = program in programs.WRITERS, Deep(globs, split=True)
             yield FilePart(text, Use.READ, places, program=program, deep=deep, writes=writes)
+            for name in islice(names, MAX_NAMES):
+                where = tuple(_places(name, folders.all, context))
+                yield FilePart(name, Use.NAMED, where, program=program, writes=writes)
 
 
 def _reads_told(command: Command, *, open_globs: bool) -> str:
@@ -306,9 +306,11 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
     readings = unwrapped(command)
     words = readings[-1]
     program = basename(words[0].text)
-    if any(basename(one[0].text) in _BRING_WORDS for one in readings):
+    if any(basename(one[0].text) in programs.BRING_WORDS for one in readings):
         readers = (basename(word.text) for word in words)
         return next((one for one in readers if one in programs.CONTENT_READERS), "")
+    if programs.reads_names(program, tuple(word.text for word in words)):
+        return program
     if program not in programs.CONTENT_READERS:
         return ""
     told = any(
@@ -328,10 +330,9 @@ def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
         texts = [word.text for word in unwrapped(command)[-1]]
         if not all(word.fixed for word in command.words):
             return ()
-        form = _ONLY_DROP.get(texts[0])
-        if form and form.fullmatch("".join(f" {text}" for text in texts[1:])):
+        if programs.only_drops(texts):
             continue
-        globs = _globs_told(texts)
+        globs = programs.globs_told(texts)
         try:
             found |= dict.fromkeys(one for text in globs for one in alternatives(text))
         except GlobError:
@@ -339,12 +340,3 @@ def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
         if not globs:
             return ()
     return tuple(found)
-
-
-def _globs_told(texts: Sequence[str]) -> list[str]:
-    """Return globs for all names that `find` or `git ls-files` prints."""
-    if texts[0] == "find" and not _WIDENS_FIND.intersection(texts):
-        return [after for before, after in pairwise(texts) if before in ("-name", "-iname")]
-    if texts[:2] == ["git", "ls-files"] and not any(text[:1] == "-" for text in texts):
-        return list(texts[2:])
-    return []

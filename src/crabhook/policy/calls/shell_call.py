@@ -20,8 +20,8 @@ from crabhook.policy.calls.mentioned_files import (
 from crabhook.policy.calls.parts import CommandPart, FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.context import Context
 from crabhook.policy.paths import LONGEST_PATH, expand_home, is_within, normal, place
+from crabhook.policy.shell import programs
 from crabhook.policy.shell.mentions import Mentions, mentions
-from crabhook.policy.shell.programs import MOVES, VERSION_CONTROL
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Word
 from crabhook.policy.shell.unfold import lines, readings, unfold
@@ -66,6 +66,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     required: list[Part] = []
     suspected: list[Part] = [tool]
     troubles = dict.fromkeys(deep.troubles)
+    given = bool(script.given) or any(one.flow is not Flow.WRITE for one in script.redirects)
     for command in deep.commands:
         if command.words:
             texts = () if command.hidden else readings(command)
@@ -74,6 +75,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
             (suspected if command.hidden else required).append(named)
             if not command.hidden:
                 required += files_elsewhere(named, folders, context)
+                required += _brought_files(named, deep.commands, given=given)
                 required += () if stays else _settings_elsewhere(named)
     for redirect in deep.redirects:
         for part in _redirect_parts(redirect, folders, context, tools):
@@ -88,7 +90,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     if not required and not troubles:
         required.append(tool)
     suspected += named_files(deep.commands, folders.all, context)
-    suspected += told_files(deep.commands, folders, context)
+    suspected += told_files(deep.commands, script.given, folders, context)
     parts = tuple(required), tuple(suspected)
     return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentions(text, script))
 
@@ -117,13 +119,37 @@ def known_variables(cwd: str, context: Context) -> Mapping[str, Sequence[str]]:
     }
 
 
+def _brought_files(
+    part: CommandPart, commands: Iterable[Command], *, given: bool
+) -> Iterator[FilePart]:
+    """Yield what only the tool as a whole covers: files whose names are brought to the command.
+
+    Not so where the names can only be of files below the folder: all that is printed for other
+    commands comes from programs that list such names, and no text is `given`.
+    """
+    readings = unwrapped(part.command)
+    program = basename(readings[-1][0].text)
+    texts = tuple(word.text for word in readings[-1])
+    brought = any(basename(one[0].text) in programs.BRING_WORDS for one in readings)
+    if not (brought and program in programs.OPENERS) and not programs.reads_names(program, texts):
+        return
+    fed = [unwrapped(one)[-1] for one in commands if one.fed and not one.hidden and one.words]
+    listed = all(
+        all(word.fixed for word in words) and programs.lists_names([word.text for word in words])
+        for words in fed
+    )
+    if given or not fed or not listed:
+        text = f"the files whose names are brought to {part.text}"
+        yield FilePart(text, Use.READ, (), part.tools, program=program, own=part.tools, by=part)
+
+
 def _settings_elsewhere(part: CommandPart) -> Iterable[ToolPart]:
     """Yield what only the tool as a whole covers: git and the like in a folder that is no root.
 
     A folder's settings may name programs, and an agent could make a folder below its project's root
     that looks like git's.
     """
-    if basename(unwrapped(part.command)[-1][0].text) in VERSION_CONTROL:
+    if basename(unwrapped(part.command)[-1][0].text) in programs.VERSION_CONTROL:
         yield ToolPart(f"{part.text}, in another folder", part.tools)
 
 
@@ -139,7 +165,7 @@ def folders_of(cwd: str, commands: Iterable[Command], context: Context) -> Folde
     folders, sure = [cwd], True
     for command in commands:
         for words in unwrapped(command) if command.words else ():
-            if words[0].text not in MOVES:
+            if words[0].text not in programs.MOVES:
                 continue
             where = [word for word in words[1:] if word.text not in ("-L", "-P", "-e", "--", "-q")]
             sure &= words[0].text != "popd" and all(map(_is_sure, where)) and len(where) < 2

@@ -4,7 +4,8 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from crabhook.policy.shell.script import NUMBER, Atom, Command, Shape, Word
 from crabhook.tables import names, tables
@@ -105,6 +106,40 @@ def only_reads(program: str, words: tuple[str, ...]) -> bool:
     """Whether a command leaves alone the files that it names."""
     known = words[1:2] and words[1] in _GIT_READERS if program == "git" else program in READERS
     return bool(known) and not writes(program, words)
+
+
+_ONLY_DROP, _LISTS, _READS_NAMES = map(patterns, ("only_drop", "lists", "reads_names"))
+BRING_WORDS = frozenset({"xargs", "parallel"})
+_WIDENS_FIND = frozenset({"-o", "-or", "-not", "!", ",", "-printf", "-fprintf", "-exec", "-ok"})
+
+
+def _fits(forms: Mapping[str, re.Pattern[str]], texts: Sequence[str]) -> bool:
+    form = forms.get(texts[0])
+    return form is not None and bool(form.fullmatch("".join(f" {text}" for text in texts[1:])))
+
+
+def only_drops(texts: Sequence[str]) -> bool:
+    """Whether a command prints some of the lines that it reads, and nothing else."""
+    return _fits(_ONLY_DROP, texts)
+
+
+def lists_names(texts: Sequence[str]) -> bool:
+    """Whether a command prints names of files that are below what it is given, or drops some."""
+    return only_drops(texts) or _fits(_LISTS, texts)
+
+
+def reads_names(program: str, texts: Sequence[str]) -> bool:
+    """Whether a command opens files whose names it reads from a file or from its input."""
+    return _fits(_READS_NAMES, (program, *texts[1:]))
+
+
+def globs_told(texts: Sequence[str]) -> list[str]:
+    """Return globs for all names that `find` or `git ls-files` prints."""
+    if texts[0] == "find" and not _WIDENS_FIND.intersection(texts):
+        return [after for before, after in pairwise(texts) if before in ("-name", "-iname")]
+    if texts[:2] == ["git", "ls-files"] and not any(text[:1] == "-" for text in texts):
+        return list(texts[2:])
+    return []
 
 
 _FORMS = tuple(map(re.compile, _TABLES["numbers"]["commands"]))

@@ -148,6 +148,11 @@ def prints_what_it_says(command: Command) -> bool:
     return texts[0] in ("cat", "cd", "true", ":")
 
 
+def is_echo(command: Command) -> bool:
+    """Whether the command prints its words."""
+    return unwrapped(command)[-1][0].text in ("echo", "printf")
+
+
 def hidden_command(argv: Argv) -> Command:
     """Return a command found behind another one."""
     words = tuple(Word(word, (word,)) for word in argv)

@@ -150,3 +150,46 @@ def test_a_program_that_else_reads_writes_nothing_kept(line: str, made: str) -> 
 @pytest.mark.parametrize("line", ["git log Jenkinsfile", "tree .github", "uniq -f 1 Jenkinsfile", "sort -u Jenkinsfile", "xxd -l 0x10 Jenkinsfile", "yq .a Jenkinsfile"])  # fmt: skip
 def test_and_reads_it(line: str) -> None:
     assert verdict(denying("Edit(kept/a)"), bash(line)) == "allow"
+
+
+NAMING = ("Bash(echo *)", "Bash(head *)", "Bash(printf *)", "Bash(cat *)", "Bash(find *)", "Bash(git *)", "Bash(grep *)", "Bash(sort *)", "Bash(ls *)", "Bash(sed *)", "Bash(tar *)", "Bash(rg *)")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo /etc/passwd | xargs cat", "cat list | xargs cat", "xargs cat < list", "xargs cat <<< /etc/passwd", "printf /etc/passwd | sort --files0-from=-", "cat list | xargs sed -i s/a/b/",
+        "echo /etc/passwd | tar c -T -", "tar cf x -T list", "git diff | xargs cat", "grep -r x src | xargs cat", "grep -e -l f | xargs cat", "find . -printf x | xargs cat", "echo a | git add --pathspec-from-file=-",
+        "find . | sed s/a/b/ | xargs cat", "ls /etc | xargs cat",
+    ],
+)  # fmt: skip
+def test_names_that_are_brought_are_of_the_project_or_need_the_tool_as_a_whole(line: str) -> None:
+    assert verdict(allowing(*NAMING, "Read(./**)"), bash(line)) == OPEN
+    assert verdict(allowing("Bash"), bash(line)) == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "find . -name '*.py' -print0 | xargs cat", "find src -type f | grep -v x | sort -u | head -n 3 | xargs cat", "git ls-files | xargs grep x", "git diff --name-only HEAD~1 | xargs cat",
+        "grep -rl x src | xargs sed -i s/a/b/", "ls src | xargs cat", "rg -l x | xargs cat", "rg --files src | xargs cat", "cat list | xargs echo", "tar cf x.tar Test",
+    ],
+)  # fmt: skip
+def test_names_that_can_only_be_of_the_project_are_given_with_it(line: str) -> None:
+    assert verdict(allowing(*NAMING), bash(line)) == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo ~/.ssh/id_rsa | xargs cat", "xargs cat <<< ~/.ssh/id_rsa", "printf '%s' ~/.ssh/id_rsa | sort --files0-from=-", "echo ~/.ssh/id_rsa | tar c -T -", "cat $(tr a a <<< ~/.ssh/id_rsa)",
+        'while read f; do cat "$f"; done <<< ~/.ssh/id_rsa', "tar c -T <(echo ~/.ssh/id_rsa)", "echo .env | cpio -o", "xargs cat <<E\n/home/dev/.ssh/id_rsa\nE",
+    ],
+)  # fmt: skip
+def test_a_secret_that_the_line_itself_names_to_a_reader_of_names_reaches_a_person(
+    line: str,
+) -> None:
+    assert verdict(denying("Read(kept/a)"), bash(line)) == "ask-operator"
+    kept = line.replace("~/.ssh/id_rsa", "kept/a").replace("/home/dev/.ssh/id_rsa", "kept/a").replace(".env", "kept/a")  # fmt: skip
+    assert verdict(denying("Read(kept/a)"), bash(kept)) == "deny"
+    assert verdict(denying("Read(kept/a)"), bash(kept.replace("kept/a", "b"))) == "allow"
