@@ -82,6 +82,19 @@ def hidden(text: str) -> int:
     return sum(letter not in "\n\t" and _mark(letter) != letter for letter in text)
 
 
+def runs_leftward(text: str) -> bool:
+    """Whether `text` has a letter that runs right to left: a terminal may reorder what is around.
+
+    Such letters are a language's own and stay as they are.
+    """
+    return not text.isascii() and any(map(_is_leftward, text))
+
+
+@lru_cache(maxsize=4096)
+def _is_leftward(letter: str) -> bool:
+    return unicodedata.bidirectional(letter) in ("R", "AL", "AN")
+
+
 @lru_cache(maxsize=4096)
 def _stacks(letter: str) -> bool:
     code = ord(letter)

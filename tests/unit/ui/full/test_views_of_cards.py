@@ -21,6 +21,7 @@ from crabhook.ui.full.dialogs.plan import changes_page, denial_page, notes_conte
 from crabhook.ui.full.panes.request import everything_page
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.safe import TAB, safe
+from crabhook.ui.text.width import safe_ascii
 from tests.support.examples import examples
 from tests.support.sitting import Sitting
 
@@ -111,6 +112,18 @@ def test_the_price_of_another_model_is_said_in_money() -> None:
     said = told("PreModelSwitch", prompt_cache_warm=True)
     assert "anew costs about $0.0072" in said
     assert "the prompt cache is warm: it is lost" in said
+
+
+def test_letters_that_run_right_to_left_are_told_of_where_they_are_drawn() -> None:
+    sitting = Sitting()
+    sitting.ask("Bash", {"command": "mv \u05d0 \u05d1"})
+    said = "letters run right to left"
+    content = sitting.content()
+    assert said in "\n".join(rows(content))
+    assert said not in "\n".join(rows(content, Sheet(78, safe_ascii)))
+    sitting.ask("Bash", {"command": "mv a \u00e9"})
+    sitting.press("down")
+    assert said not in "\n".join(rows(sitting.content()))
 
 
 def test_suggestions_are_numbered_in_words() -> None:

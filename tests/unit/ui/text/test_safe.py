@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.text.safe import TAB, hidden, safe, safe_lines
+from crabhook.ui.text.safe import TAB, hidden, runs_leftward, safe, safe_lines
 
 NEVER = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -54,6 +54,13 @@ def test_marks_say_which_letter_it_was(text: str, said: str) -> None:
 
 def test_lines_are_split_at_newlines_alone() -> None:
     assert safe_lines("a\r\nb\n\tc\u2028d") == ["a", "b", f"{TAB}c⟨U+2028⟩d"]
+
+
+def test_letters_that_a_terminal_may_reorder_are_known() -> None:
+    for text in ("mv א ב", "\u0645", "\u0661"):
+        assert runs_leftward(text)
+    for text in ("mv a 1", "日本 é", "\u202e", ""):
+        assert not runs_leftward(text)
 
 
 def test_hidden_letters_are_counted() -> None:

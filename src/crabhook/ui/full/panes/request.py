@@ -24,7 +24,7 @@ from crabhook.ui.text import code
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
-from crabhook.ui.text.safe import hidden
+from crabhook.ui.text.safe import hidden, runs_leftward
 
 _A_NAME = 60  # letters of a model's name shown beside its label
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
@@ -58,7 +58,7 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
         will = "to be allowed" if card.state is State.WAITING else "allowed"
         yield [("heading", done), ("dim", f": {will} as it is here · i what was asked")]
         others = []
-    yield from _warning(first)
+    yield from _warning(first, sheet)
     yield from _going(card)
     if first.tool is not None:
         yield from _tool_input(first, first.tool.input, sheet, cwd)
@@ -124,11 +124,18 @@ def _markdown(text: str, sheet: Sheet) -> Iterator[Line]:
         yield from framed(code.mark_rows(mark, sheet.inner))
 
 
-def _warning(event: Event) -> Iterator[Line]:
-    """Say how many letters are invisible, so that a reader of a long text notices."""
+def _warning(event: Event, sheet: Sheet) -> Iterator[Line]:
+    """Say how many letters are invisible, so that a reader of a long text notices.
+
+    Say also where a terminal may show words in another order than they were sent in.
+    """
     tool_input = event.tool.input if event.tool else None
     texts = tool_input.values() if isinstance(tool_input, dict) else [tool_input]
-    count = sum(hidden(text[:LOOKED_AT]) for text in texts if isinstance(text, str))
+    looked = [text[:LOOKED_AT] for text in texts if isinstance(text, str)]
+    count = sum(map(hidden, looked))
+    if any(map(runs_leftward, looked)) and not sheet.spell("\u05d0").isascii():
+        said = "! letters run right to left: your terminal may show words in another order"
+        yield [("warning", f"{said}, --ascii does not")]
     if count:
         what = "letter is invisible or acts" if count == 1 else "letters are invisible or act"
         yield [("warning", f"! {count} {what} on a terminal; marks are shown instead")]
