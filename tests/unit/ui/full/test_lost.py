@@ -14,7 +14,7 @@ from crabhook.ui.cards.context import reason_lines
 from crabhook.ui.cards.sentence import too_late
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
-from tests.support.sitting import Sitting
+from tests.support.sitting import QUESTIONS, Sitting
 
 PAPER = Sheet(80, safe)
 
@@ -64,6 +64,33 @@ def test_a_card_that_the_server_does_not_know_any_more_has_ended() -> None:
     sits.desk.pass_time(9)
     assert not sits.decided()
     assert "#1 has ended" in sits.text()
+
+
+def another_takes_over(sits: Sitting) -> None:
+    cards = tuple(replace(card, restored=True) for card in sits.desk.waiting())
+    sits.desk._tell(LinkChanged("the server has ended"))
+    sits.desk._tell(Snapshot(sits.desk.now(), cards))
+    sits.wait()
+
+
+def test_what_is_half_typed_stays_when_another_server_takes_over() -> None:
+    sits = Sitting(columns=120, take_back_ms=0)
+    sits.ask()
+    sits.wait()
+    sits.press("d", *"not n")
+    another_takes_over(sits)
+    sits.press(*"ow", "enter")
+    assert [(number, said.reason) for number, said in sits.decided()] == [(1, "not now")]
+
+
+def test_what_is_half_answered_stays_when_another_server_takes_over() -> None:
+    sits = Sitting(columns=120, take_back_ms=0)
+    sits.ask("AskUserQuestion", QUESTIONS)
+    sits.wait()
+    sits.press("2")
+    assert "✓ pydantic" in sits.text()
+    another_takes_over(sits)
+    assert "✓ pydantic" in sits.text()
 
 
 def test_who_looks_at_the_card_at_another_desk_is_named_on_it_until_they_leave() -> None:
