@@ -60,7 +60,7 @@ def test_what_takes_in_none_is_written_without_a_word(text: str) -> None:
     ("text", "option"),
     [
         ("Bash(npm run *)", "--script-shell"), ("Bash(npm run build *)", "--prefix"), ("Bash(npm test:*)", "--script-shell"), ("Bash(make *)", "-C"), ("Bash(cargo test *)", "--config"),
-        ("Bash(pytest *)", "--rootdir"), ("Bash(/usr/bin/npm run *)", "--script-shell"), ("Bash(timeout 5 npm run *)", "--prefix"), ("Bash(git grep *)", "--open-files-in-pager"), ("Bash(yarn *)", "--cwd"),
+        ("Bash(pytest *)", "--rootdir"), ("Bash(/usr/bin/npm run *)", "--script-shell"), ("Bash(timeout 5 npm run *)", "--prefix"), ("Bash(kubectl get *)", "--kubeconfig"), ("Bash(sqlite3 *)", ".shell"), ("Bash(yarn *)", "--cwd"),
     ],
 )  # fmt: skip
 def test_options_that_run_something_else_are_told_of(text: str, option: str) -> None:

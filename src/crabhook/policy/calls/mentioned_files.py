@@ -8,14 +8,14 @@ outside the project needs a rule on that file too, or a rule with the whole comm
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise
 from posixpath import basename
 
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, normal, place
 from crabhook.policy.shell import programs
-from crabhook.policy.shell.script import NUMBER, Command, Kind, Word
+from crabhook.policy.shell.script import Command, Word
 from crabhook.policy.shell.unfold import is_echo, spellings
 from crabhook.policy.shell.wrappers import unwrapped
 
@@ -209,16 +209,8 @@ def _files_of_git(words: Sequence[Word]) -> Iterator[Word]:
     for word in _files("grep", words[1:]) if kind == "grep" else words[1:]:
         if anywhere or (word.fixed and not _GIT_TEXT.match(word.text) and id(word) not in texts):
             yield word
-        elif kind in _GIT_SHOWS and not word.fixed and _begins_open(word):
+        elif kind in _GIT_SHOWS and word.begins_open:
             yield replace(word, glob=False, parts=())
-
-
-def _begins_open(word: Word) -> bool:
-    """Whether a word that is only known when the line runs may then be any option."""
-    if word.glob or word.parts:
-        return word.raw[:1] in ("*", "?", "[", "{")
-    known = "".join(one.text for one in takewhile(lambda one: one.kind is Kind.TEXT, word.atoms))
-    return _OPEN.fullmatch(known) is not None and word.atoms[:1] != (NUMBER,)
 
 
 def _is_flags(word: Word) -> bool:

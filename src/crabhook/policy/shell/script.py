@@ -1,9 +1,10 @@
 """The parts of a shell line, as values."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from itertools import islice, product
+from itertools import islice, product, takewhile
 from posixpath import basename
 from typing import TypeAlias
 
@@ -45,6 +46,7 @@ ANY = Atom(Kind.ANY, joined=False)
 WRITTEN = Atom(Kind.ANY, "written in the line", joined=False)
 """What wildcards, braces or a tilde make of a word: the line tells it, and no other command."""
 NUMBER = Atom(Kind.NUMBER)
+_OPEN = re.compile("-?|--[^=]*")  # the beginning of an unknown word that may be any option
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,17 @@ class Word:
     def is_afar(self) -> bool:
         """Whether it begins in a folder that only the shell knows: `~+`, `~-`, another's home."""
         return self.tilde and not (self.raw == "~" or self.raw.startswith("~/"))
+
+    @property
+    def begins_open(self) -> bool:
+        """Whether it is only known when the line runs, and may then be any option."""
+        if self.fixed or self.raw[:2] in ("<(", ">("):
+            return False
+        if self.glob or self.parts:
+            return self.raw[:1] in ("*", "?", "[", "{")
+        texts = takewhile(lambda one: one.kind is Kind.TEXT, self.atoms)
+        known = "".join(one.text for one in texts)
+        return _OPEN.fullmatch(known) is not None and self.atoms[:1] != (NUMBER,)
 
 
 @dataclass(frozen=True, slots=True)

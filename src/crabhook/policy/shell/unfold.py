@@ -13,7 +13,7 @@ from itertools import dropwhile
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import Argv, assigned, inner, reads_script
-from crabhook.policy.shell.programs import listed
+from crabhook.policy.shell.programs import listed, may_start_another
 from crabhook.policy.shell.read import MAX_BYTES, read_script
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
@@ -232,12 +232,14 @@ _EVALUATORS = listed("running", "evaluators")
 class Reading:
     """One text for a command; `exact`: only a rule without wildcards may allow it.
 
-    `assigned`: the text begins with assignments, which a rule must name.
+    `assigned`: the text begins with assignments, which a rule must name. `starts`: by an option, it
+    may start another program.
     """
 
     text: str
     exact: bool = False
     assigned: bool = False
+    starts: bool = False
 
 
 def readings(command: Command) -> tuple[Reading, ...]:
@@ -249,11 +251,12 @@ def readings(command: Command) -> tuple[Reading, ...]:
             tail = [BLANK] if inside_xargs else []  # arguments unknown until the line runs
             text = line([*map(_text, words), *tail])
             exact = _needs_exact(words, unknown_tail=inside_xargs)
+            starts = may_start_another(basename(words[0].text), words, told=inside_xargs)
             if skippable:
-                found.append(Reading(text, exact))
+                found.append(Reading(text, exact, starts=starts))
             if command.assignments and len(words) == len(command.words):
                 before = line([f"{one.name}={_text(one.value)}" for one in command.assignments])
-                found.append(Reading(f"{before} {text}", exact, assigned=True))
+                found.append(Reading(f"{before} {text}", exact, assigned=True, starts=starts))
         inside_xargs |= words[0].text == "xargs"
     return tuple(found)
 
