@@ -56,7 +56,7 @@ class Line:
             self._call.again(_HEADERS, request)
         self._send()
 
-    def hear(self) -> bool:
+    def receive(self) -> bool:
         """Take in what has arrived, or wait for it; say whether the call has its answer."""
         call = self._started()
         data = self.socket.recv(1 << 18)
@@ -112,7 +112,7 @@ class Connection(Protocol):
     def ask(self, request: bytes, /) -> None:
         """Send a request; the one before has been answered."""
 
-    def hear(self) -> bool:
+    def receive(self) -> bool:
         """Take in what has arrived, or wait for it; say whether the call has its answer."""
 
     @property
@@ -145,7 +145,7 @@ def ask_all(
         while selector.get_map():
             for key, _ in selector.select():
                 line, since = key.data
-                if not line.hear():
+                if not line.receive():
                     continue
                 each.append(perf_counter() - since)
                 answers.append(line.stdout)

@@ -52,19 +52,19 @@ class Glass:
         """Read on until a sign has come that satisfies; raises BenchError where it never does."""
         by = monotonic() + _PATIENCE
         while not told(self):
-            if not self._hear(by - monotonic()):
+            if not self._receive(by - monotonic()):
                 raise BenchError(f"a desk did not say what was due: {self!r}")
 
     def until_drawn(self) -> None:
         """Read the picture that follows from a key; raises BenchError where none comes."""
-        if not self._hear(_PATIENCE):
+        if not self._receive(_PATIENCE):
             raise BenchError(f"a key changed nothing on the desk: {self!r}")
         self.until_quiet()
 
     def until_quiet(self) -> None:
         """Read on until the desk has nothing more to say for the moment."""
         by = monotonic() + _PATIENCE
-        while self._hear(QUIET):
+        while self._receive(QUIET):
             if monotonic() > by:
                 raise BenchError(f"a desk never stops talking: {self!r}")
 
@@ -72,7 +72,7 @@ class Glass:
         """Count signs anew."""
         self.signs = 0
 
-    def _hear(self, seconds: float) -> bool:
+    def _receive(self, seconds: float) -> bool:
         if not select.select([self.master], [], [], max(seconds, 0.0))[0]:
             return False
         self.read()

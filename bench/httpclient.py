@@ -73,7 +73,7 @@ class Posted:
         self._heard, self._body = b"", None
         self.socket.sendall(request)
 
-    def hear(self) -> bool:
+    def receive(self) -> bool:
         """Take in what has arrived, or wait for it; say whether the call has its answer."""
         self._heard += _more(self.socket, self._heard)
         self._body = _body(self._heard)

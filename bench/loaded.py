@@ -103,7 +103,7 @@ def _come_and_go(home: Home, server: int) -> float:
         try:
             line.ask(written(new_call(DECIDED_EVENT, LEFT_WAITING)))
             while not line.accepted:
-                if line.hear():
+                if line.receive():
                     raise BenchError("a request was answered that should wait")
         finally:
             line.close()

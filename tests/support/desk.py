@@ -71,7 +71,7 @@ class PlayedCore(Core):
         return self.clock() if self.clock else self.passed
 
     def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | Future[bool]:
-        self.past.hear(fact, effects)
+        self.past.on_fact(fact, effects)
         if isinstance(fact, Answered):
             self.answers.append((fact.number, fact.decision))
         return True
@@ -208,7 +208,7 @@ class PlayedDesk(LocalDesk):
         """Whether any screen still listens."""
         return bool(self._streams)
 
-    def hear(self, listener: Callable[[Card | FeedEntry], object]) -> Callable[[], None]:
+    def listen(self, listener: Callable[[Card | FeedEntry], object]) -> Callable[[], None]:
         """Tell `listener` of cards and of what goes by, and of nothing else."""
 
         def told(update: Update) -> None:

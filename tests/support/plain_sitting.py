@@ -110,13 +110,13 @@ async def _seen(sits: Sitting) -> AsyncIterator[None]:
         yield
         return
 
-    def hear(one: News) -> None:
+    def on_news(one: News) -> None:
         nonlocal news
         news += type(one) in NEWS
 
     async with team_port(core, Path(), known.team) as port:
         port.certificates = known.certificates
-        leave = core.listen(hear)
+        leave = core.listen(on_news)
         async with port.desk("ann", clock=sits.desk.now) as desk:
             begins = desk.cursor.seq - news
             sits.sees = desk

@@ -235,13 +235,13 @@ async def typed_lines(
     seen = set[int]()
     left = {tool: iter(rows.split("\n")) for tool, rows in lines.items()}
 
-    def hear(update: Update) -> None:
+    def on_update(update: Update) -> None:
         news = update.news
         if isinstance(news, Card) and news.state is State.WAITING and news.number not in seen:
             seen.add(news.number)
             cards.put_nowait(news)
 
-    stop = desk.subscribe(hear)
+    stop = desk.subscribe(on_update)
     try:
         while True:  # the operator stays until the demo is over
             card = await cards.get()

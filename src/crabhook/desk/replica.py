@@ -79,9 +79,9 @@ class Replica:
     def _subscribe(self) -> None:
         self._stop()
         self._number = None
-        self._stop = self._desk.subscribe(self._hear)
+        self._stop = self._desk.subscribe(self._on_update)
 
-    def _hear(self, update: updates.Update) -> None:
+    def _on_update(self, update: updates.Update) -> None:
         (number, news), before = update, self._number
         if isinstance(news, updates.Settled):
             self._doing.pop(news.command, None)

@@ -238,14 +238,14 @@ class RemoteDesk:
                     break
                 if read_by_grpc(event).WhichOneof("news") == "hello":
                     self._servers.met(event.hello, asked)
-                await self._hear(event)
+                await self._on_news(event)
                 moved, self._moved = self._moved, asyncio.Event()
                 moved.set()
         finally:
             self._servers.leave()
             call.cancel()
 
-    async def _hear(self, event: pb.WatchEvent) -> None:
+    async def _on_news(self, event: pb.WatchEvent) -> None:
         match event.WhichOneof("news"):
             case "hello":
                 hello = event.hello

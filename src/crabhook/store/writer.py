@@ -90,7 +90,7 @@ class Writer:
         if pending is None:
             self.kept = self.head
         else:
-            pending.add_done_callback(partial(self._hear, self.head))
+            pending.add_done_callback(partial(self._on_commit, self.head))
         return pending
 
     def anchor(self) -> Head:
@@ -126,7 +126,7 @@ class Writer:
         finally:
             self.journal.close()
 
-    def _hear(self, head: Head, pending: Future[None]) -> None:
+    def _on_commit(self, head: Head, pending: Future[None]) -> None:
         """Take in the end of a slow commit; a failure fails all that follow in the chain."""
         if pending.cancelled() or pending.exception() is not None:
             self._in_doubt = True

@@ -54,12 +54,12 @@ async def run(desk: Desk, otherwise: Verdict) -> None:
     """Answer every card, new ones and those already there, until cancelled."""
     answering = _Answering(desk, otherwise, HEADLESS)
 
-    def hear(news: News) -> None:
+    def on_news(news: News) -> None:
         for card in news.waiting if isinstance(news, Snapshot) else (news,):
             if isinstance(card, Card) and card.state is State.WAITING:
                 answering.answer(card)
 
-    leave = answering.replica.follow(hear)
+    leave = answering.replica.follow(on_news)
     try:
         await asyncio.Event().wait()
     finally:

@@ -14,11 +14,11 @@ SESSION = "3f1c0000"
 def test_many_events_of_a_moment_are_one_update_and_the_replica_has_the_last() -> None:
     desk, told = PlayedDesk(), list[SessionsSeen]()
 
-    def hear(update: Update) -> None:
+    def on_update(update: Update) -> None:
         if isinstance(update.news, SessionsSeen):
             told.append(update.news)
 
-    desk.subscribe(hear)
+    desk.subscribe(on_update)
     for number in range(5):
         desk.ask(call(tool_use_id=f"t{number}"))
     assert not told

@@ -58,10 +58,10 @@ async def test_a_sessions_end_brings_its_summary_once_however_many_hooks_tell(
 ) -> None:
     told = Told()
     for _ in range(3):
-        told.one.hear(ended(transcript))
+        told.one.on_request(ended(transcript))
     assert await told.idle() == ["Write a parser."]
     monkeypatch.setattr(module, "AGAIN_AFTER", 0.0)  # resumed, and ended again
-    told.one.hear(ended(transcript))
+    told.one.on_request(ended(transcript))
     assert len(await told.idle()) == 2
 
 
@@ -77,7 +77,7 @@ async def test_a_sessions_end_brings_its_summary_once_however_many_hooks_tell(
 )
 async def test_nothing_else_does(transcript: str, other: dict[str, str]) -> None:
     told = Told()
-    told.one.hear(ended(**{"path": transcript, **other}))
+    told.one.on_request(ended(**{"path": transcript, **other}))
     assert await told.idle() == []
 
 
@@ -88,6 +88,6 @@ async def test_only_so_many_wait_to_be_read_and_so_many_ends_are_remembered(
     monkeypatch.setattr(module, "ENDS_KEPT", 1)
     told = Told()
     for number in range(5):
-        told.one.hear(ended(transcript, session=str(number)))
+        told.one.on_request(ended(transcript, session=str(number)))
     assert len(await told.idle()) == 2
     assert len(told.one._ended) == 1

@@ -16,7 +16,7 @@ EVERY = frozenset(CardKind)
 def watching(attention: Attention | None = None) -> tuple[Sitting, Watch]:
     sitting = Sitting()
     watch = Watch(attention or Attention(bell=EVERY), sitting.desk.now())
-    sitting.desk.hear(lambda news: watch.news(news) if hasattr(news, "requests") else None)
+    sitting.desk.listen(lambda news: watch.news(news) if hasattr(news, "requests") else None)
     return sitting, watch
 
 

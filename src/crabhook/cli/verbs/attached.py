@@ -49,14 +49,14 @@ class Attached:
         self.changed = asyncio.Event()
         self._begun = asyncio.Event()
 
-    def _hear(self, news: News) -> None:
+    def _on_news(self, news: News) -> None:
         if isinstance(news, Snapshot):
             self._begun.set()
         self.changed.set()
 
     async def begin(self) -> None:
         """Wait until the desk has told all there is; raises UnheardError."""
-        self.replica.follow(self._hear)
+        self.replica.follow(self._on_news)
         try:
             async with asyncio.timeout(TOLD_WITHIN):
                 await self._begun.wait()

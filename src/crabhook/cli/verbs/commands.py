@@ -175,7 +175,7 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
         looking: Bounded[int, tuple[Actor, ...]] = Bounded(CLAIMS_KEPT)
         teller = Teller(lambda: monotonic() + ahead, lambda number: looking.get(number, ()))
 
-        def hear(update: Update) -> None:
+        def on_update(update: Update) -> None:
             nonlocal ahead
             cursor, news = str(desk.cursor), update.news
             told: dict[str, object]
@@ -205,7 +205,7 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
             say_json(told)
             sys.stdout.flush()
 
-        desk.subscribe(hear)
+        desk.subscribe(on_update)
         await asyncio.Event().wait()
     return DONE
 

@@ -140,7 +140,7 @@ def _pipeline(line: Line, *, sure: bool) -> Shape:
         written = len(line.found.redirects)
         command = _command(line, sure=sure and not piped)
         if any(one.flow is not Flow.READ for one in line.found.redirects[written:]):
-            _hear(line, line.found.commands[element:])
+            _keep_printed(line, line.found.commands[element:])
         mixed = ">&" in line.text[began : line.at]
         line.blanks()
         if line.ahead("||") or not line.take("|"):
@@ -152,7 +152,7 @@ def _pipeline(line: Line, *, sure: bool) -> Shape:
     if piped:
         fed = line.found.commands[start:last_start]
         line.found.commands[start:last_start] = [replace(one, fed=True) for one in fed]
-        _hear(line, fed)
+        _keep_printed(line, fed)
     return Shape(command, mixed)
 
 
@@ -184,7 +184,7 @@ def _follows_keyword(line: Line, at: int) -> bool:
     )
 
 
-def _hear(line: Line, commands: Sequence[Command]) -> None:
+def _keep_printed(line: Line, commands: Sequence[Command]) -> None:
     """Keep printed text that goes to a pipe or file, as `echo '…' | sh`: it may be a script."""
     for command in commands:
         words = wrappers.unwrapped(command)[-1] if command.words else ()

@@ -32,7 +32,7 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
     """Return the script with all that hides in it; `text` is what it was read from."""
     search = _Search(known)
     search.take(script.commands, script.redirects)
-    search.hear(script.given, varies=script.varies)
+    search.give_input(script.given, varies=script.varies)
     search.written = frozenset(name for one in script.redirects for name in one.written)
     if script.troubles:
         search.take(_by_text(text))
@@ -58,7 +58,7 @@ class _Search:
         self._shell_listens = False
         self._unknown_given = False
 
-    def hear(self, given: Iterable[str], *, varies: bool) -> None:
+    def give_input(self, given: Iterable[str], *, varies: bool) -> None:
         """Keep texts on any command's standard input, for a shell that reads it.
 
         The grammar does not always say which command reads which text.
@@ -66,7 +66,7 @@ class _Search:
         self._given |= dict.fromkeys(given)
         self._unknown_given |= varies
 
-    def _heard(self) -> bool:
+    def _read_input(self) -> bool:
         """Read texts given to a shell as scripts; return whether there were any."""
         if not (self._shell_listens and self._given):
             return False
@@ -87,7 +87,7 @@ class _Search:
 
     def run(self) -> None:
         """Look until there is no more, or enough."""
-        while self._todo or self._heard():
+        while self._todo or self._read_input():
             if len(self.commands) > MAX_FOUND or self._bytes > MAX_HIDDEN_BYTES:
                 self.troubles.append("more hides in it than is looked at")
                 return
@@ -119,7 +119,7 @@ class _Search:
             self._bytes += len(text)
             read = read_script(text, self._known)
             self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
-            self.hear(read.given, varies=read.varies)
+            self.give_input(read.given, varies=read.varies)
             self.take(
                 (replace(one, hidden=True) for one in read.commands),
                 (replace(one, hidden=True) for one in read.redirects),

@@ -304,7 +304,7 @@ class Remembered:
         self._of_card: Bounded[int, int] = Bounded(KEPT)
         self._last = 0
 
-    def hear(self, fact: Fact, effects: Sequence[Effect]) -> None:
+    def on_fact(self, fact: Fact, effects: Sequence[Effect]) -> None:
         """Keep the calls that a fact ended."""
         for effect in effects:
             match fact, effect:

@@ -94,7 +94,7 @@ class LocalDesk:
         leave = self._core.listen(stream)
         return stop
 
-    def hear(self, listener: Callable[[News], object]) -> Callable[[], None]:
+    def listen(self, listener: Callable[[News], object]) -> Callable[[], None]:
         """Send `listener` the news for this desk alone; return how to stop."""
         self._streams.append(listener)
         return partial(self._streams.remove, listener)

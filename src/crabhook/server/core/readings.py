@@ -308,7 +308,7 @@ class Summaries:
         self._reader = ThreadPoolExecutor(1, "crabhook-summaries")
         self._waiting = 0
 
-    def hear(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         """Start to read the transcript, if this is a session's end; called in the loop."""
         event = request.event
         path = event.text("transcript_path")

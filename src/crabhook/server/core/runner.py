@@ -158,7 +158,7 @@ class Runner(Core):
         """Record a fact with its effects; see `Core.write`."""
         recorder = self.recorder
         if recorder is None:
-            self._remembered.hear(fact, effects)
+            self._remembered.on_fact(fact, effects)
             return True
         broker = self.broker
         changes = self._bookkeeper.changes(fact, effects, broker.halts(), broker.notes())
@@ -245,7 +245,7 @@ class Runner(Core):
         if self._held:
             self.after(pending.await_record())
         if self.recorder is not None:
-            self._summaries.hear(request)
+            self._summaries.on_request(request)
         if self.closed:
             self.handle(Closing(self.now()))
         if pending.reply.done() and (error := pending.reply.exception()) is not None:

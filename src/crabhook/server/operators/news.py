@@ -73,7 +73,7 @@ class NewsRow:
         self._size = 0
         self._versions: Bounded[tuple[int, int], Card] = Bounded(VERSIONS_KEPT)
         self._sessions: Bounded[SessionKey, SessionView] = Bounded(SESSIONS_KEPT)
-        self._leave = core.listen(self._hear)
+        self._leave = core.listen(self._on_news)
 
     def __repr__(self) -> str:
         return f"<NewsRow at {self.seq} kept={len(self._kept)}>"
@@ -92,7 +92,7 @@ class NewsRow:
         """
         return self._left or self._core.deposed is not None
 
-    def _hear(self, news: News) -> None:
+    def _on_news(self, news: News) -> None:
         if self.closed:
             self.more.set()
             return
@@ -132,11 +132,11 @@ class NewsRow:
         """Return the whole state, and its place in the row; None where the row is closed."""
         found = asyncio.get_running_loop().create_future()
 
-        def hear(news: News) -> None:
+        def on_news(news: News) -> None:
             if isinstance(news, Snapshot) and not found.done():
                 found.set_result(None if self.closed else (self.seq, news))
 
-        leave = self._core.listen(hear)
+        leave = self._core.listen(on_news)
         try:
             there: tuple[int, Snapshot] | None = await found
             return there

@@ -311,14 +311,14 @@ class OperatorPort:
         read: News | None = None
         wanted = READ.get(type(command)) if isinstance(command, Ask) else None
 
-        def hear(news: News) -> None:
+        def on_news(news: News) -> None:
             nonlocal read
             if wanted is not None and isinstance(news, wanted):
                 read = news
             elif isinstance(news, Settled) and news.command == command.id and not done.done():
                 done.set_result((news.outcome, read, self._row.seq))
 
-        stop = desk.hear(hear)
+        stop = desk.listen(on_news)
         try:
             desk.submit_if(may_not, command)
             async with asyncio.timeout(WITHIN):

@@ -55,12 +55,12 @@ class Controller:
         if isinstance(news, Snapshot):
             screen.selection.begin()
             for card in (*news.waiting, *news.ended):
-                self._hear(card)
+                self._on_card(card)
         elif isinstance(news, Card):
             screen.selection.news(news)
-            self._hear(news)
+            self._on_card(news)
         if isinstance(news, Card | FeedEntry):
-            screen.history.hear()
+            screen.history.on_end()
             self._look_again()
         self._go_on()
 
@@ -74,7 +74,7 @@ class Controller:
                 screen.say(f"#{card.number} {card.outcome}: this is the next one")
         screen.open_form()
 
-    def _hear(self, card: Card) -> None:
+    def _on_card(self, card: Card) -> None:
         screen = self._screen
         screen.watch.news(card)
         screen.say(screen.answers.news(card))

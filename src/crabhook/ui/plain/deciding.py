@@ -72,7 +72,7 @@ class Deciding:
             "extend": self._extend,
         }
 
-    def hear(self, card: Card) -> bool:
+    def on_card(self, card: Card) -> bool:
         """Take in a changed card; return whether it was decided here."""
         self.complain(self._answers.news(card))
         if card.state is not State.WAITING:

@@ -54,21 +54,21 @@ async def run(
     interpreter = Interpreter(replica, output, options.take_back_ms / 1000, person)
     greeting = _Greeting(output, options)
 
-    def hear(news: updates.News) -> None:
-        greeting.hear(news)
+    def on_news(news: updates.News) -> None:
+        greeting.on_news(news)
         if isinstance(news, updates.Snapshot):
             for card in news.waiting:
-                output.hear(card)
+                output.on_news(card)
             interpreter.begin()
         elif isinstance(news, updates.Settled):
             interpreter.settled()
         elif isinstance(news, Card | FeedEntry):
-            output.hear(news)
-            interpreter.hear(news)
+            output.on_news(news)
+            interpreter.on_news(news)
         elif said := _said(news, person):
             output.say(said)
 
-    unsubscribe = replica.follow(hear)
+    unsubscribe = replica.follow(on_news)
     writing = asyncio.ensure_future(output.write_to(write))
     reading = asyncio.ensure_future(interpreter.follow(lines))
     reading.add_done_callback(lambda _: output.close())
@@ -103,7 +103,7 @@ class _Greeting:
         self._output, self._options = output, options
         self._greeted, self._state = False, ""
 
-    def hear(self, news: updates.News) -> None:
+    def on_news(self, news: updates.News) -> None:
         """Say what of a piece of news is to be said."""
         if isinstance(news, updates.Snapshot):
             first, self._greeted = not self._greeted, True
@@ -122,7 +122,7 @@ class _Greeting:
         for order in all_of_it.orders:
             output.say(order_line(order, all_of_it.now))
         for entry in all_of_it.feed if self._options.from_start else ():
-            output.hear(entry)
+            output.on_news(entry)
 
     def _tell(self, house: updates.HouseChanged, *, first: bool = False) -> None:
         """Tell a person the state of rules and record, where it is new."""
@@ -141,11 +141,11 @@ async def farewell(
     """Have `release` let go what waits, print how each card ended, then the `summary`."""
     ended: list[Card] = []
 
-    def hear(update: updates.Update) -> None:
+    def on_update(update: updates.Update) -> None:
         if isinstance(update.news, Card) and update.news.outcome:
             ended.append(update.news)
 
-    unsubscribe = desk.subscribe(hear)
+    unsubscribe = desk.subscribe(on_update)
     try:
         release()
     finally:

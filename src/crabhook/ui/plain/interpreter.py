@@ -85,13 +85,13 @@ class Interpreter:
         self._default = DefaultTarget(self._desk)
         self._newest = max((card.number for card in self._desk.waiting()), default=0)
         for card in (*self._desk.waiting(), *self._desk.ended()):
-            self._deciding.hear(card)
+            self._deciding.on_card(card)
 
-    def hear(self, news: Card | FeedEntry) -> None:
+    def on_news(self, news: Card | FeedEntry) -> None:
         """Take in what makes a held answer void, or another card the oldest."""
         if isinstance(news, FeedEntry):
             return
-        decided = self._deciding.hear(news)
+        decided = self._deciding.on_card(news)
         self._default.look(news, ours=decided or self._following)
         if news.state is State.WAITING and news.number > self._newest:
             self._newest = news.number

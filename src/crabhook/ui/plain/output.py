@@ -267,7 +267,7 @@ class OutputQueue:
         self._stirred = asyncio.Event()
         self._written = asyncio.Event()
 
-    def hear(self, news: Card | FeedEntry) -> None:
+    def on_news(self, news: Card | FeedEntry) -> None:
         """Take in a new or changed card, or a feed entry."""
         number, before = news.number, len(self._queue)
         full = before >= BACKLOG

@@ -165,7 +165,7 @@ async def test_over_killed_connections_no_news_are_missed_and_none_come_twice(
 ) -> None:
     server, heard, began, told = PlayedDesk(), list[str](), list[News](), 0
 
-    def hear(one: News) -> None:
+    def on_news(one: News) -> None:
         if isinstance(one, FeedEntry):
             heard.append(one.event.text("message"))
         elif isinstance(one, Snapshot):
@@ -176,7 +176,7 @@ async def test_over_killed_connections_no_news_are_missed_and_none_come_twice(
         relay(port.address.port) as line,
         port.desk("ann", line.port) as desk,
     ):
-        replica = followed(desk, hear)
+        replica = followed(desk, on_news)
         for kill in range(kills):
             for _ in range(3):
                 notify(server, str(told := told + 1))

@@ -267,11 +267,11 @@ async def test_other_desks_are_told_of_the_card_where_the_cursor_rests_not_of_th
     async with at_the_desk() as terminal:
         bob = LocalDesk(terminal.desk.core, terminal.desk.read, Operator("bob", "Bob", "laptop"))
 
-        def hear(update: Update) -> None:
+        def on_update(update: Update) -> None:
             if isinstance(update.news, Claimed):
                 told.append((update.news.card, bool(update.news.by)))
 
-        bob.subscribe(hear)
+        bob.subscribe(on_update)
         for command in ("one", "two", "three"):
             terminal.ask(command)
         await terminal.shows("three")

@@ -322,7 +322,7 @@ async def test_a_held_allow_is_given_when_its_moment_is_over() -> None:
         hook = sits.desk.ask(bash())
         await sits.type("allow")
         given = asyncio.Event()
-        unsubscribe = sits.desk.hear(lambda _: given.set())
+        unsubscribe = sits.desk.listen(lambda _: given.set())
         sits.desk.pass_time(0.02)
         assert hook not in sits.desk.replies
         await asyncio.wait_for(given.wait(), 60)

@@ -165,7 +165,7 @@ async def told(output: OutputQueue, reader: Reader) -> Reader:
 async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
     desk, reader = PlayedDesk(), Reader()
     output = OutputQueue(desk.replica)
-    desk.hear(output.hear)
+    desk.listen(output.on_news)
     writing = asyncio.create_task(output.write_to(reader.write))
     hook = desk.ask(sample("PermissionRequest-Bash"))
     await asyncio.sleep(0)
@@ -182,7 +182,7 @@ async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
 async def test_a_feed_entry_of_a_card_that_was_never_shown_is_told() -> None:
     desk = PlayedDesk()
     output = OutputQueue(desk.replica)
-    output.hear(FeedEntry(0.0, Event("claude", "PreToolUse", "s"), "ALLOWED by a rule", 9))
+    output.on_news(FeedEntry(0.0, Event("claude", "PreToolUse", "s"), "ALLOWED by a rule", 9))
     reader = await told(output, Reader())
     assert reader.lines == ["· PreToolUse session=s… ALLOWED by a rule"]
 
@@ -198,10 +198,10 @@ async def test_what_goes_by_is_told_together_soon_and_a_card_or_an_alarm_at_once
         heard.set()
 
     def went_by(name: str, *, alarm: bool = False) -> None:
-        output.hear(FeedEntry(0.0, Event("claude", name, "s"), "went by", alarm=alarm))
+        output.on_news(FeedEntry(0.0, Event("claude", name, "s"), "went by", alarm=alarm))
 
     output = OutputQueue(desk.replica)
-    desk.hear(output.hear)
+    desk.listen(output.on_news)
     writing = asyncio.create_task(output.write_to(write))
     await asyncio.sleep(0)
     for name in ("First", "Second"):
@@ -225,7 +225,7 @@ async def test_what_goes_by_is_told_together_soon_and_a_card_or_an_alarm_at_once
 async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_outcome() -> None:
     desk, reader = PlayedDesk(), Reader()
     output = OutputQueue(desk.replica)
-    desk.hear(output.hear)
+    desk.listen(output.on_news)
     shown = desk.ask(sample("PermissionRequest-Bash"))
     writing = asyncio.create_task(output.write_to(reader.write))
     await asyncio.sleep(0)
@@ -254,7 +254,7 @@ async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_o
 async def test_of_a_card_that_was_told_or_has_ended_no_payload_is_kept() -> None:
     desk = PlayedDesk()
     output = OutputQueue(desk.replica)
-    desk.hear(output.hear)
+    desk.listen(output.on_news)
     ended = desk.ask(sample("PermissionRequest-Bash"))
     desk.leave(ended)
     assert output._queue[1].event.fields == {}  # type: ignore[union-attr]

@@ -154,7 +154,7 @@ class History(Listing[Past]):
             self._read_on()
         return super().window(height)
 
-    def hear(self) -> None:
+    def on_end(self) -> None:
         """Take in that something ended."""
         self._stale = True
 

@@ -25,7 +25,7 @@ HAPPENINGS = ("ask", "leave", "answer", "snooze", "pass time")
 def followed(desk: PlayedDesk) -> Queue:
     """Return a queue that hears of every card."""
     queue = Queue(desk.replica)
-    desk.hear(lambda news: queue.news(news.number) if isinstance(news, Card) else None)
+    desk.listen(lambda news: queue.news(news.number) if isinstance(news, Card) else None)
     return queue
 
 
