@@ -45,7 +45,7 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     rivals = doubts.rivals(state, event)
     shared = doubts.look(state, fact)
     ruling = doubts.rule(state, _rule(state, fact, duplicate), shared)
-    told = doubts.told(state, event, shared) if shared else ""
+    told = doubts.warning(state, event, shared) if shared else ""
     if not ruling.waits and ruling.decided is None:
         went_by = state.note(event, "", outcome=platform.outcome(event))
         effects = [*_observe(state, fact, told), *effects, went_by]
@@ -56,8 +56,8 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
         alarms += doubts.alarms(state, shared)
         effects += decided or _take_in(state, fact, ruling, alarms, told)
-    effects += doubts.tell_others(state, event, shared)
-    return [*effects, *doubts.tell_rivals(state, fact.request, rivals)]
+    effects += doubts.alarm_others(state, event, shared)
+    return [*effects, *doubts.report_rivals(state, fact.request, rivals)]
 
 
 def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent) -> Course:
@@ -89,8 +89,8 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
     if waited_for := [card for card in ended if doubts.stands_still(state, card)]:
         return doubts.disbelieve(state, event, waited_for)
     effects = _end_elsewhere(state, event, ended)
-    effects += doubts.hear_outcomes(state, request)
-    effects += doubts.hear_end(state, request, closes)
+    effects += doubts.report_result(state, request)
+    effects += doubts.report_end(state, request, closes)
     platform = state.platforms[event.platform]
     prompted = platform.phase(event) is Phase.PROMPT and platform.by_person(event)
     if prompted and not event.agent_id:

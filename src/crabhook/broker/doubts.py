@@ -69,7 +69,7 @@ def alarms(state: BrokerState, shared: tuple[Shared, ...]) -> tuple[str, ...]:
     )
 
 
-def told(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> str:
+def warning(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> str:
     """Return the warning for the agent; it contains no text of the other session."""
     warns = state.same_file is SameFile.WARN
     if not warns or not state.platforms[event.platform].carries_note(event):
@@ -91,7 +91,7 @@ def rule(state: BrokerState, ruling: Course, shared: tuple[Shared, ...]) -> Cour
     return Course(waits=True, brought=Because(Brought.GUARD, words))
 
 
-def tell_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> list[Effect]:
+def alarm_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> list[Effect]:
     """Put an alarm on the other sessions' cards that change the same files."""
     effects: list[Effect] = []
     who = _named(state, event.session_key)
@@ -162,7 +162,7 @@ def forewarned(state: BrokerState, event: Event) -> tuple[str, ...]:
     return (f"another hook of this session changed {where} after it was approved: it may again",)
 
 
-def tell_rivals(
+def report_rivals(
     state: BrokerState, request: Request, others: Sequence[Card | Followed]
 ) -> list[Effect]:
     """Report a call id that two different calls have, with an alarm on the earlier cards."""
@@ -185,7 +185,7 @@ def tell_rivals(
     return [conflict_told, *effects, state.note(request.event, told, number, alarm=True)]
 
 
-def tell_outcome(
+def report_outcome(
     state: BrokerState, request: Request, found: tuple[Followed, Fate] | None
 ) -> list[Effect]:
     """Report the outcome of a decided call; as an alarm, where it is not what was decided."""
@@ -201,23 +201,23 @@ def tell_outcome(
     return effects
 
 
-def hear_outcomes(state: BrokerState, request: Request) -> list[Effect]:
+def report_result(state: BrokerState, request: Request) -> list[Effect]:
     """Return the effects of a call's result."""
     event = request.event
     match state.platforms[event.platform].phase(event):
         case Phase.RAN:
-            return tell_outcome(state, request, state.followed.ran(event))
+            return report_outcome(state, request, state.followed.ran(event))
         case Phase.REFUSED:
-            return tell_outcome(state, request, state.followed.refused(event))
+            return report_outcome(state, request, state.followed.refused(event))
         case _:
             return []
 
 
-def hear_end(state: BrokerState, request: Request, closes: Scope) -> list[Effect]:
+def report_end(state: BrokerState, request: Request, closes: Scope) -> list[Effect]:
     """Report, at the end of a turn, the calls left to the agent that did not run."""
     effects: list[Effect] = []
     for found in state.followed.conclude(request.event, closes):
-        effects += tell_outcome(state, request, found)
+        effects += report_outcome(state, request, found)
     return effects
 
 
