@@ -47,7 +47,7 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
     whole = arguments.all_kinds or arguments.card
     query = _query(arguments, LAST, () if whole else (*ENDS, Kind.DOCUMENT.value))
     for record in history.find(query):
-        if record.kind == Kind.DOCUMENT and not whole and record.told().get("document") == ORDERS:
+        if record.kind == Kind.DOCUMENT and not whole and record.data().get("document") == ORDERS:
             continue  # each order is on record itself
         say_json(_values(record)) if arguments.json else _say(_line(record))
     return 0
@@ -188,25 +188,25 @@ def _values(record: Record) -> dict[str, object]:
 
 
 def _line(record: Record) -> str:
-    told = record.told()
-    who = told.get("rule") or told.get("by") or ""
-    waited = told.get("waited")
+    data = record.data()
+    who = data.get("rule") or data.get("by") or ""
+    waited = data.get("waited")
     took = f" after {waited:.1f} s" if isinstance(waited, int | float) else ""
     outcome = record.verdict or record.kind
     card = "" if record.card is None else f"#{record.card}"
     parts = (f"{str(record.at)[:19]}Z", f"{card:>6}", f"{outcome:<9}", f"{record.tool or '-':<12}")
     by = f"  [{safe(str(who))}{took}]" if who else ""
-    return f"{'  '.join(map(safe, parts))}  {short(_about(record, told))}{by}"
+    return f"{'  '.join(map(safe, parts))}  {short(_about(record, data))}{by}"
 
 
-def _about(record: Record, told: Mapping[str, object]) -> str:
+def _about(record: Record, data: Mapping[str, object]) -> str:
     """Return a record's subject: its call, or what happened."""
-    given = told.get("edited") or told.get("input")
+    given = data.get("edited") or data.get("input")
     if isinstance(given, dict):
         return about(given)
     if record.kind == Kind.DELIVERED:
-        return "the client has its reply" if told.get("whole") else "the client had gone"
-    return next((str(told[key]) for key in ("why", "what", "task", "event") if key in told), "")
+        return "the client has its reply" if data.get("whole") else "the client had gone"
+    return next((str(data[key]) for key in ("why", "what", "task", "event") if key in data), "")
 
 
 def _share(name: str, share: Share) -> str:

@@ -50,8 +50,8 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
     """Return the decided calls among some records; what cannot be read as one is left out."""
     for record in records:
         verdict = _VERDICTS.get(record.verdict)
-        told = record.told()
-        decided = record.kind == Recorded.DECIDED and record.tool and "input" in told
+        data = record.data()
+        decided = record.kind == Recorded.DECIDED and record.tool and "input" in data
         if not decided or verdict is None:
             continue
         event = Event(
@@ -61,11 +61,11 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
             cwd=record.cwd,
             agent_id=record.agent_id,
             agent_type=record.agent_type,
-            tool=ToolCall(record.tool, told["input"], record.tool_use_id),
-            machine=str(told.get("machine", "")),
+            tool=ToolCall(record.tool, data["input"], record.tool_use_id),
+            machine=str(data.get("machine", "")),
         )
-        edited = "edited" in told
-        yield PastCall(event, verdict, actor_in(told), edited, record.at, record.card)
+        edited = "edited" in data
+        yield PastCall(event, verdict, actor_in(data), edited, record.at, record.card)
 
 
 # What the record has in the place of a secret (docs/reference/audit.md).

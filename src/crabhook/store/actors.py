@@ -45,8 +45,8 @@ def actor_told(actor: Actor) -> dict[str, Value]:
         case Rule(ref):
             return {"kind": "rule", "ref": ref}
         case StandingOrder(number, kind, times):
-            told: dict[str, Value] = {"kind": "order", "id": number, "order": kind.name.lower()}
-            return told if times is None else told | {"times": times}
+            data: dict[str, Value] = {"kind": "order", "id": number, "order": kind.name.lower()}
+            return data if times is None else data | {"times": times}
         case Headless():
             return {"kind": "headless"}
         case Nobody(why):
@@ -66,49 +66,49 @@ def end_told(end: EndReason) -> dict[str, Value]:
 
 def actor_in(body: Mapping[str, object]) -> Actor:
     """Return the actor of the decision in a record's body."""
-    told = body.get("actor")
-    if isinstance(told, Mapping):
+    data = body.get("actor")
+    if isinstance(data, Mapping):
         with suppress(KeyError, TypeError, ValueError):
-            return _actor(told)
+            return _actor(data)
     said, reason = str(body.get("rule") or body.get("by") or ""), str(body.get("reason", ""))
     return _older_actor(said, reason)
 
 
 def end_in(body: Mapping[str, object]) -> EndReason | None:
     """Return how the wait in a record's body ended; None if unknown."""
-    told = body.get("end")
-    if isinstance(told, Mapping):
+    data = body.get("end")
+    if isinstance(data, Mapping):
         with suppress(KeyError, ValueError):
-            return _end(told)
+            return _end(data)
     return _older_end(str(body.get("why", "")))
 
 
-def _actor(told: Mapping[str, object]) -> Actor:
-    match told["kind"]:
+def _actor(data: Mapping[str, object]) -> Actor:
+    match data["kind"]:
         case "operator":
-            beside = (str(told.get(key, "")) for key in ("address", "role", "shown"))
-            return Operator(str(told["id"]), str(told["name"]), str(told["desk"]), *beside)
+            beside = (str(data.get(key, "")) for key in ("address", "role", "shown"))
+            return Operator(str(data["id"]), str(data["name"]), str(data["desk"]), *beside)
         case "rule":
-            return Rule(str(told["ref"]))
+            return Rule(str(data["ref"]))
         case "order":
-            kind, times = OrderKind[str(told["order"]).upper()], told.get("times")
+            kind, times = OrderKind[str(data["order"]).upper()], data.get("times")
             often = None if times is None else int(str(times))
-            return StandingOrder(int(str(told["id"])), kind, often)
+            return StandingOrder(int(str(data["id"])), kind, often)
         case "headless":
             return Headless()
         case "nobody":
-            end = told["end"]
+            end = data["end"]
             if isinstance(end, Mapping):
                 return Nobody(_end(end))
-    raise ValueError(told)
+    raise ValueError(data)
 
 
-def _end(told: Mapping[str, object]) -> EndReason:
-    match told["kind"]:
+def _end(data: Mapping[str, object]) -> EndReason:
+    match data["kind"]:
         case "answered-at-agent":
-            return AnsweredAtAgent(str(told["outcome"]))
+            return AnsweredAtAgent(str(data["outcome"]))
         case "time-up":
-            return TimeUp(Follows(str(told["follows"])))
+            return TimeUp(Follows(str(data["follows"])))
         case kind:
             return Ended(str(kind))
 
@@ -141,19 +141,19 @@ def _older_end(why: str) -> EndReason | None:
 
 def decided_text(decided: Decided, machine: str = "") -> bytes:
     """Return a decision as JSON: all its fields, its maker, and the call's machine."""
-    told = {each.name: getattr(decided.decision, each.name) for each in fields(Decision)}
+    data = {each.name: getattr(decided.decision, each.name) for each in fields(Decision)}
     who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
     whose = {"machine": machine} if machine else {}
-    return compact(told | who | whose).encode()
+    return compact(data | who | whose).encode()
 
 
 def decided_read(text: bytes) -> tuple[Decided, str]:
     """Read the JSON of `decided_text`, also that of a server that wrote the actor in words only."""
-    told = parse_object(text, WRITTEN_DEPTH)
-    by = actor_in(told)
-    machine = str(told.pop("machine", ""))
+    data = parse_object(text, WRITTEN_DEPTH)
+    by = actor_in(data)
+    machine = str(data.pop("machine", ""))
     for name in ("by", "actor"):
-        told.pop(name, None)
-    told["verdict"] = Verdict(str(told["verdict"]))
-    listed = {key: tuple(told.get(key, ())) for key in ("permissions", "despite")}  # type: ignore[arg-type]
-    return Decided(Decision(**{**told, **listed}), by), machine  # type: ignore[arg-type]
+        data.pop(name, None)
+    data["verdict"] = Verdict(str(data["verdict"]))
+    listed = {key: tuple(data.get(key, ())) for key in ("permissions", "despite")}  # type: ignore[arg-type]
+    return Decided(Decision(**{**data, **listed}), by), machine  # type: ignore[arg-type]

@@ -90,7 +90,7 @@ class Record:
         """Return all fields that the hash covers, in order."""
         return _content(self)
 
-    def told(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
         """Return the body's data; empty if somebody replaced it by no JSON object."""
         with suppress(ValueError, TypeError):  # TypeError: a column may hold anything
             body = json.loads(self.body)
@@ -236,16 +236,16 @@ _AGE = re.compile(r"older than ([0-9.e+]{1,20}) days")
 
 def cut_of(body: str) -> Cut:
     """Return the cut in a checkpoint's body; raises ValueError, KeyError or TypeError."""
-    told = json.loads(body)
-    until = str(told["to"])
+    data = json.loads(body)
+    until = str(data["to"])
     return Cut(
-        int(told["begins"]),
-        bytes.fromhex(told["hash"]),
-        int(told["removed"]),
-        str(told["from"]),
+        int(data["begins"]),
+        bytes.fromhex(data["hash"]),
+        int(data["removed"]),
+        str(data["from"]),
         until,
-        str(told["why"]),
-        str(told.get("latest", until)),  # older checkpoints do not say
+        str(data["why"]),
+        str(data.get("latest", until)),  # older checkpoints do not say
     )
 
 

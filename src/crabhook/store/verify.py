@@ -137,7 +137,7 @@ def _remark(record: Record, latest: str, found: Verified) -> None:
     if record.kind == Kind.CHECKPOINT and (untrue := _untrue(record)):
         found.fault(record.seq, f"this checkpoint cannot be true: {untrue}")
     if record.kind == Kind.GAP:
-        why = str(record.told().get("why", "a gap that does not say why"))
+        why = str(record.data().get("why", "a gap that does not say why"))
         found.lost |= re.search(r'"lost":[1-9]', str(record.body)) is not None
         found.fault(record.seq, why, noted='"cut":true' not in str(record.body))
     elif str(record.at) < latest:
@@ -193,12 +193,12 @@ def _documents(history: History, found: Verified) -> None:
         found.fault(seq or found.head.seq, said)
     last = dict[str, object]()
     for record in history.find(_OF_DOCUMENTS):
-        told = record.told()
-        name, before = str(told.get("document", "")), told.get("from")
+        data = record.data()
+        name, before = str(data.get("document", "")), data.get("from")
         if last.get(name, before) != before:
             what = f"the document {name} was changed by hand before this, and is mended here"
             found.fault(record.seq, what, noted=True)
-        last[name] = told.get("to")
+        last[name] = data.get("to")
 
 
 def amiss(history: History) -> dict[str, tuple[int, str]]:
@@ -208,17 +208,17 @@ def amiss(history: History) -> dict[str, tuple[int, str]]:
     """
     documents, last = history.documents(), dict[str, tuple[int, dict[str, Any]]]()
     for record in history.find(_OF_DOCUMENTS):
-        told = record.told()
-        last[str(told.get("document", ""))] = record.seq, told
+        data = record.data()
+        last[str(data.get("document", ""))] = record.seq, data
     wrong = dict[str, tuple[int, str]]()
     for name in sorted({*documents, *last}):
-        seq, told = last.get(name, (0, {}))
+        seq, data = last.get(name, (0, {}))
         document = documents.get(name)
         if document is None:
             wrong[name] = seq, f"the document {name} is on record, and is gone"
-        elif not told:
+        elif not data:
             wrong[name] = seq, f"the document {name} is there, and no record tells who wrote it"
-        elif (document.hash, document.version) != (told.get("to"), told.get("version")):
+        elif (document.hash, document.version) != (data.get("to"), data.get("version")):
             wrong[name] = seq, f"the document {name} is not the one that was written here"
     return wrong
 
@@ -246,12 +246,12 @@ class Share:
 
     def add(self, record: Record) -> None:
         """Count a record of a call's end."""
-        told = record.told()
-        who = _decider(record, told)
+        data = record.data()
+        who = _decider(record, data)
         self.number += 1
         self.by[who] += 1
         self.verdicts[record.verdict or record.kind] += 1
-        waited = told.get("waited")
+        waited = data.get("waited")
         if who == BY_OPERATOR and isinstance(waited, int | float):
             self.waits.append(float(waited))
 
@@ -297,10 +297,10 @@ def stats(records: Iterable[Record]) -> Stats:
     return found
 
 
-def _decider(record: Record, told: dict[str, object]) -> str:
+def _decider(record: Record, data: dict[str, object]) -> str:
     if record.kind != Kind.DECIDED:
         return BY_NOBODY
-    match actor_in(told):
+    match actor_in(data):
         case Operator():
             return BY_OPERATOR
         case Nobody():

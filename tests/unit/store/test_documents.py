@@ -46,8 +46,8 @@ def test_the_record_tells_who_wrote_a_document_and_never_what_is_in_it(
     begun, changed = records(place)
     assert (begun.kind, changed.kind) == ("document", "document")
     assert "hunter" not in begun.body + changed.body
-    assert begun.told()["from"] == ""
-    told = changed.told()
+    assert begun.data()["from"] == ""
+    told = changed.data()
     assert (told["from"], told["to"]) == (first.hash, second.hash)
     assert told["what"] == "the document rules was changed by ann at laptop: version 2"
     assert told["actor"] == ANN

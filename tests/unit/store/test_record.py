@@ -12,9 +12,9 @@ RECORD = Record(**ROW | {"seq": 1, "card": None, "hash": bytes(32)})
 
 
 def test_a_body_is_told_as_it_was_written() -> None:
-    assert replace(RECORD, body='{"why":"a gap"}').told() == {"why": "a gap"}
+    assert replace(RECORD, body='{"why":"a gap"}').data() == {"why": "a gap"}
 
 
 @pytest.mark.parametrize("body", ["", "{", "[1]", '"why"', "null", 7, 1.5, None, b"\xff"])
 def test_a_body_that_is_no_object_tells_nothing_and_raises_nothing(body: Any) -> None:
-    assert replace(RECORD, body=body).told() == {}
+    assert replace(RECORD, body=body).data() == {}

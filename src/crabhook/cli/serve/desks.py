@@ -156,13 +156,13 @@ def count_today(tally: "Tally", place: Place) -> None:
     with suppress(CrabhookError), open_history(place) as history:
         for record in history.find(today):
             with suppress(ValueError):  # a verdict of another version
-                told = record.told()
+                data = record.data()
                 made = Decision(Verdict(record.verdict))
-                if "edited" in told:
+                if "edited" in data:
                     made = replace(made, updated_input={})
-                tool = ToolCall(record.tool, told.get("input")) if record.tool else None
+                tool = ToolCall(record.tool, data.get("input")) if record.tool else None
                 event = Event(record.platform, "PreToolUse", tool=tool)
-                tally.count_earlier(event, Decided(made, actor_in(told)))
+                tally.count_earlier(event, Decided(made, actor_in(data)))
 
 
 async def _full(runner: Runner, settings: Settings, where: str) -> None:
@@ -285,7 +285,7 @@ class Follower:
         runner.leader = seen.leader
         known = [one for one in seen.new if one.platform in PLATFORMS]
         waits = {(one.card, one.request_id): await self._leg(one) for one in known}
-        for place, record in enumerate(seen.told):
+        for place, record in enumerate(seen.records):
             if place % TOGETHER == TOGETHER - 1 and not seen.anew:
                 await asyncio.sleep(0)  # let the desks' tasks run
             try:

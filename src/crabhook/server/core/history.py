@@ -156,11 +156,11 @@ class _Found:
         if record.kind == Kind.ASKED:
             self._asked[number] = record
         elif record.kind == Kind.DELIVERED:
-            told = record.told()
-            if number not in self._delivered or told.get("whole"):
-                self._delivered[number] = told
+            data = record.data()
+            if number not in self._delivered or data.get("whole"):
+                self._delivered[number] = data
         else:
-            self._ran[number] = str(record.told().get("why", ""))
+            self._ran[number] = str(record.data().get("why", ""))
 
     def entries(self, files: RuleFiles) -> tuple[Past, ...]:
         """Return the entries, without records that are not readable as an end."""
@@ -171,16 +171,16 @@ class _Found:
         return tuple(read)
 
     def _entry(self, record: Record, risks: "_Risks") -> Past:
-        told, number = record.told(), record.card or 0
+        data, number = record.data(), record.card or 0
         asked = self._asked.get(number)
-        event = _event(record, told, asked)
+        event = _event(record, data, asked)
         state = _STATES.get(Kind(record.kind), State.DECIDED)
-        decided, end = None, end_in(told) if state is not State.DECIDED else None
+        decided, end = None, end_in(data) if state is not State.DECIDED else None
         if state is State.DECIDED:
-            decided = Decided(_decision(record.verdict, told), actor_in(told))
+            decided = Decided(_decision(record.verdict, data), actor_in(data))
         fate, ran = self._delivered.get(number, {}), self._ran.get(number, "")
         at = _wall(record)
-        waited = told.get("waited", at - _wall(asked) if asked else 0.0)
+        waited = data.get("waited", at - _wall(asked) if asked else 0.0)
         card = Card(
             number,
             (Leg(record.request_id, event if self._whole else event.brief(), 0.0),),
@@ -193,16 +193,16 @@ class _Found:
             alarms=(ran,) if ran else (),
             risk=risks.of(event),
         )
-        why = "" if decided or end else str(told.get("why", ""))
+        why = "" if decided or end else str(data.get("why", ""))
         return Past(record.seq, at, card, float(waited), str(fate.get("why", "")), why)
 
 
 def ended(card: Card, record: Record, now: float) -> Card:
     """Return a waiting card in its recorded final state; ValueError for an unreadable record."""
-    told, state = record.told(), _STATES.get(Kind(record.kind), State.DECIDED)
+    data, state = record.data(), _STATES.get(Kind(record.kind), State.DECIDED)
     if state is not State.DECIDED:
-        return replace(card, state=state, end=end_in(told), ended_at=now)
-    decided = Decided(_decision(record.verdict, told), actor_in(told))
+        return replace(card, state=state, end=end_in(data), ended_at=now)
+    decided = Decided(_decision(record.verdict, data), actor_in(data))
     return replace(card, state=state, decided=decided, ended_at=now)
 
 
@@ -212,15 +212,15 @@ def asked_again(record: Record, now: float, at: float) -> RestoredRequest:
     `now` is the broker's clock, `at` the wall clock. Raises ValueError, TypeError or AttributeError
     where the record is not readable.
     """
-    told = record.told()
-    who = told.get("from", {})
+    data = record.data()
+    who = data.get("from", {})
     host, user, machine = (str(who.get(one, "")) for one in ("host", "user", "machine"))
-    until = datetime.fromisoformat(str(told.get("expires", record.at))).timestamp()
+    until = datetime.fromisoformat(str(data.get("expires", record.at))).timestamp()
     leg = Request(
         record.request_id,
-        _event(record, told, record),
+        _event(record, data, record),
         wait_until=now + until - at,
-        stance=Stance(told.get("stance", Stance.GATE)),
+        stance=Stance(data.get("stance", Stance.GATE)),
         origin=Origin(host, int(who.get("pid", 0)), user, machine),
         secret="",
     )
@@ -231,10 +231,10 @@ def _wall(record: Record) -> float:
     return datetime.fromisoformat(record.at).timestamp()
 
 
-def _event(record: Record, told: Mapping[str, Any], asked: Record | None) -> Event:
-    first = asked.told() if asked else {}
+def _event(record: Record, data: Mapping[str, Any], asked: Record | None) -> Event:
+    first = asked.data() if asked else {}
     fields = first.get("fields")
-    given = told.get("input", fields.get("tool_input") if isinstance(fields, dict) else None)
+    given = data.get("input", fields.get("tool_input") if isinstance(fields, dict) else None)
     tool = ToolCall(record.tool, given, record.tool_use_id) if record.tool else None
     return Event(
         record.platform,
@@ -245,7 +245,7 @@ def _event(record: Record, told: Mapping[str, Any], asked: Record | None) -> Eve
         agent_type=record.agent_type,
         tool=tool,
         fields=fields if isinstance(fields, dict) else {},
-        machine=str(told.get("machine", "")),
+        machine=str(data.get("machine", "")),
     )
 
 
@@ -254,17 +254,17 @@ _OTHERS = ("output", "content")
 _FLAGS = ("interrupt", "suppress_output")
 
 
-def _decision(verdict: str, told: Mapping[str, Any]) -> Decision:
+def _decision(verdict: str, data: Mapping[str, Any]) -> Decision:
     """Return a record's decision; raises ValueError for an unknown verdict."""
-    edited = told.get("edited")
-    said: dict[str, Any] = {name: str(told.get(name, "")) for name in _TEXTS}
-    said |= {name: told.get(name) for name in _OTHERS}
-    said |= {name: told.get(name) is True for name in _FLAGS}
+    edited = data.get("edited")
+    said: dict[str, Any] = {name: str(data.get(name, "")) for name in _TEXTS}
+    said |= {name: data.get(name) for name in _OTHERS}
+    said |= {name: data.get(name) is True for name in _FLAGS}
     return Decision(
         Verdict(verdict),
         updated_input=edited if isinstance(edited, dict) else None,
-        permissions=tuple(one for one in told.get("permissions", ()) if isinstance(one, dict)),
-        despite=tuple(map(str, told.get("despite", ()))),
+        permissions=tuple(one for one in data.get("permissions", ()) if isinstance(one, dict)),
+        despite=tuple(map(str, data.get("despite", ()))),
         **said,
     )
 

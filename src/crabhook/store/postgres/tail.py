@@ -54,9 +54,9 @@ WHERE card = ANY($1) AND kind = ANY($2) ORDER BY seq
 class Seen:
     """The changes since the last look: the leader, and the last record read.
 
-    `told` are the records about cards since then, in order. `new` and `gone` are what waits now,
-    and no longer (ids, with their cards). `anew`: the records between are unknown, and `told` has
-    only the ends of cards in `gone`.
+    `records` are the records about cards since then, in order. `new` are the waiting requests that
+    are new, `gone` the ids and cards of those that no longer wait. `anew`: the records between are
+    unknown, and `records` has only the ends of cards in `gone`.
 
     `halts` are the rows of stops and notes, None where nothing was written since; `orders` is the
     document of standing orders.
@@ -66,7 +66,7 @@ class Seen:
     seq: int
     new: Sequence[Waiting] = ()
     gone: Mapping[str, int] = field(default_factory=dict)
-    told: Sequence[Record] = ()
+    records: Sequence[Record] = ()
     anew: bool = False
     halts: Sequence[Halt] | None = None
     orders: str = ""
@@ -201,9 +201,9 @@ class Tail:
             halts = [Halt(*map(unmarked, row)) for row in await connection.fetch(_HALTS)]
             orders = str(unmarked(await connection.fetchval(_ORDERS, ORDERS) or ""))
         waiting = [waiting_in(tuple(map(unmarked, row))) for row in new]
-        told = [Record(*map(unmarked, row)) for row in rows]
-        for record in told:
+        records = [Record(*map(unmarked, row)) for row in rows]
+        for record in records:
             if record.kind == Kind.ASKED and there.get(record.request_id) != record.card:
                 gone[record.request_id] = record.card or 0  # it came and went since the last look
         self._known, self._seq = there, seq
-        return Seen(leader, seq, waiting, gone, told, anew, halts, orders)
+        return Seen(leader, seq, waiting, gone, records, anew, halts, orders)

@@ -129,7 +129,7 @@ async def test_a_standby_shows_each_card_come_and_end_in_the_order_of_the_record
     assert gone.event.given == {"command": "ls c"}
     assert gone.decided == Decided(ALLOW, OWNER)
     (end,) = on_record(tmp_path / "then", went(B, 2))
-    assert await shown.sees(Seen(LED, 6, gone={"b": 2}, told=[end])) == [(2, "decided", 1)]
+    assert await shown.sees(Seen(LED, 6, gone={"b": 2}, records=[end])) == [(2, "decided", 1)]
 
 
 async def test_a_standby_shows_how_legs_come_to_a_card_and_leave_it(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ async def test_a_standby_shows_how_legs_come_to_a_card_and_leave_it(tmp_path: Pa
     left = entries.ended(Kind.LEFT, A, time.time(), card=1, why="the hook had gone")
     end = entries.ended(Kind.EXPIRED, other, time.time(), card=1, end=Ended.AWAY)
     told = on_record(tmp_path, came(A, 1), came(other, 1), left, end)
-    steps = await shown.sees(Seen(LED, 4, gone={"a": 1, "b": 1}, told=told))
+    steps = await shown.sees(Seen(LED, 4, gone={"a": 1, "b": 1}, records=told))
     assert steps == [(1, "waiting", 1), (1, "waiting", 2), (1, "waiting", 1), (1, "expired", 1)]
 
 
@@ -151,7 +151,7 @@ async def test_a_standby_shows_what_no_record_tells_of_after_what_records_tell(
     steps = await shown.sees(then)
     assert steps == [(2, "waiting", 1), (3, "waiting", 1), (1, "withdrawn", 1)]
     (end,) = on_record(tmp_path / "then", went(A, 4))  # decided as soon as it came
-    assert await shown.sees(Seen(LED, 3, told=[end])) == [(4, "decided", 1)]
+    assert await shown.sees(Seen(LED, 3, records=[end])) == [(4, "decided", 1)]
 
 
 async def test_a_standby_that_begins_anew_tells_all_there_is(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ async def test_a_record_that_cannot_be_read_keeps_no_other_from_being_shown(tmp_
     shown = Shown()
     first, second = on_record(tmp_path, came(A, 1), came(B, 2))
     for body in ("[]", '{"stance": 7}', '{"from": 5}', '{"expires": "soon"}'):
-        spoilt = Seen(LED, 2, gone={"a": 1, "b": 2}, told=[replace(first, body=body), second])
+        spoilt = Seen(LED, 2, gone={"a": 1, "b": 2}, records=[replace(first, body=body), second])
         assert (2, "waiting", 1) in await shown.sees(spoilt)
         shown = Shown()
 
@@ -207,7 +207,7 @@ async def test_a_standby_shows_what_came_and_went_of_every_agent(
         leg = Request(f"r{number}", event, 0.0, secret="")
         steps += came(leg, number), went(leg, number)
     told = on_record(tmp_path, *steps)
-    seen = await shown.sees(Seen(LED, len(told), told=told))
+    seen = await shown.sees(Seen(LED, len(told), records=told))
     numbers = range(1, len(events) + 1)
     assert [one[:2] for one in seen] == [
         (number, state) for number in numbers for state in ("waiting", "decided")

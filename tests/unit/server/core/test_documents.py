@@ -48,7 +48,7 @@ def proposal(follows: int = 1, text: str = DENY, name: str = RULES) -> Proposal:
 
 
 def told(folder: Path) -> list[str]:
-    return [str(record.told()["what"]) for record in records(folder)]
+    return [str(record.data()["what"]) for record in records(folder)]
 
 
 def test_the_first_server_gives_its_own_rules_and_says_so_on_record(
@@ -168,7 +168,7 @@ async def test_a_proposal_names_an_operator_where_the_teams_authority_signed_tha
         return Proposal("p", RULES, 1, DENY, name, desk, signature)
 
     assert await made.answered(asked("o-ann", "d-ann")) == ""
-    told_last = records(tmp_path / "state")[-1].told()
+    told_last = records(tmp_path / "state")[-1].data()
     known = {"kind": "operator", "id": "o-ann", "name": "ann", "desk": "ann's", "role": "decider"}
     assert told_last["actor"] == known
     assert told_last["what"] == "the document rules was changed by ann at ann's: version 2"

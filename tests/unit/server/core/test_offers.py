@@ -277,7 +277,7 @@ async def test_where_servers_share_the_rules_a_rule_that_is_kept_is_theirs(offic
         (*_, last) = history.find()
     assert (document.version, document.by) == (2, "ann at laptop")
     assert "Bash(pytest -q)" in document.text
-    assert last.told()["what"] == "the document rules was changed by ann at laptop: version 2"
+    assert last.data()["what"] == "the document rules was changed by ann at laptop: version 2"
 
 
 async def test_a_rule_ends_after_a_month_unless_told_otherwise(office: Office) -> None:

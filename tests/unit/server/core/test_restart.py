@@ -129,8 +129,8 @@ async def test_a_card_taken_up_again_is_of_the_machine_that_it_came_from(tmp_pat
         recorder.close()
     with open_history(tmp_path) as history:
         (first, *_) = history.find(Query(kinds=("asked",)))
-        assert {one.told()["machine"] for one in history.find() if one.session} == {"build1"}
-    assert first.told()["from"]["machine"] == "build1"  # type: ignore[index]
+        assert {one.data()["machine"] for one in history.find() if one.session} == {"build1"}
+    assert first.data()["from"]["machine"] == "build1"  # type: ignore[index]
     page = read_page(tmp_path, RuleFiles(tmp_path / "rules"), 0)
     assert [one.card.event.machine for one in page.entries] == ["build1"]
 

@@ -42,7 +42,7 @@ def test_a_tail_tells_what_waits_and_how_it_ended_as_soon_as_that_is_written(
         assert then is not None
         assert [one.request_id for one in then.new] == ["r2"]
         assert then.gone == {"r1": 1}
-        assert [(one.card, one.verdict) for one in then.told] == [(1, "allow")]
+        assert [(one.card, one.verdict) for one in then.records] == [(1, "allow")]
         assert then.seq == first.seq + 2
         assert (first.anew, then.anew) == (True, False)
     finally:
@@ -61,10 +61,10 @@ def test_what_came_and_went_between_two_looks_is_told_in_the_order_of_the_record
         store.write([waits(waiting("r3", card=3), entry(Kind.ASKED, request_id="r3", card=3))])
         store.write([settled([answer("r3")], decision(3, "deny"))])
         then = tail.look(0.2)
-        while then is not None and not then.told:  # a bell of before
+        while then is not None and not then.records:  # a bell of before
             then = tail.look(0.2)
         assert then is not None
-        told = [(one.kind, one.card) for one in then.told]
+        told = [(one.kind, one.card) for one in then.records]
         kept = [("asked", 1), ("asked", 2), ("decided", 1), ("asked", 3), ("decided", 3)]
         assert told == kept
         assert [one.request_id for one in then.new] == ["r2"]
@@ -89,7 +89,7 @@ def test_who_is_far_behind_begins_anew_with_the_ends_of_what_was_known(
             then = tail.look(0.2)
         assert then is not None
         assert then.anew
-        assert [(one.kind, one.card) for one in then.told] == [("decided", 1)]
+        assert [(one.kind, one.card) for one in then.records] == [("decided", 1)]
         assert (then.new, then.gone) == ([], {"r1": 1})
     finally:
         tail.close()
