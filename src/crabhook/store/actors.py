@@ -35,7 +35,7 @@ _ORDERS = {said: kind for kind, said in wording.ORDERS.items()}
 _TIMES = re.compile(", ([0-9]{1,3}) times")
 
 
-def actor_told(actor: Actor) -> dict[str, Value]:
+def actor_data(actor: Actor) -> dict[str, Value]:
     """Return the JSON of an actor."""
     match actor:
         case Operator(name, own, desk, address, role, shown):
@@ -50,10 +50,10 @@ def actor_told(actor: Actor) -> dict[str, Value]:
         case Headless():
             return {"kind": "headless"}
         case Nobody(why):
-            return {"kind": "nobody", "end": end_told(why)}
+            return {"kind": "nobody", "end": end_data(why)}
 
 
-def end_told(end: EndReason) -> dict[str, Value]:
+def end_data(end: EndReason) -> dict[str, Value]:
     """Return the JSON of how a wait ended."""
     match end:
         case AnsweredAtAgent(outcome):
@@ -142,7 +142,7 @@ def _older_end(why: str) -> EndReason | None:
 def decided_text(decided: Decided, machine: str = "") -> bytes:
     """Return a decision as JSON: all its fields, its maker, and the call's machine."""
     data = {each.name: getattr(decided.decision, each.name) for each in fields(Decision)}
-    who = {"by": wording.who(decided.by), "actor": actor_told(decided.by)}
+    who = {"by": wording.who(decided.by), "actor": actor_data(decided.by)}
     whose = {"machine": machine} if machine else {}
     return compact(data | who | whose).encode()
 

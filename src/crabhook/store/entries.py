@@ -16,7 +16,7 @@ from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Standing
-from crabhook.store.actors import actor_told, end_told
+from crabhook.store.actors import actor_data, end_data
 from crabhook.store.record import Entry, Kind, iso
 
 
@@ -109,7 +109,7 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     said |= {"despite": list(decision.despite), "legs": list(legs)}
     body: dict[str, Value] = {
         "by": who,
-        "actor": actor_told(by),
+        "actor": actor_data(by),
         "waited": round(waited, 3),
         "input": _input(event),
     }
@@ -135,7 +135,7 @@ def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
     """
     body: dict[str, Value] = {"why": why}
     if end is not None:
-        body = {"why": wording.why(end), "end": end_told(end)}
+        body = {"why": wording.why(end), "end": end_data(end)}
     return _about(kind, request.event, at, request.id, card, body=body)
 
 
@@ -154,7 +154,7 @@ def taken_up(event: Event, at: float, *, request_id: str, card: int, why: str) -
 
 def operator(what: str, at: float, by: Actor | None = None, **detail: Value) -> Entry:
     """An act of an operator's, or of the server's owner (None), such as begin."""
-    actor = {} if by is None else {"actor": actor_told(by)}
+    actor = {} if by is None else {"actor": actor_data(by)}
     return Entry(Kind.OPERATOR, at, body={"what": what, **actor, **detail})
 
 
@@ -171,10 +171,10 @@ def note(told: NoteToldOf, at: float) -> Entry:
     """
     given, by = told.note, told.by
     kept: dict[str, Value] = {"id": given.id, "text": given.text, "agent": given.agent}
-    actor = {} if by is None else {"actor": actor_told(by)}
+    actor = {} if by is None else {"actor": actor_data(by)}
     body: dict[str, Value] = {
         "what": f"{given.label} {told.what}",
-        "note": {**kept, "by": actor_told(given.by)},
+        "note": {**kept, "by": actor_data(given.by)},
         **actor,
     }
     return _about(Kind.OPERATOR, told.event, at, told.request_id, body=body)

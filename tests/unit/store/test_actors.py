@@ -22,19 +22,19 @@ from crabhook.model.actor import (
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import compact, parse_object
 from crabhook.model.wording import who, why
-from crabhook.store.actors import actor_in, actor_told, end_in, end_told
+from crabhook.store.actors import actor_data, actor_in, end_data, end_in
 from tests.support.actors import ACTORS, ENDS
 
 
 @given(ACTORS)
 def test_who_decided_comes_back_from_the_record(actor: Actor) -> None:
-    body = parse_object(compact({"by": who(actor), "actor": actor_told(actor)}).encode())
+    body = parse_object(compact({"by": who(actor), "actor": actor_data(actor)}).encode())
     assert actor_in(body) == actor
 
 
 @given(ENDS)
 def test_how_a_wait_ended_comes_back_from_the_record(end: EndReason) -> None:
-    body = parse_object(compact({"why": why(end), "end": end_told(end)}).encode())
+    body = parse_object(compact({"why": why(end), "end": end_data(end)}).encode())
     assert end_in(body) == end
 
 
@@ -87,7 +87,7 @@ def test_no_name_of_an_operator_makes_them_a_rule_or_nobody(name: str) -> None:
     ann = Operator("a1", name, "laptop")
     decided = Decided(Decision(Verdict.ALLOW), ann)
     assert who(decided.by) == who(OWNER) == "operator"
-    assert actor_in({"by": who(ann), "actor": actor_told(ann)}) == ann
+    assert actor_in({"by": who(ann), "actor": actor_data(ann)}) == ann
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from crabhook.rulebook.files import (
     read_trusted,
 )
 from crabhook.server.core.law import Law
-from crabhook.store.actors import actor_told
+from crabhook.store.actors import actor_data
 from crabhook.store.change import Change, written
 from crabhook.store.interface import DeposedError, Journal, Proposal, StoreError
 from crabhook.store.opening import Place, open_document, open_history
@@ -154,7 +154,7 @@ class Documents:
         before, now = self._known.get(name), time()
         version = before.version + 1 if before else 1
         document = Document(name, version, text, iso(now), words)
-        actor = {} if by is None else actor_told(by)
+        actor = {} if by is None else actor_data(by)
         self._known = {**self._known, name: document}
         self._wrong.pop(name, None)  # the record's text replaces the wrong text
         return written(document, document.entry(before, now, actor))

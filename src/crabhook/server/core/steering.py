@@ -18,7 +18,7 @@ from crabhook.model.jsontext import Value, compact, parse_object
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import KeptNote, Note
 from crabhook.model.wording import who
-from crabhook.store.actors import actor_in, actor_told
+from crabhook.store.actors import actor_data, actor_in
 from crabhook.store.change import Change, Halt
 from crabhook.store.record import ORDERS
 
@@ -51,7 +51,7 @@ def _stop_key(order: Standing) -> str:
 def _note_text(one: KeptNote, ahead: float) -> str:
     note = one.note
     told: dict[str, Value] = {name: getattr(note, name) for name in _TEXTS}
-    told |= {"by": who(note.by), "actor": actor_told(note.by), "machine": note.machine}
+    told |= {"by": who(note.by), "actor": actor_data(note.by), "machine": note.machine}
     return compact(told | {"at": note.at + ahead, "request": one.request_id})
 
 
@@ -151,7 +151,7 @@ def _order_told(order: Standing, ahead: float) -> dict[str, Value]:
     told: dict[str, Value] = {name: getattr(order, name) for name in _ABOUT}
     until = None if order.until is None else order.until + ahead
     told |= {} if order.machine is None else {"machine": order.machine}
-    return {"kind": order.kind.name.lower(), **told, "until": until, "actor": actor_told(order.by)}
+    return {"kind": order.kind.name.lower(), **told, "until": until, "actor": actor_data(order.by)}
 
 
 def _alike(some: Sequence[dict[str, Value]], others: Sequence[dict[str, Value]]) -> bool:

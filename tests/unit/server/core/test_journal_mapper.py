@@ -32,7 +32,7 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.journal_mapper import JournalMapper, read_back
-from crabhook.store.actors import actor_told
+from crabhook.store.actors import actor_data
 from crabhook.store.change import Change
 from crabhook.store.record import Entry, iso
 from tests.support.playbook import ALLOW, DENY, asking, bash, done, prompt
@@ -204,7 +204,7 @@ def test_a_longer_wait_is_kept_and_is_no_new_request() -> None:
     assert change.entries == ()
     assert told_of.entries[0].body == {
         "what": "gave #1 more time",
-        "actor": actor_told(OWNER),
+        "actor": actor_data(OWNER),
         "expires": iso(WALL + 60),
     }
     assert change.waiting[0].wait_until == WALL + 60

@@ -61,7 +61,7 @@ from crabhook.remote.messages import CALLS, NEWS, Inputs, request_of
 from crabhook.server.metrics.tally import HERE, Tally, TurnedAway
 from crabhook.server.operators.news import NewsRow
 from crabhook.server.operators.rights import WRONG, Sight
-from crabhook.store.actors import actor_told
+from crabhook.store.actors import actor_data
 from crabhook.team.membership import Member, Role, Scope, Seat, Team
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
@@ -406,7 +406,7 @@ async def test_the_key_that_lies_open_says_no_word_of_its_own_to_any_model(
 
 def told_of(by: Actor) -> tuple[object, object]:
     """Who did something, as the record has it, and what they showed."""
-    told = actor_told(by)
+    told = actor_data(by)
     return told["kind"], told["shown"]
 
 

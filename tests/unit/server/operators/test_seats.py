@@ -15,7 +15,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.remote.messages import Inputs, request_of
-from crabhook.store.actors import actor_told
+from crabhook.store.actors import actor_data
 from crabhook.team.changes import with_key, without_key
 from crabhook.team.desk_keys import Credentials
 from crabhook.team.membership import Role, SshKey, Team
@@ -128,7 +128,7 @@ async def test_a_trusted_key_that_needs_a_person_opens_where_the_closing_key_alo
     ended = server.card(1)
     assert ended is not None
     assert ended.decided is not None
-    assert actor_told(ended.decided.by)["shown"] == "signature"
+    assert actor_data(ended.decided.by)["shown"] == "signature"
 
 
 OTHERS: list[tuple[str, str]] = [
