@@ -39,6 +39,8 @@ KINDS: Mapping[str, Kind] = {
 }
 PATH_KEYS: tuple[str, ...] = tuple(_TABLES["path_keys"].split())
 PRIMARY_KEYS = names(_TABLES["primary_keys"])
+RUNNING_KEYS = names(_TABLES["running_keys"])
+PATCH_KEYS: tuple[str, ...] = tuple(_TABLES["patch_keys"].split())
 
 
 def canonical(name: str) -> str:

@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.policy.calls.parts import (
+    PATCH_KEYS,
     PATH_KEYS,
+    RUNNING_KEYS,
     Deep,
     FetchPart,
     FilePart,
@@ -64,7 +66,7 @@ def changed_paths(event: Event) -> tuple[str, ...]:
     if kind is Kind.EDIT:
         named: Sequence[Value] = [tool.input.get(vocabulary().path_keys.get(tool.name, ""))]
     else:
-        patches = (tool.input.get(key) for key in ("command", "patch", "input"))
+        patches = (tool.input.get(key) for key in PATCH_KEYS)
         text = next((one for one in patches if isinstance(one, str)), "")
         named = read_patch(text).paths
     paths = [one for one in named[:MOST_CHANGED] if isinstance(one, str) and one]
@@ -176,6 +178,8 @@ def _command(reading: _Reading) -> Call:
         troubles.append("more than its sandbox permits")
     if line.trouble:
         troubles.append(line.trouble)
+    if told := sorted(key for key in RUNNING_KEYS if reading.inputs.get(key)):
+        troubles.append(f"an input beside the line that may change what runs: {', '.join(told)}")
     return replace(call, troubles=tuple(troubles))
 
 
@@ -238,21 +242,27 @@ def _texts(value: Value) -> Iterator[str]:
 
 
 def _patch(reading: _Reading) -> Call:
-    patch = read_patch(reading.text("command", "patch", "input"))
+    patch = read_patch(reading.text(*PATCH_KEYS))
     parts = [reading.file(path, Use.WRITE, "Edit", "Write") for path in patch.paths]
     odd = next(filter(None, map(_path_trouble, patch.paths)), "")
+    if sum(bool(reading.inputs.get(key)) for key in PATCH_KEYS) > 1:
+        odd = "a second patch, in another input"
     return reading.call(*parts, trouble=odd or patch.trouble)
 
 
 def _fetch(reading: _Reading) -> Call:
-    """Read a fetch: its address, or every address in its prompt."""
+    """Read a fetch: its address, or every address in its prompt, which WebFetch does not fetch."""
     address = reading.text("url")
-    addresses = [address] if address else _ADDRESS.findall(reading.text("prompt"))
+    addresses = [address] if address else []
+    if not (address and reading.tool.text == "WebFetch"):
+        addresses += _ADDRESS.findall(reading.text("prompt"))
     parts, trouble = [], "" if addresses else "it names no address"
     for one in addresses:
         host = _host(one)
         if not _HOST.fullmatch(host) or re.search(r"[\s\\\x00-\x1f\x7f-\U0010ffff]|//.*@", one):
             trouble = "an address that programs may read in several ways"
+        elif not _ADDRESS.match(one):
+            trouble = "an address that is not of HTTP"
         parts.append(FetchPart(one, host, reading.tool.tools))
     return reading.call(*parts, trouble=trouble)
 
