@@ -24,7 +24,15 @@ from crabhook.model.jsontext import text_at
 from crabhook.model.question import read_questions
 from crabhook.model.wording import plural, who
 from crabhook.tables import tables
-from crabhook.ui.cards.summary import brief, is_plan, is_question, summary, tool_label
+from crabhook.ui.cards.summary import (
+    MAIN_AGENT,
+    agent_label,
+    brief,
+    is_plan,
+    is_question,
+    summary,
+    tool_label,
+)
 from crabhook.ui.text.rows import ago
 from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary
@@ -75,6 +83,13 @@ def sentence(card: Card, spell: _Spell = safe) -> Sentence:
         return Sentence("wants to leave", "plan mode")
     deed, thing = _deed(event, spell)
     return Sentence(f"wants to {deed}", thing, summary(event, spell))
+
+
+def asker(event: Event, spell: _Spell = safe) -> str:
+    """Return which agent asks, and in which mode, in bounded length."""
+    agent, mode = agent_label(event, spell), brief(event.permission_mode, spell)
+    told = "main agent" if agent == MAIN_AGENT else agent, mode and f"mode {mode}"
+    return " · ".join(filter(None, told))
 
 
 def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: _Spell) -> Sentence:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from crabhook.model.card import Card
 from crabhook.ui.cards.sentence import sentence
-from crabhook.ui.cards.summary import MAIN_AGENT, agent_label, brief
+from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
@@ -18,7 +18,7 @@ from crabhook.ui.full.dialogs.prompts import menu_content
 from crabhook.ui.full.dialogs.question import Form, form_content, review_page
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.help import help_content
-from crabhook.ui.full.panes.request import everything_page, request_page
+from crabhook.ui.full.panes.request import beside, everything_page, request_page
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.panes.viewed import view_content
 from crabhook.ui.full.screen import Screen
@@ -31,13 +31,9 @@ from crabhook.ui.text.width import Speller, clip
 
 def head_lines(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> list[layout.Line]:
     """Return the rows above a card's content: its request and its state."""
-    card, event, spell = standing.card, standing.card.event, sheet.spell
-    mode = brief(event.permission_mode, spell)
-    agent = agent_label(event, spell)
-    facts = _joined("main agent" if agent == MAIN_AGENT else agent, mode and f"mode {mode}")
-    wants: layout.Line = [(standing.style, str(sentence(card, spell)))]
+    wants: layout.Line = [(standing.style, str(sentence(standing.card, sheet.spell)))]
     return [
-        layout.ends(wants, [("dim", f" {clip(facts, sheet.columns // 2)}")], sheet.columns),
+        layout.ends(wants, [("dim", beside(standing.card.event, sheet))], sheet.columns),
         _standing(standing, sheet, clock),
     ]
 

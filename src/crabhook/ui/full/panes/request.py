@@ -19,18 +19,21 @@ from crabhook.ui.cards.context import (
     around_rows,
     suggestion_rows,
 )
+from crabhook.ui.cards.sentence import asker, sentence
 from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
 from crabhook.ui.text import code
 from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
 from crabhook.ui.text.safe import hidden, runs_leftward
+from crabhook.ui.text.width import cells, clip
 
+_SHORT = 16  # letters of a tool's name that no sentence is cut for
 _A_NAME = 60  # letters of a model's name shown beside its label
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
 _ABSENT = object()
-_SHOWN_ABOVE = frozenset({"tool_input", "tool_name", "hook_event_name"})
+_SHOWN_ABOVE = frozenset({"tool_input", "hook_event_name"})
 
 
 def request_page(card: Card, turn: int = 0) -> Content:
@@ -41,12 +44,28 @@ def request_page(card: Card, turn: int = 0) -> Content:
     key = card.number, tuple(leg.id for leg in card.requests)
 
     def rows(sheet: Sheet) -> Iterator[Line]:
+        yield from _whole_name(card, sheet)
         yield from asked_rows(card, sheet)
         if card.state is State.WAITING:
             yield from suggestion_rows(card, sheet)
 
     version = (card.kept_going, as_allowed(card) is card.event, turn, card.state)
     return page(key, rows, version)
+
+
+def beside(event: Event, sheet: Sheet) -> str:
+    """Return what stands beside a card's sentence, in half of the columns at most."""
+    return f" {clip(asker(event, sheet.spell), sheet.columns // 2)}"
+
+
+def _whole_name(card: Card, sheet: Sheet) -> Iterator[Line]:
+    """Return a tool's name in full where the card's sentence is cut: else tools look alike."""
+    event, room = card.event, sheet.columns - cells(beside(card.event, sheet))
+    if event.tool is None or len(event.tool.name) <= _SHORT:
+        return
+    if cells(str(sentence(card, sheet.spell))) > room:
+        yield from _title("the tool, in full")
+        yield from code.quoted(event.tool.name, sheet)
 
 
 def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Line]:

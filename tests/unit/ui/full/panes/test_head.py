@@ -71,3 +71,20 @@ def test_a_head_never_shifts_what_stands_below_it() -> None:
         lines = head_lines(CardRow(sitting.card), Sheet(columns, safe), Clock(0, 0))
         assert len(lines) == 2
         assert all(line_cells(line) <= columns for line in lines)
+
+
+def test_a_tool_whose_name_the_sentence_has_no_room_for_is_named_in_full() -> None:
+    name = "mcp__plugin_supabase_supabase__run_statement_on_the_production_branch"
+    sitting = Sitting(columns=80)
+    sitting.ask(name, {"x": 1})
+    shown = str.maketrans("", "", "│┆ \n")
+    assert f"thetool,infull{name}" in sitting.text().translate(shown)
+    sitting.press("i")
+    assert f"tool_name:{name}" in sitting.text().translate(shown)
+
+
+def test_a_tool_that_the_sentence_names_is_named_once() -> None:
+    sitting = Sitting(columns=80)
+    sitting.ask("mcp__github__create_issue", {"x": 1})
+    assert "wants to use the tool create_issue of github" in sitting.text()
+    assert "in full" not in sitting.text()
