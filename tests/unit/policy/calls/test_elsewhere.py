@@ -193,3 +193,13 @@ def test_a_secret_that_the_line_itself_names_to_a_reader_of_names_reaches_a_pers
     kept = line.replace("~/.ssh/id_rsa", "kept/a").replace("/home/dev/.ssh/id_rsa", "kept/a").replace(".env", "kept/a")  # fmt: skip
     assert verdict(denying("Read(kept/a)"), bash(kept)) == "deny"
     assert verdict(denying("Read(kept/a)"), bash(kept.replace("kept/a", "b"))) == "allow"
+
+
+@pytest.mark.parametrize("program", ["base64", "rev", "join a", "zcat", "iconv -f latin1", "shuf", "tsort", "b2sum", "xmllint", "openssl base64 -in", "pr"])  # fmt: skip
+def test_a_program_that_shows_a_file_shows_none_elsewhere_by_a_rule_with_a_star(
+    program: str,
+) -> None:
+    law = allowing(f"Bash({program.split(maxsplit=1)[0]} *)")
+    assert verdict(law, bash(f"{program} /etc/passwd")) == OPEN
+    assert verdict(law, bash(f"{program} src/a")) == "allow"
+    assert verdict(denying("Edit(kept/a)"), bash("iconv -okept/a a; shuf -o kept/a a")) == "deny"
