@@ -309,7 +309,7 @@ def _part(told: Mapping[str, object]) -> str:
         at = f", at {told['leader_at']}" if told["leader_at"] else ""
         return f"stands by, {told['lag']} s behind: {leader}{at} leads (epoch {epoch})"
     if told["role"] == Role.LEADER:
-        pace = f"a commit takes {told['commit_ms']} ms, of {told['batch']} groups"
+        pace = f"a commit takes {told['commit_ms']} ms, with {told['batch']} changes"
         return f"leads those that share its record (epoch {epoch}): {pace}"
     return ""
 
