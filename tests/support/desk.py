@@ -91,7 +91,7 @@ class PlayedCore(Core):
     def wake_at(self, at: float) -> None:
         """The test lets time pass itself."""
 
-    def tell_sessions_soon(self) -> None:
+    def publish_sessions_soon(self) -> None:
         """The test lets time pass itself."""
 
     def troubles(self) -> tuple[str, ...]:
@@ -256,7 +256,7 @@ class PlayedDesk(LocalDesk):
         """Let so many seconds pass, and tell the broker."""
         self.core.passed += seconds
         self.core.handle(TimePassed(self.now()))
-        self.core.do(self.core.tell_sessions)
+        self.core.do(self.core.publish_sessions)
 
     def close(self) -> None:
         """Release whatever waits, as a server does that ends."""

@@ -38,7 +38,7 @@ async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
     recorder = Recorder(lambda: open_writer(state))
     law = Law(files)
     runner = Runner(PLATFORMS, recorder, law.judge, OfferedFrom(files, law, state))
-    law.changed = runner.tell
+    law.changed = runner.announce
     runner.warned, runner.readings.edition_of = law.warnings, law.edition
     runner.assess = runner.readings.assess = law.risk
     runner.faults.append(lambda: law.trouble)

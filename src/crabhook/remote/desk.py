@@ -110,7 +110,7 @@ class RemoteDesk:
         if self.lost:
             number = getattr(command, "card", 0)
             about = f" about #{number}" if number else ""
-            self._tell(Settled(command.id, Refused(f"{NOT_CONNECTED}{about}")))
+            self._publish(Settled(command.id, Refused(f"{NOT_CONNECTED}{about}")))
             return
         task = asyncio.get_running_loop().create_task(self._give(command))
         self._tasks.add(task)
@@ -132,7 +132,7 @@ class RemoteDesk:
         """Whether the answer to a command is awaited."""
         return bool(self._tasks)
 
-    def _tell(self, news: News) -> None:
+    def _publish(self, news: News) -> None:
         for stream in tuple(self._streams):
             stream(news)
 
@@ -159,14 +159,14 @@ class RemoteDesk:
         except TimeoutError:
             outcome = outcome_unknown(command)
         if read is not None:
-            self._tell(read)
+            self._publish(read)
         if (
             isinstance(command, Decide | AllowWithRule)
             and isinstance(outcome, Done)
             and (card := self._all.card(command.card))
         ):
             self.decided(card.event, Decided(command.decision, self._me))
-        self._tell(Settled(command.id, outcome))
+        self._publish(Settled(command.id, outcome))
 
     async def _answer(self, rpc: str, request: Any) -> Any:  # noqa: ANN401 - messages
         """Send a command, again after a lost answer: the server does it once."""
@@ -221,7 +221,7 @@ class RemoteDesk:
         self.lost = why
         if self.attached.is_set():
             self.attached.clear()
-            self._tell(LinkChanged(why))
+            self._publish(LinkChanged(why))
 
     def _find(self) -> None:
         self.lost = ""
@@ -251,7 +251,7 @@ class RemoteDesk:
                 hello = event.hello
                 if hello.resumed and hello.store_id == self._store:
                     self._find()
-                    self._tell(LinkChanged("", seconds_read(hello.now)))
+                    self._publish(LinkChanged("", seconds_read(hello.now)))
                 self._store, self._view, self.hello = hello.store_id, hello.view_tag, hello
                 self._me = Operator(hello.operator, "", text_read(hello.device))
             case "gap":
@@ -273,7 +273,7 @@ class RemoteDesk:
         self._begun, self._at, self._told_first = None, seq, True
         self._find()
         now = all_of_it.now + self._clock() - at
-        self._tell(replace(all_of_it, now=now, me=self._me))
+        self._publish(replace(all_of_it, now=now, me=self._me))
 
     def _take(self, news: News | None, seq: int) -> None:
         if self._begun is not None:
@@ -285,7 +285,7 @@ class RemoteDesk:
             raise WireError("the server's news are not in order")
         self._at = seq
         if news is not None:
-            self._tell(news)
+            self._publish(news)
         if self._all.waits() > MOST:
             raise WireError("the server has more wait than can")
 

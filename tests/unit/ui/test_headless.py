@@ -107,7 +107,7 @@ class Picky(PlayedDesk):
 
     def submit(self, command: Command) -> None:
         if isinstance(command, Decide) and command.decision.verdict is Verdict.DENY:
-            self._tell(Settled(command.id, Refused("not like this")))
+            self._publish(Settled(command.id, Refused("not like this")))
         else:
             super().submit(command)
 

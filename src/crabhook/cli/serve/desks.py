@@ -298,7 +298,7 @@ class Follower:
         self._steer(seen)
         if seen.anew:
             _LOOKING_ON.info("shown anew up to record %s: no news of each card before", seen.seq)
-            runner.tell_anew()
+            runner.publish_anew()
 
     def _steer(self, seen: "Seen") -> None:
         """Show the standing orders and the waiting notes."""

@@ -182,7 +182,7 @@ class Server:
         judge = self._metrics.timed(law.judge) if self._metrics else law.judge
         runner = Runner(PLATFORMS, self._recorder, judge, rules, bounds_of(settings))
         runner.standing = KeptOrders(documents)
-        law.changed = runner.tell
+        law.changed = runner.announce
         runner.warned, runner.readings.edition_of = law.warnings, law.edition
         runner.assess = runner.readings.assess = law.risk
         runner.faults.append(lambda: law.trouble)

@@ -84,7 +84,7 @@ class Claims:
         for by in [by for by, (_, until) in self._of.items() if until <= now]:
             self.take(by, 0, now)
 
-    def told(self) -> tuple[Claimed, ...]:
+    def published(self) -> tuple[Claimed, ...]:
         """Return the claimed cards, each with the operators that look at it."""
         return tuple(map(self._claimed, dict.fromkeys(card for card, _ in self._of.values())))
 

@@ -137,8 +137,8 @@ class Core(ABC):
         """Send TimePassed at this time, instead of any earlier request."""
 
     @abstractmethod
-    def tell_sessions_soon(self) -> None:
-        """Schedule `tell_sessions`, once for all changes until then."""
+    def publish_sessions_soon(self) -> None:
+        """Schedule `publish_sessions`, once for all changes until then."""
 
     @abstractmethod
     def troubles(self) -> tuple[str, ...]:
@@ -237,13 +237,13 @@ class Core(ABC):
             for effect in held.effects:
                 self._carry_out(effect)
             if self.decided:
-                self._tell_decisions(fact, held.effects)
+                self._log_decisions(fact, held.effects)
             if not (written if isinstance(written, bool) else written.result()):
                 self.unrecorded(fact, None)
         if fact is not None:
-            self._tell_figures(held.orders, held.sessions)
+            self._publish_figures(held.orders, held.sessions)
         if self.broker.sessions_changed:
-            self.tell_sessions_soon()
+            self.publish_sessions_soon()
         if held.then is not None:
             held.then(error)
 
@@ -258,21 +258,19 @@ class Core(ABC):
             case WakeAt(at):
                 self.wake_at(at)
 
-    def _tell_decisions(self, fact: Fact, effects: Sequence[Effect]) -> None:
+    def _log_decisions(self, fact: Fact, effects: Sequence[Effect]) -> None:
         for (event, made), decided in product(decisions_in(fact, effects), self.decided):
             try:
                 decided(event, made)
             except Exception:  # noqa: BLE001 - a fault of a log must not become one of the agents
                 _LOG.exception("a decision could not be told of: %r", event)
 
-    # Telling.
-
     def listen(self, listener: Listener) -> Job:
         """Send `listener` a snapshot once all is recorded, then all news; return how to stop."""
 
         def begin() -> None:
             if listener not in stopped:
-                self._tell_figures(self.broker.orders(), self.broker.sessions())  # to all others
+                self._publish_figures(self.broker.orders(), self.broker.sessions())  # to all others
                 self.publish([listener], self._snapshot())
                 self._listeners.append(listener)
 
@@ -288,7 +286,7 @@ class Core(ABC):
             self.do(begin)
         return stop
 
-    def tell_sessions(self) -> None:
+    def publish_sessions(self) -> None:
         """Publish the changed sessions, within a job."""
         if self.broker.sessions_changed and not self.deposed:
             changed, ended = self.broker.session_changes(self.now())
@@ -301,7 +299,7 @@ class Core(ABC):
         self._house = self.house()
         seen = broker.waiting(), broker.ended(), broker.feed()
         figures = self._orders, self._sessions, self._troubles
-        live, claims, holdable = broker.live(now), self.claims.told(), broker.holdable()
+        live, claims, holdable = broker.live(now), self.claims.published(), broker.holdable()
         there = Snapshot(now, *seen, *figures, holdable, live, claims, desks=self._desks)
         return replace(there, house=self._house)
 
@@ -321,16 +319,16 @@ class Core(ABC):
     def look_at_troubles(self) -> None:
         """Publish faults that are new or gone, and the current state."""
         if self._listeners:
-            self.do(lambda: self._tell_figures(self._orders, self._sessions))
-            self.do(self._tell_house)
+            self.do(lambda: self._publish_figures(self._orders, self._sessions))
+            self.do(self._publish_house)
             self.do(lambda: self.claims.expire(self.now()))
 
-    def _tell_house(self) -> None:
+    def _publish_house(self) -> None:
         if (house := self.house()) != self._house:
             self._house = house
             self.publish(self._listeners, house)
 
-    def _tell_figures(self, orders: tuple[Standing, ...], sessions: int) -> None:
+    def _publish_figures(self, orders: tuple[Standing, ...], sessions: int) -> None:
         """Publish the changed figures beside the cards."""
         if self.deposed or not self._listeners:  # the broker has what the record refused
             return

@@ -40,27 +40,27 @@ _STATES = {Kind.WITHDRAWN: State.WITHDRAWN, Kind.EXPIRED: State.EXPIRED}
 ENDS = (Kind.DECIDED.value, *(kind.value for kind in _STATES))
 _BESIDE = (Kind.ASKED.value, Kind.DELIVERED.value, Kind.RAN_OTHER.value)
 
-TellPage = Callable[[HistoryRead], object]
-TellEntry = Callable[[Past | None], object]
+DeliverPage = Callable[[HistoryRead], object]
+DeliverEntry = Callable[[Past | None], object]
 
 
 class PastReader:
-    """Reads the record at `place`; `files` are the rules that tell the risk."""
+    """Reads the record at `place`; `files` are the rules that deliver the risk."""
 
     def __init__(self, place: Place, files: RuleFiles) -> None:
         self._place, self._files = place, files
 
-    def ask(self, before: int, tell: TellPage) -> None:
-        """Give `tell` the page of what ended before an entry; 0 is the newest."""
+    def ask(self, before: int, deliver: DeliverPage) -> None:
+        """Give `deliver` the page of what ended before an entry; 0 is the newest."""
         loop = asyncio.get_running_loop()
         reading = loop.run_in_executor(None, read_page, self._place, self._files, before)
-        reading.add_done_callback(lambda done: tell(_page_of(done, before)))
+        reading.add_done_callback(lambda done: deliver(_page_of(done, before)))
 
-    def entry(self, number: int, tell: TellEntry) -> None:
-        """Give `tell` a whole entry, None if the record has no such entry."""
+    def entry(self, number: int, deliver: DeliverEntry) -> None:
+        """Give `deliver` a whole entry, None if the record has no such entry."""
         loop = asyncio.get_running_loop()
         reading = loop.run_in_executor(None, read_entry, self._place, self._files, number)
-        reading.add_done_callback(lambda done: tell(_entry_of(done)))
+        reading.add_done_callback(lambda done: deliver(_entry_of(done)))
 
 
 def _page_of(done: "asyncio.Future[HistoryRead]", before: int) -> HistoryRead:
@@ -327,15 +327,15 @@ class Remembered:
         at = before.at if before else self._now()
         self._ends[number] = Past(number, at, card, waited, recorded=False)
 
-    def ask(self, before: int, tell: TellPage) -> None:
-        """Give `tell` the page of what ended before an entry; 0 is the newest."""
+    def ask(self, before: int, deliver: DeliverPage) -> None:
+        """Give `deliver` the page of what ended before an entry; 0 is the newest."""
         found = [one for one in self._newest() if not before or one.id < before]
         goes_on = found[PAGE - 1].id if len(found) > PAGE else 0
-        tell(HistoryRead(before, tuple(found[:PAGE]), goes_on))
+        deliver(HistoryRead(before, tuple(found[:PAGE]), goes_on))
 
-    def entry(self, number: int, tell: TellEntry) -> None:
-        """Give `tell` an entry; None where it is no longer kept."""
-        tell(self._ends.get(number))
+    def entry(self, number: int, deliver: DeliverEntry) -> None:
+        """Give `deliver` an entry; None where it is no longer kept."""
+        deliver(self._ends.get(number))
 
     def _newest(self) -> Iterator[Past]:
         return iter(sorted(self._ends.values(), key=lambda one: -one.id))

@@ -103,7 +103,7 @@ class LocalDesk:
         """Whether a command with this id was submitted before."""
         return (self._giver, command.id) in self._core.submitted
 
-    def _tell(self, news: News) -> None:
+    def _publish(self, news: News) -> None:
         self._core.publish(self._streams, news)
 
     # Commands come in.
@@ -123,7 +123,7 @@ class LocalDesk:
             deposed = self._core.deposed
             if deposed and isinstance(outcome, TooLate | Stale):  # as what is not on record made it
                 outcome = Refused(f"nothing was done: {deposed}")
-            self._tell(Settled(command.id, outcome))
+            self._publish(Settled(command.id, outcome))
 
         if why := may_not():
             settle(NotAllowed(why))
@@ -165,7 +165,7 @@ class LocalDesk:
             return Stale(why, card.revision)
         return Refused(why)
 
-    def _tell_broker(self, fact: Fact, settle: Settle) -> None:
+    def _handle(self, fact: Fact, settle: Settle) -> None:
         def then(error: BaseException | None) -> None:
             wrong = f"it could not be recorded, and nobody was told of it: {error}"
             settle(Refused(wrong) if error else Done())
@@ -186,7 +186,7 @@ class LocalDesk:
             seen=command.seen,
             risk=risk,
         )
-        self._tell_broker(fact, settle)
+        self._handle(fact, settle)
 
     def _allow_with_rule(self, command: AllowWithRule, settle: Settle) -> None:
         number, decision, seen = command.card, command.decision, command.seen
@@ -195,23 +195,23 @@ class LocalDesk:
         kept = self._readings.keep_rule(command.taken, f"card #{number}", self._by)
         now = self._core.now()
         self._core.take(Answered(number, decision, self._by, now, seen=seen))
-        self._tell_broker(RuleAdded(f"#{number}", kept, self._by, now), settle)
+        self._handle(RuleAdded(f"#{number}", kept, self._by, now), settle)
         self._readings.judge_again(broker.alike(number))
 
     def _keep_rule(self, command: KeepRule, settle: Settle) -> None:
         about = _entry(command.entry)
         kept = self._readings.keep_rule(command.taken, about, self._by)
-        self._tell_broker(RuleAdded(about, kept, self._by, self._core.now()), settle)
+        self._handle(RuleAdded(about, kept, self._by, self._core.now()), settle)
         self._readings.judge_again(self._core.broker.waiting()[:JUDGED_AGAIN])
 
     def _pass_on(self, command: Command, settle: Settle) -> None:
         """Let the broker carry it out; publish changed sessions before the outcome."""
 
-        def told(outcome: Outcome) -> None:
-            self._core.tell_sessions()
+        def publish_first(outcome: Outcome) -> None:
+            self._core.publish_sessions()
             settle(outcome)
 
-        self._tell_broker(Commanded(command, self._by, self._core.now()), told)
+        self._handle(Commanded(command, self._by, self._core.now()), publish_first)
 
     def _claim(self, command: Claim, settle: Settle) -> None:
         card = self._core.broker.card(command.card)
@@ -224,46 +224,46 @@ class LocalDesk:
     def _ready(self, settle: Settle, news: News) -> None:
         """Send what was read, then the outcome."""
 
-        def tell() -> None:
-            self._tell(news)
+        def deliver() -> None:
+            self._publish(news)
             settle(Done())
 
-        self._core.do(tell)
+        self._core.do(deliver)
 
     def _ask_offers(self, command: AskOffers, settle: Settle) -> None:
         number = command.entry
 
-        def tell(offering: Offering) -> None:
+        def deliver(offering: Offering) -> None:
             self._ready(settle, OffersReady(command.card, offering, number))
 
         def found(past: Past | None) -> None:
             if past is None:
-                tell(Offering(why=f"{_entry(number)} is no longer kept"))
+                deliver(Offering(why=f"{_entry(number)} is no longer kept"))
             else:
-                self._readings.offers(_entry(number), past.card.event, tell)
+                self._readings.offers(_entry(number), past.card.event, deliver)
 
         if number:
             self._readings.entry(number, found)
         else:
-            self._readings.offers(f"card #{command.card}", self._known(command.card).event, tell)
+            self._readings.offers(f"card #{command.card}", self._known(command.card).event, deliver)
 
     def _ask_history(self, command: AskHistory, settle: Settle) -> None:
         self._readings.history(command.before, partial(self._ready, settle))
 
     def _ask_entry(self, command: AskEntry, settle: Settle) -> None:
-        def tell(past: Past | None) -> None:
+        def deliver(past: Past | None) -> None:
             self._ready(settle, EntryRead(command.entry, past))
 
-        self._readings.entry(command.entry, tell)
+        self._readings.entry(command.entry, deliver)
 
     def _ask_context(self, command: AskContext, settle: Settle) -> None:
         card = self._known(command.card)
 
-        def tell(words: str, prompt: str) -> None:
+        def deliver(words: str, prompt: str) -> None:
             alike = self._core.alike(card.event)
             self._ready(settle, ContextReady(command.card, words, prompt, *alike))
 
-        self._readings.words(card, tell)
+        self._readings.words(card, deliver)
 
     def _ask_desks(self, _: AskDesks, settle: Settle) -> None:
         self._ready(settle, DesksRead(self._core.attendance.attached()))
@@ -277,11 +277,11 @@ class LocalDesk:
     def _ask_objections(self, command: AskObjections, settle: Settle) -> None:
         number, decision = command.card, command.decision
 
-        def tell(rulings: Rulings, risk: Risk) -> None:
+        def deliver(rulings: Rulings, risk: Risk) -> None:
             said = against(rulings.values())
             self._ready(settle, ObjectionsReady(number, decision, said, risk))
 
-        self._changes.ask(number, decision, tell)
+        self._changes.ask(number, decision, deliver)
 
 
 def _to_one(news: News, who: Actor) -> News:

@@ -30,7 +30,7 @@ from crabhook.model.wording import until
 from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server.core.history import PastReader, Remembered, TellEntry, TellPage
+from crabhook.server.core.history import DeliverEntry, DeliverPage, PastReader, Remembered
 from crabhook.server.core.law import Assess, Judge, Law, untold
 from crabhook.store.opening import Place
 from crabhook.transcript import (
@@ -55,7 +55,7 @@ CHANGES_KEPT = 64  # of cards, each with its last change
 ASKED_AGAIN = 3  # times at most, where the rules change meanwhile
 
 
-TellWords: TypeAlias = Callable[[str, str], object]
+DeliverWords: TypeAlias = Callable[[str, str], object]
 """Takes the last words of a card's agent, and its user's last prompt."""
 
 
@@ -68,10 +68,10 @@ class OfferedFrom(NamedTuple):
 
 
 class Readings:
-    """Reads in an asyncio loop; each method returns its result through `tell`, at once or later.
+    """Reads in an asyncio loop; each method returns its result through `deliver`, at once or later.
 
-    The `tell` given here takes the rulings about cards that are judged again. `edition_of` returns
-    the edition of the rules for an event, `assess` the risk of its call.
+    The `deliver` given here takes the rulings about cards that are judged again. `edition_of`
+    returns the edition of the rules for an event, `assess` the risk of its call.
     """
 
     def __init__(
@@ -79,9 +79,9 @@ class Readings:
         judge: Judge,
         rules: OfferedFrom | None,
         past: PastReader | Remembered,
-        tell: Callable[[Rulings], object],
+        deliver: Callable[[Rulings], object],
     ) -> None:
-        self._judge, self._rules, self._reconsidered = judge, rules, tell
+        self._judge, self._rules, self._reconsidered = judge, rules, deliver
         self._past = past
         self._words = LastWords()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -101,33 +101,33 @@ class Readings:
         for task in self._tasks:
             task.cancel()
 
-    def offers(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
+    def offers(self, about: str, event: Event, deliver: Callable[[Offering], object]) -> None:
         """Try the rules that could allow such calls from now on."""
         if (offers := self._offers) is None:
-            tell(Offering(why=_NO_RULES))
+            deliver(Offering(why=_NO_RULES))
         else:
-            offers.ask(about, event, tell)
+            offers.ask(about, event, deliver)
 
-    def history(self, before: int, tell: TellPage) -> None:
+    def history(self, before: int, deliver: DeliverPage) -> None:
         """Read a page of what ended before an entry, or the newest."""
-        self._past.ask(before, tell)
+        self._past.ask(before, deliver)
 
-    def entry(self, number: int, tell: TellEntry) -> None:
+    def entry(self, number: int, deliver: DeliverEntry) -> None:
         """Read one entry of the history whole; None where it is no longer kept."""
-        self._past.entry(number, tell)
+        self._past.entry(number, deliver)
 
-    def words(self, card: Card, tell: TellWords) -> None:
+    def words(self, card: Card, deliver: DeliverWords) -> None:
         """Read what a card's agent last said, and what its user asked for last."""
-        self._words.ask(card, tell)
+        self._words.ask(card, deliver)
 
     def rulings(
-        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable, Risk], object]
+        self, calls: Mapping[str, Event], deliver: Callable[[Rulings, Hashable, Risk], object]
     ) -> None:
         """Ask the rules in a thread: hooks do not wait for a long input."""
-        self._begin(self._ask(calls, tell))
+        self._begin(self._ask(calls, deliver))
 
     async def _ask(
-        self, calls: Mapping[str, Event], tell: Callable[[Rulings, Hashable, Risk], object]
+        self, calls: Mapping[str, Event], deliver: Callable[[Rulings, Hashable, Risk], object]
     ) -> None:
         """Ask the rules; ask again where the rules changed meanwhile."""
         rulings: Rulings = {}
@@ -143,7 +143,7 @@ class Readings:
                 rulings, risks = dict.fromkeys(calls, _NOT_ASKED), [UNTOLD]
             if edition == self.edition(calls):
                 break
-        tell(rulings, edition, max(risks, key=lambda one: one.level, default=UNTOLD))
+        deliver(rulings, edition, max(risks, key=lambda one: one.level, default=UNTOLD))
 
     async def _judged(self, calls: Mapping[str, Event]) -> Rulings:
         return {leg: await self._judge(event, long=True) for leg, event in calls.items()}
@@ -200,8 +200,8 @@ class _Change:
         """Store the rulings, and send them to all callers."""
         self.rulings, self.edition, self.risk = rulings, edition, risk
         asked_by, self.asked_by = self.asked_by, []
-        for tell in asked_by:
-            tell(rulings, risk)
+        for deliver in asked_by:
+            deliver(rulings, risk)
 
 
 def _fingerprints(calls: Mapping[str, Event]) -> dict[str, bytes]:
@@ -215,19 +215,21 @@ class ChangedCalls:
         self._broker, self._readings = broker, readings
         self._changes: Bounded[int, _Change] = Bounded(CHANGES_KEPT)
 
-    def ask(self, number: int, decision: Decision, tell: Callable[[Rulings, Risk], object]) -> None:
+    def ask(
+        self, number: int, decision: Decision, deliver: Callable[[Rulings, Risk], object]
+    ) -> None:
         """Ask the rules in force, once for all callers with the same change of a card."""
         calls, change = self._broker.changed(number, decision), self._changes.get(number)
         known = change is not None and change.is_of(decision, calls)
         if not calls:
-            tell({}, NO_RISK)
+            deliver({}, NO_RISK)
         elif change is not None and known and change.rulings is None:
-            change.asked_by.append(tell)
+            change.asked_by.append(deliver)
         elif change is not None and known and change.edition == self._readings.edition(calls):
-            tell(change.rulings or {}, change.risk)
+            deliver(change.rulings or {}, change.risk)
         else:
             change = self._changes[number] = _Change(decision.updated_input, calls)
-            change.asked_by.append(tell)
+            change.asked_by.append(deliver)
             self._readings.rulings(calls, change.is_judged)
 
     def said(self, number: int, decision: Decision) -> tuple[Rulings, Risk | None]:
@@ -256,27 +258,27 @@ class LastWords:
 
     def __init__(self) -> None:
         self._said: Bounded[int, tuple[str, str]] = Bounded(WORDS_KEPT)
-        self._reading: dict[int, list[TellWords]] = {}
+        self._reading: dict[int, list[DeliverWords]] = {}
         self._host = os.uname().nodename
 
-    def ask(self, card: Card, tell: TellWords) -> None:
-        """Give `tell` the words of the card's agent, or its plan, and its user's last prompt."""
+    def ask(self, card: Card, deliver: DeliverWords) -> None:
+        """Give `deliver` the words of the card's agent, or its plan, and its user's last prompt."""
         number, event = card.number, card.event
         here = card.requests[0].origin.is_at(self._host)
         if number in self._said or not (here and _paths(event)):
-            tell(*self._said.get(number, ("", "")))
+            deliver(*self._said.get(number, ("", "")))
         elif asked := self._reading.get(number):
-            asked.append(tell)
+            asked.append(deliver)
         else:
-            self._reading[number] = [tell]
+            self._reading[number] = [deliver]
             reading = asyncio.get_running_loop().run_in_executor(None, _said_around, event)
             reading.add_done_callback(lambda done: self._note(number, done))
 
     def _note(self, number: int, done: "asyncio.Future[tuple[str, str]]") -> None:
         failed = done.cancelled() or done.exception() is not None
         said = self._said[number] = ("", "") if failed else done.result()
-        for tell in self._reading.pop(number):
-            tell(*said)
+        for deliver in self._reading.pop(number):
+            deliver(*said)
 
 
 def _paths(event: Event) -> bool:
@@ -316,13 +318,13 @@ class Summaries:
         if not (here and path and self._waiting < MOST_AT_ONCE):
             return
         over = self._platforms[event.platform].closes(event) is Scope.SESSION
-        if not over or self._is_told_again((event.platform, event.session)):
+        if not over or self._is_repeated((event.platform, event.session)):
             return
         self._waiting += 1
         reading = asyncio.get_running_loop().run_in_executor(self._reader, summary, path)
         reading.add_done_callback(lambda done: self._note(request, done))
 
-    def _is_told_again(self, session: tuple[str, str]) -> bool:
+    def _is_repeated(self, session: tuple[str, str]) -> bool:
         now, before = monotonic(), self._ended.pop(session, -AGAIN_AFTER)
         self._ended[session] = now
         return now - before < AGAIN_AFTER

@@ -84,7 +84,7 @@ class Runner(Core):
         self._alarm: asyncio.TimerHandle | None = None
         self._looked_at: asyncio.TimerHandle | None = None
         self._receipts = Receipts(lambda one, whole: self.handle(Delivered(one, whole, self.now())))
-        self._told = ""  # the last published trouble of the record
+        self._announced = ""  # the last published trouble of the record
         self.faults: list[Callable[[], str]] = [lambda: recorder.trouble] if recorder else []
         self.parts: list[Callable[[], str]] = [self._of_record]
         self.closed = self.handed_over = False
@@ -144,15 +144,15 @@ class Runner(Core):
                 except DeposedError as error:
                     self._depose(error)
                 await asyncio.to_thread(self.recorder.anchor)
-                self._tell_trouble(self.recorder)
+                self._announce_trouble(self.recorder)
                 self._refuse_stalled()
             self.look_at_troubles()
 
-    def _tell_trouble(self, recorder: Recorder) -> None:
+    def _announce_trouble(self, recorder: Recorder) -> None:
         """Report on screens that the record is missing, or works again."""
-        if self.listened_to and recorder.reason != self._told:
-            self._told = recorder.reason
-            self.tell(recorder.trouble or "the record is written again")
+        if self.listened_to and recorder.reason != self._announced:
+            self._announced = recorder.reason
+            self.announce(recorder.trouble or "the record is written again")
 
     def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | asyncio.Future[bool]:
         """Record a fact with its effects; see `Core.write`."""
@@ -176,7 +176,7 @@ class Runner(Core):
             written = asyncio.get_running_loop().create_future()
             written.set_exception(error)
             written.exception()  # asyncio does not warn about an unread error
-        self._tell_trouble(self.recorder)
+        self._announce_trouble(self.recorder)
         return written
 
     def _depose(self, error: DeposedError) -> None:
@@ -261,7 +261,7 @@ class Runner(Core):
         """Take a client's receipt; return False for a ticket without an expected receipt."""
         return self._receipts.confirm(request_id, secret)
 
-    def tell(self, text: str) -> None:
+    def announce(self, text: str) -> None:
         """Show news of the server itself."""
         self.observe(Event("", "Desk"), text)
 
@@ -276,7 +276,7 @@ class Runner(Core):
         """Show a line that belongs to no request."""
         self.handle(Noted(event, text, self.now()))
 
-    def tell_anew(self) -> None:
+    def publish_anew(self) -> None:
         """Send all listeners a new snapshot."""
         self.do(lambda: self.publish(self._listeners, self._snapshot()))
 
@@ -335,15 +335,15 @@ class Runner(Core):
             self._alarm.cancel()
         self._alarm = asyncio.get_running_loop().call_at(at, self._wake)
 
-    def tell_sessions_soon(self) -> None:
+    def publish_sessions_soon(self) -> None:
         """Publish sessions, at most every SESSIONS_EVERY."""
         if self._looked_at is None:
             loop = asyncio.get_running_loop()
-            self._looked_at = loop.call_later(SESSIONS_EVERY, self._tell_sessions)
+            self._looked_at = loop.call_later(SESSIONS_EVERY, self._publish_sessions)
 
-    def _tell_sessions(self) -> None:
+    def _publish_sessions(self) -> None:
         self._looked_at = None
-        self.do(lambda: self.after(self.tell_sessions))
+        self.do(lambda: self.after(self.publish_sessions))
 
     def _wake(self) -> None:
         self.handle(TimePassed(self.now()))

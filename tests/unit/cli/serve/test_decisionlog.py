@@ -77,7 +77,7 @@ async def test_what_is_only_watched_is_there_for_who_looks_closely(
 async def test_what_the_house_has_to_say_is_a_warning(
     runner: Runner, caplog: pytest.LogCaptureFixture
 ) -> None:
-    runner.tell("RULES NOT READ")
+    runner.announce("RULES NOT READ")
     runner.observe(Event("claude", "?"), "unreadable input of 3 bytes")
     assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
         ("WARNING", "RULES NOT READ"),

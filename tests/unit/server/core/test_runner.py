@@ -178,7 +178,7 @@ async def test_something_nobody_asked_about_can_be_shown() -> None:
 async def test_what_was_done_to_the_server_itself_stands_out() -> None:
     runner = Runner(PLATFORMS)
     runner.warn("its socket was replaced")
-    runner.tell("the rules are read again")
+    runner.announce("the rules are read again")
     assert [(entry.text, entry.alarm) for entry in runner.broker.feed()] == [
         ("its socket was replaced", True),
         ("the rules are read again", False),
@@ -204,7 +204,7 @@ async def test_an_answer_given_by_a_listener_waits_its_turn() -> None:
     def answers(news: object) -> None:
         if getattr(news, "state", "") == "waiting":
             seat(runner).decide(1, ALLOW)
-            runner.tell("allowed by a listener")
+            runner.announce("allowed by a listener")
 
     def hears_of(update: Update) -> None:
         what = getattr(update.news, "state", "") or getattr(update.news, "text", "")
@@ -248,10 +248,10 @@ async def test_a_log_that_fails_harms_no_decision_and_nothing_that_waited_behind
         text = getattr(news, "text", "")
         heard.append(text)
         if text == "first":
-            runner.tell("second")
+            runner.announce("second")
 
     def fails(_event: object, _decided: object) -> None:
-        runner.tell("first")
+        runner.announce("first")
         raise OSError("no log can be written")
 
     pending = enter(runner)
@@ -279,7 +279,7 @@ async def test_the_fault_of_a_fact_that_waited_is_none_of_the_hook_before_it(
     def answers(news: object) -> None:
         if getattr(news, "state", "") == "waiting":
             seat(runner).replica.submit(Decide(1, 1, ALLOW), outcomes.append)
-            runner.tell("said after it")
+            runner.announce("said after it")
 
     monkeypatch.setattr(runner, "take", fails)
     hears(runner, answers)

@@ -23,7 +23,7 @@ def test_while_the_server_is_not_heard_all_is_grey_and_no_key_decides() -> None:
     sits = Sitting(take_back_ms=0, rows=20)
     sits.ask()
     sits.wait()
-    sits.desk._tell(LinkChanged("nothing was heard of it"))
+    sits.desk._publish(LinkChanged("nothing was heard of it"))
     frame = sits.draw()
     assert "not connected" in sits.text()
     assert {style for line in frame.lines[1:] for style, _ in line} == {"dim", "notice"}
@@ -31,7 +31,7 @@ def test_while_the_server_is_not_heard_all_is_grey_and_no_key_decides() -> None:
     assert not frame.shows_card
     sits.press("a", "d", "enter", "x")
     assert not sits.decided()
-    sits.desk._tell(LinkChanged("", sits.desk.now()))
+    sits.desk._publish(LinkChanged("", sits.desk.now()))
     assert "not connected" not in sits.text()
     sits.wait()
     sits.press("a")
@@ -40,12 +40,12 @@ def test_while_the_server_is_not_heard_all_is_grey_and_no_key_decides() -> None:
 
 def test_what_became_of_an_answer_is_said_once_the_server_is_heard_again() -> None:
     sits = Sitting(columns=120)
-    sits.desk._tell(LinkChanged("nothing was heard of it"))
+    sits.desk._publish(LinkChanged("nothing was heard of it"))
     sits.screen.say("#1: whether it was done is not known")
     sits.desk.pass_time(2)
     sits.press("a", "down")
     assert "is not known" not in sits.text()
-    sits.desk._tell(LinkChanged("", sits.desk.now()))
+    sits.desk._publish(LinkChanged("", sits.desk.now()))
     assert "is not known" in sits.text()
     sits.press("down")
     assert "is not known" not in sits.text()
@@ -56,8 +56,8 @@ def test_a_card_that_the_server_does_not_know_any_more_has_ended() -> None:
     sits.ask()
     sits.wait()
     sits.press("a")  # held, to be taken back
-    sits.desk._tell(LinkChanged("the server was ended"))
-    sits.desk._tell(Snapshot(sits.desk.now()))
+    sits.desk._publish(LinkChanged("the server was ended"))
+    sits.desk._publish(Snapshot(sits.desk.now()))
     assert "your answer changed nothing" in sits.text()
     assert "WITHDRAWN · how it ended is not known here" in sits.text()
     sits.press("a")
@@ -68,8 +68,8 @@ def test_a_card_that_the_server_does_not_know_any_more_has_ended() -> None:
 
 def another_takes_over(sits: Sitting) -> None:
     cards = tuple(replace(card, restored=True) for card in sits.desk.waiting())
-    sits.desk._tell(LinkChanged("the server has ended"))
-    sits.desk._tell(Snapshot(sits.desk.now(), cards))
+    sits.desk._publish(LinkChanged("the server has ended"))
+    sits.desk._publish(Snapshot(sits.desk.now(), cards))
     sits.wait()
 
 
@@ -109,7 +109,7 @@ def test_who_looks_at_the_card_at_another_desk_is_named_on_it_until_they_leave()
 
 def test_who_has_lost_the_server_can_leave() -> None:
     sits = Sitting()
-    sits.desk._tell(LinkChanged("nothing was heard of it"))
+    sits.desk._publish(LinkChanged("nothing was heard of it"))
     sits.press("q")
     assert sits.screen.done
 
@@ -151,7 +151,7 @@ def test_a_card_that_was_taken_up_after_a_restart_says_so() -> None:
 
 def test_a_long_trouble_leaves_room_for_how_rules_and_record_stand() -> None:
     sits = Sitting(columns=120)
-    sits.desk._tell(HouseChanged("rules 41 ok · record ok"))
+    sits.desk._publish(HouseChanged("rules 41 ok · record ok"))
     sits.desk.wrong.append(
         "the socket was taken away: hooks of new sessions find no server any more"
     )
