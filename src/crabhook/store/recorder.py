@@ -235,7 +235,7 @@ class Recorder:
         else:
             self._anchored = True
             if self._courier:
-                self._courier.tell(head, self._now)
+                self._courier.take(head, self._now)
 
     def close(self) -> None:
         """Write what can still be written, and close the store."""

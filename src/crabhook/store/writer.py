@@ -219,7 +219,7 @@ class Courier:
         self._sent, self._at = GENESIS, float("-inf")
         self.trouble = ""
 
-    def tell(self, head: Head, now: float) -> None:
+    def take(self, head: Head, now: float) -> None:
         """Take the head at `now`, monotonic seconds; send it if it is time."""
         grown = head.seq - self._sent.seq
         if grown <= 0 or (grown < self._every_records and now - self._at < self._every_seconds):

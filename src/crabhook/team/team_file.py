@@ -234,17 +234,17 @@ class TeamReader:
             missing = membership.Refused(f"{self.folder.team} cannot be read: {error.strerror}")
             if self._read.outcome != missing:
                 self._read = _Read((0, 0, 0), missing)
-                self._tell(missing)
+                self._report(missing)
             return missing
         stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
         if stamp != self._read.stamp:
             self._read = _Read(stamp, self._anew())
-            self._tell(self._read.outcome)
+            self._report(self._read.outcome)
         if self._unnoted:
             self._note()
         return self._read.outcome
 
-    def _tell(self, outcome: membership.Team | membership.Refused) -> None:
+    def _report(self, outcome: membership.Team | membership.Refused) -> None:
         if isinstance(outcome, membership.Refused):
             self.spoilt(f"nobody elsewhere may do anything: {outcome.why}")
             return

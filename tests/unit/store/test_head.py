@@ -61,7 +61,7 @@ def test_a_courier_goes_after_so_many_records_or_so_much_time() -> None:
     sent: list[str] = []
     courier = Courier(sent.append, every_records=10, every_seconds=60)
     for seq, now in [(5, 0), (6, 1), (14, 2), (15, 3), (16, 62), (17, 64), (17, 999), (18, 999)]:
-        courier.tell(later(seq), now)
+        courier.take(later(seq), now)
     assert [json.loads(line)["seq"] for line in sent] == [5, 15, 17, 18]
 
 
@@ -74,9 +74,9 @@ def test_a_courier_that_fails_says_so_and_goes_again() -> None:
             raise OSError("the other side is away")
 
     courier = Courier(fail_once)
-    courier.tell(later(5), 0.0)
+    courier.take(later(5), 0.0)
     assert "the other side is away" in courier.trouble
-    courier.tell(later(5), 1.0)
+    courier.take(later(5), 1.0)
     assert courier.trouble == ""
     assert len(sent) == 2
 
@@ -95,5 +95,5 @@ def test_a_command_is_given_the_head_on_its_standard_input(tmp_path: Path) -> No
 )
 def test_a_command_that_fails_is_the_couriers_trouble(command: list[str]) -> None:
     courier = Courier(through(command))
-    courier.tell(HEAD, 0.0)
+    courier.take(HEAD, 0.0)
     assert "could not be sent" in courier.trouble

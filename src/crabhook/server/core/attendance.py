@@ -61,10 +61,10 @@ CLAIMED_FOR = 60.0  # seconds, unless the desk repeats it
 
 
 class Claims:
-    """Which card each operator looks at; `tell` receives the changes."""
+    """Which card each operator looks at; `publish` receives the changes."""
 
-    def __init__(self, tell: Callable[[Claimed], object]) -> None:
-        self._tell = tell
+    def __init__(self, publish: Callable[[Claimed], object]) -> None:
+        self._publish = publish
         self._of: dict[Actor, tuple[int, float]] = {}
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class Claims:
             self._of[by] = card, now + CLAIMED_FOR
         if before != card:
             for one in filter(None, (before, card)):
-                self._tell(self._claimed(one))
+                self._publish(self._claimed(one))
 
     def expire(self, now: float) -> None:
         """End the claims that no desk repeated in time."""

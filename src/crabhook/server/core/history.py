@@ -45,7 +45,7 @@ DeliverEntry = Callable[[Past | None], object]
 
 
 class PastReader:
-    """Reads the record at `place`; `files` are the rules that deliver the risk."""
+    """Reads the record at `place`; `files` are the rules for the risk."""
 
     def __init__(self, place: Place, files: RuleFiles) -> None:
         self._place, self._files = place, files

@@ -239,26 +239,26 @@ class Committer:
             except DeposedError:
                 raise
             except StoreError as error:
-                self._tell(str(error))
+                self._report(str(error))
                 self.let_go()
                 self._connection = None
                 if self._closing:
                     raise DeposedError(f"the record was closed meanwhile: {error}") from error
                 await asyncio.sleep(after)
                 after = min(2 * after, RETRY_AT_MOST)
-        self._tell("")
+        self._report("")
 
     @contextmanager
     def _slow_said(self) -> Iterator[None]:
         """Report when the inner step takes long: an answer may still come."""
         said = f"the record in {shown(self._line.url)}: it does not answer"
-        late = self._line.loop.call_later(SLOW_AFTER, self._tell, said)
+        late = self._line.loop.call_later(SLOW_AFTER, self._report, said)
         try:
             yield
         finally:
             late.cancel()
 
-    def _tell(self, trouble: str) -> None:
+    def _report(self, trouble: str) -> None:
         if bool(trouble) != bool(self.trouble):
             _LOG.warning("%s", trouble or "the record is written again")
         self.trouble = trouble
