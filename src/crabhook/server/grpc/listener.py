@@ -169,9 +169,20 @@ _OPTIONS = (
     ("grpc.http2.min_ping_interval_without_data_ms", 1_000),
     # A client that connects and sends nothing is dropped; by default gRPC waits two minutes.
     ("grpc.server_handshake_timeout_ms", 30_000),
+    # A hook always has a call: a connection without one only takes a place.
+    ("grpc.max_connection_idle_ms", 120_000),
     # Two servers must never share a port: each would get half of the requests.
     ("grpc.so_reuseport", 0),
 )
+CONNECTIONS = 20_000
+"""At one address, with a token or without: more than may wait for the operator."""
+
+
+def _most() -> int:
+    """Return how many connections an address takes; files are left for the other addresses."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = max(soft - 1024, soft // 2)
+    return CONNECTIONS if soft == resource.RLIM_INFINITY else min(CONNECTIONS, files)
 
 
 _WHERE_NOW = (
@@ -203,7 +214,8 @@ async def open_port(
     Raises PortError or SocketTakenError, and then listens on none.
     """
     _raise_file_limit()
-    server = grpc.aio.server(options=_OPTIONS)
+    most = ("grpc.max_allowed_incoming_connections", _most())
+    server = grpc.aio.server(options=(*_OPTIONS, most))
     add_PermissionServiceServicer_to_server(service, server)
     server.add_generic_rpc_handlers((_NOT_HERE,))
     if health is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import trustme
 from crabhook.broker.messages import Refusal
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import PortError, TcpAddress, Tls, UnixAddress
+from crabhook.server.grpc import listener
 from crabhook.server.unix_socket import SocketTakenError
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
@@ -240,3 +242,47 @@ async def test_closing_lets_replies_under_way_arrive() -> None:
         with pytest.raises(grpc.aio.AioRpcError) as told:
             await asked
     assert told.value.details() == Refusal.CLOSED
+
+
+def is_held(line: socket.socket) -> bool:
+    """Whether the other end keeps a connection that says nothing."""
+    line.settimeout(1.0)
+    try:
+        while line.recv(4096):
+            pass
+    except TimeoutError:
+        return True
+    except ConnectionError:
+        pass
+    return False
+
+
+async def test_who_holds_connections_takes_no_place_from_another_address(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "CONNECTIONS", 3)
+    own = UnixAddress(folder / "s")
+    async with opened(own, TcpAddress("127.0.0.1", 0)) as port:
+        _, bound = port.bound
+        assert isinstance(bound, TcpAddress)
+        lines = [socket.create_connection((bound.host, bound.port)) for _ in range(6)]
+        for line in lines:
+            line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4]) + bytes(5))
+        held = [await asyncio.to_thread(is_held, line) for line in lines]
+        assert sum(held) == 3
+        async with connected(own) as channel:
+            await ask(channel, request(OBSERVED))
+        for line in lines:
+            line.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "most"),
+    [((1024, 4096), 512), ((20_000, 20_000), 18_976), ((1 << 20, 1 << 20), 20_000),
+     ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), 20_000)],
+)  # fmt: skip
+def test_an_address_leaves_files_for_the_others(
+    files: tuple[int, int], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: files)
+    assert listener._most() == most
