@@ -24,6 +24,7 @@ MAX_NAMES = 400  # of one call; from a longer line as many as this
 _CUT = re.compile(r"[\s'\"(),;=@<>|&:\[\]{}]+")
 _SHORT_OPTION = re.compile(r"-[A-Za-z]+(?=[~./])")
 _BUNDLED = re.compile(r"-[A-Za-z]{1,2}(?=[\w-]{4})")  # `-oMakefile`, `-uoMakefile`
+_IN_SED = re.compile(r"(?=[rRwW][ \t]*([^\s;}]+))")  # a file of its `r` and `w`: `s/a/b/w.env`
 _WILD = re.compile(r"[*?\[]")
 _GLOB_OPTIONS: Mapping[str, str] = {
     **dict.fromkeys(("grep", "egrep", "fgrep"), "--include"),
@@ -117,6 +118,8 @@ def _names(argv: Sequence[str]) -> Iterator[str]:
             if glued:
                 yield from (word[at:] for at in {2, glued.end()})
         yield from (piece for piece in _CUT.split(word) if piece and piece != word)
+        if argv[0].endswith("sed"):
+            yield from _IN_SED.findall(word)
 
 
 def _places(name: str, folders: Sequence[str], context: Context) -> Iterator[Place]:

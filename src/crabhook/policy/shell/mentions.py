@@ -25,7 +25,9 @@ _EDITORS, _AWK = listed("running", "editors"), listed("running", "awk")
 # How awk starts programs; what is surely no pipe is removed before.
 _AWK_STARTS = re.compile(r"system|[|@`]")
 _AWK_HARMLESS = re.compile(r"\|\||/[^/\s\"';{}|]*(?:\|[^/\s\"';{}|]+)+/")
-_SED_OPTION = re.compile(r"-[nEris]+|-i\S*|--(?:quiet|silent|regexp-extended|in-place\S*|separate)")
+_SED_OPTION = re.compile(
+    r"-[nErisuz]+|-i\S*|--(?:quiet|silent|regexp-extended|in-place\S*|separate)"
+)
 _ADDRESS = r"(?:[0-9$]+(?:~[0-9]+)?|/(?:[^/\\\n]|\\.)*/I?)"
 _PIECE = r"(?:[^{0}\\\n]|\\.)*"
 _SUBSTITUTION = "|".join(
@@ -34,9 +36,11 @@ _SUBSTITUTION = "|".join(
     for one in "/|#,@!:%"
 )
 _SED_COMMAND = (
-    rf"(?:{_ADDRESS}(?:,\+?{_ADDRESS})?)? ?!? ?(?:[pdqD=nNPxhHgGl]|{_SUBSTITUTION}|[aic]\\?[^\n;]*)"
+    rf"(?:{_ADDRESS}(?:,\+?{_ADDRESS})?)? ?!? ?(?:\{{\s*(?:{_ADDRESS} ?!? ?)?)?"
+    rf"(?:[pdqD=nNPxhHgGlF]|{_SUBSTITUTION}|[btT]\w*|:\w+|y/{_PIECE.format('/')}/{_PIECE.format('/')}/"
+    r"|[aic]\\?[^\n;]*+)(?:\s*+;?\s*+\})?"
 )
-_SED = re.compile(rf"\s*{_SED_COMMAND}(?:\s*[;\n]\s*{_SED_COMMAND})*\s*;?\s*", re.DOTALL)
+_SED = re.compile(rf"\s*+{_SED_COMMAND}(?:[^\S\n]*+[;\n]\s*+{_SED_COMMAND})*\s*+;?\s*+", re.DOTALL)
 _FILLERS = listed("files", "fillers")
 
 
@@ -66,7 +70,7 @@ def _is_program_text(words: Sequence[Word], *, given: bool) -> bool:
     if name in _AWK:
         return any(map(_awk_starts, rest))
     if name == "sed":
-        return not _sed_is_harmless(rest)
+        return not sed_is_harmless(rest)
     if name in _EDITORS:
         return given or any(text[:1] in ("-", "+") for text in texts)
     return _INTERPRETERS.fullmatch(name) is not None and _is_given_text(name, texts, given=given)
@@ -89,7 +93,7 @@ def _awk_starts(word: Word) -> bool:
     return bool(_AWK_STARTS.search(_AWK_HARMLESS.sub("", word.text)))
 
 
-def _sed_is_harmless(words: Sequence[Word]) -> bool:
+def sed_is_harmless(words: Sequence[Word]) -> bool:
     """Whether each sed script has only commands that start nothing, from a closed list."""
     scripts: list[Word] = []
     operands: list[Word] = []

@@ -13,6 +13,7 @@ from itertools import dropwhile
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import Argv, assigned, inner, reads_script
+from crabhook.policy.shell.mentions import sed_is_harmless
 from crabhook.policy.shell.programs import listed, may_start_another
 from crabhook.policy.shell.read import MAX_BYTES, read_script
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
@@ -252,6 +253,7 @@ def readings(command: Command) -> tuple[Reading, ...]:
             text = line([*map(_text, words), *tail])
             exact = _needs_exact(words, unknown_tail=inside_xargs)
             starts = may_start_another(basename(words[0].text), words, told=inside_xargs)
+            starts |= basename(words[0].text) == "sed" and not sed_is_harmless(words[1:])
             if skippable:
                 found.append(Reading(text, exact, starts=starts))
             if command.assignments and len(words) == len(command.words):

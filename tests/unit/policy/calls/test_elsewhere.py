@@ -137,7 +137,7 @@ def test_a_rule_on_editing_gives_what_git_writes() -> None:
     "line",
     [
         "git log --output=MADE", "git diff --output MADE", "tree -o MADE", "tree -ao MADE .", "uniq a MADE", "uniq - MADE", "sort -uo MADE a", "sort -uoMADE a", "sort --outp=MADE a", "xxd -r a MADE",
-        "xxd -l 0x10 a MADE", "yq -i .a=1 MADE", "yq --inplace .a=1 MADE", "git mv a MADE", "git archive -o MADE x", "less -OMADE a", "cp a MADE", "tee MADE", "git rm MADE", "git checkout x -- MADE",
+        "xxd -l 0x10 a MADE", "yq -i .a=1 MADE", "yq --inplace .a=1 MADE", "git mv a MADE", "git archive -o MADE x", "less -OMADE a", "cp a MADE", "tee MADE", "git rm MADE", "git checkout x -- MADE", "sed -n 'wMADE' a", "sed s/a/b/wMADE a",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("made", [".git/hooks/post-commit", "Jenkinsfile", "kept/a"])

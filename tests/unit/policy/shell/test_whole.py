@@ -43,11 +43,13 @@ STARTING = [
     "git init --separate-git-dir=g", "git archive --remote=. --exec=zz HEAD", "git difftool -x zz", "rg --pre ./zz a", "rg --pre=zz a", "sort --compress-prog=./zz a", "less --lesskey-src=k a", "less -k k a",
     "man -P zz ls", "man -Hzz ls", "man -C f ls", "fd . -x zz", "fd -HX zz", "fd --exec-batch zz", "bat --pager zz a", "ack --pager=zz a", "tar -I zz -cf a b", "tar cIf zz a b", "tar -xf a --to-command=zz",
     "tar cf a --checkpoint=1 --checkpoint-action=exec=zz b", "zip -T -TT zz a b", "actionlint -shellcheck=zz",
+    "sed '1e zz' a", "sed s/a/b/e a", "sed 's/a/b/w out' a", "sed -n '/x/{w.env}' a", "sed 'r /etc/passwd' a", "sed -e p -e 'w x' a", 'sed -e "s/$x/b/" a', "sed --expression='1ezz' a", "sed -f a b", "sed -n '$!{R x' a",
     "sort *", "rg x *", "tar cf a.tar *", "sort $(cat f)", "git grep $x", 'fd "$x"', "man `cat f`", "less {a,b}", "git ls-files | xargs rg x", "timeout 5 sort --comp=zz a",
 ]  # fmt: skip
 PLAIN = [
     "git grep -n 'a' src", "git grep -o a", "git fetch origin main", "git fetch --unshallow --update-head-ok", "git clone -b main https://a.org/b-c d", "git clone --depth 1 --recurse-submodules a", "git init -q", "git archive HEAD",
     "rg --pretty x", "rg -n x src/*", "sort -u a", "sort --check a", "less -R a", "man -k ls", "man 3 printf", "fd -e py", "fd --extension py --exclude a", "bat -p a", "tar czf a.tgz LICENSE", "tar -xzf a.tgz -C out",
+    "sed -n '10,20p' a", "sed -i.bak 's/a/b/g;/c/d' a", "sed ':a;N;$!ba;s/\\n/ /g' a", "sed -n '/x/,/y/{/z/!p}' a", "sed 'y/ab/cd/' a", "sed -zn p a", "sed '/a/{n;d}' a", "sed -e 1d -e '$a end' a",
     "sort -- *", "sort a*", 'git grep "a$x"', "zip -rT a b", "sort <(ls)", "git log *", "git diff *", "ls *",
 ]  # fmt: skip
 
