@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ID = re.compile(r"(agent|files|hook|live|record|rules|server|settings|user)\.[a-z-]+")
-FILES = {"settings.toml", "settings.json", "rules.toml", "record.db", "record.head"}
+FILES = {"settings.toml", "settings.json", "rules.toml", "record.db", "record.head", "server.key"}
 
 
 def findings() -> set[str]:
