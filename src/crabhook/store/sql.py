@@ -92,12 +92,16 @@ def clauses(query: Query, tool: tuple[str, str]) -> tuple[str, list[object]]:
     """
     wanted = [(clause, values) for clause, asked, values in _conditions(query, tool) if asked]
     where = f"WHERE {' AND '.join(clause for clause, _ in wanted)} " if wanted else ""
-    values = [value for _, some in wanted for value in some]
+    values = [
+        min(value, _LARGEST) if isinstance(value, int) else value
+        for _, some in wanted
+        for value in some
+    ]
     order = "ORDER BY seq DESC" if query.backwards else "ORDER BY seq"
     if not query.last:
         return f"{where}{order}", values
     latest = f"(SELECT seq FROM record {where}ORDER BY seq DESC LIMIT ?)"  # noqa: S608 - marks
-    return f"WHERE seq IN {latest} {order}", [*values, query.last]
+    return f"WHERE seq IN {latest} {order}", [*values, min(query.last, _LARGEST)]
 
 
 def _conditions(query: Query, tool: tuple[str, str]) -> list[tuple[str, bool, list[object]]]:

@@ -176,6 +176,18 @@ async def test_what_somebody_wrote_into_the_record_is_left_out_and_harms_nothing
     house.close()
 
 
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**64 - 1])
+async def test_a_number_that_no_record_can_have_finds_nothing_and_is_no_fault(
+    tmp_path: Path, number: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    house = House(tmp_path, recorded=True)
+    await lived(house)
+    assert await house.entry(number) is None
+    assert not (await house.page(number)).entries
+    assert not caplog.records
+    house.close()
+
+
 async def test_a_record_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     house = House(tmp_path)
     await lived(house)
