@@ -1,7 +1,7 @@
 """Where a call is judged: its project, the rules there, and what its folders hold.
 
-A look at a folder is bounded, remembered for a moment, and reads names only. An incomplete look
-says so; a search of that folder then becomes a question.
+A look at a folder is bounded, remembered for a moment, and reads names only. After an incomplete
+look a search of that folder is a question.
 """
 
 import logging
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from crabhook.bounded import Bounded
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import compact
-from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Look, Wanted
+from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Look, Wanted, not_looked
 from crabhook.policy.paths import LONGEST_PATH, is_within
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
@@ -141,9 +141,8 @@ _MARKS = (".git", ".crabhook", ".claude")  # what a project's folder has
 def project_of(cwd: str) -> Path:
     """Return the project of an agent in this folder: the nearest folder that looks like one.
 
-    The home folder and those above are no projects: a `~/.claude` is the agent's own, and such a
-    project would contain all that a person has. The folder returned for them only says where the
-    agent is.
+    The home folder and those above are no projects: a `~/.claude` is the agent's own, and all that
+    a person has would be inside. The folder returned for them only says where the agent is.
     """
     folder = Path(cwd or "/")
     for one in (folder, *folder.parents):
@@ -166,10 +165,9 @@ def _holds_home(folder: Path) -> bool:
 
 
 def context_here(project: Path, looks: Looks | None = None) -> Context:
-    """Return what a ruling needs to know about this machine, now; it looks into folders itself.
+    """Return what a ruling needs to know about this machine, now; no folder without the project.
 
-    For a project on another machine no folder is known. The home folder and those above it are
-    never a project.
+    It looks into folders itself. The home folder and those above it are never a project.
     """
     home = os.path.expanduser("~")  # noqa: PTH111 - a text is wanted, at every call that is judged
 
@@ -180,8 +178,12 @@ def context_here(project: Path, looks: Looks | None = None) -> Context:
     return Context(named, home, datetime.now(UTC), _follower(), below)
 
 
-def at_this_moment(there: Context, below: Look) -> Context:
-    """Return the context of a look at a project for a call that comes now: links are as now."""
+def at_this_moment(there: Context, event: Event, below: Look) -> Context:
+    """Return a project's context for a call that comes now; links are as now.
+
+    The folders of an agent with a machine's token are not here, whatever has their names.
+    """
+    below = not_looked if event.machine else below
     return Context(there.project, there.home, datetime.now(UTC), _follower(), below)
 
 
@@ -235,7 +237,6 @@ class Projects:
 
 
 _LOG = logging.getLogger(__name__)
-_PATHS_KEPT = 65536  # names of files whose links were followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +260,7 @@ RULINGS_KEPT = 64  # some 60 objects and 18 kB each: what comes again soon is en
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A ruling, and what was seen on the way to it: where paths lead, and what folders hold."""
+    """A ruling, and what it saw: where paths lead, and what folders hold."""
 
     ruling: Ruling | None
     paths: tuple[tuple[str, str], ...]
@@ -275,8 +276,7 @@ class _Known:
 class RememberedRulings:
     """Judges calls, and repeats a ruling where judging anew could only give the same.
 
-    The key and the rules hold everything that a ruling uses, besides looks at files; each of these
-    looks is taken again before a ruling is repeated.
+    The key and the rules hold all that a ruling uses, but looks at files, which are taken again.
     """
 
     def __init__(self) -> None:
@@ -331,7 +331,7 @@ class Today:
         self._projects = Projects(clock=lambda: 0.0)
         self._known: dict[Path, InForce] = {}
         self._looks = Looks(for_=inf)
-        self._real = lru_cache(maxsize=_PATHS_KEPT)(_real)
+        self._real = lru_cache(maxsize=65_536)(_real)
 
     def __repr__(self) -> str:
         return f"<Today projects={len(self._known)}>"

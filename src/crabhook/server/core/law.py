@@ -185,7 +185,8 @@ class Law:
             return None
         folder = _folder(event)
         there = self._fresh(folder) or await self._looked(folder)
-        around = at_this_moment(there.around, there.around.below if long else self._looks.known)
+        below = there.around.below if long else self._looks.known
+        around = at_this_moment(there.around, event, below)
         if not long:
             return _judged(partial(self._rulings.judge, there.policy), event, around)
         judging = asyncio.get_running_loop().run_in_executor
@@ -202,7 +203,7 @@ class Law:
         if there is None:
             return UNTOLD
         below = self._looks.known if (soon := self._assessed and not long) else there.around.below
-        around = at_this_moment(there.around, below)
+        around = at_this_moment(there.around, event, below)
         if soon:
             return _assessed(there.policy, event, around)
         judging = asyncio.get_running_loop().run_in_executor

@@ -359,6 +359,23 @@ async def test_a_search_by_an_agent_on_another_machine_is_asked_about(tmp_path: 
     assert await said(law, grep, long=True) == "ask-operator"
 
 
+@pytest.mark.parametrize("long", [True, False])
+async def test_a_folder_of_the_same_name_here_says_nothing_of_another_machines(
+    tmp_path: Path, *, long: bool
+) -> None:
+    files, project = RuleFiles(tmp_path / "rules"), tmp_path / "project"
+    project.mkdir()
+    files.folder.mkdir()
+    write(files.user, '[[rule]]\nverdict = "allow"\nmatch = "Read(./**)"\n')
+    law = Law(files)
+    grep = Event("claude", "PreToolUse", cwd=str(project), tool=ToolCall("Grep", {"pattern": "x"}))
+    assert await said(law, grep, long=True) == "allow"
+    assert await said(law, grep, long=long) == "allow"
+    assert await said(law, replace(grep, machine="build1"), long=long) == "ask-operator"
+    searches = replace(event(project, "grep -r token ."), machine="build1")
+    assert [one.kind for one in (await law.risk(searches, long=True)).effects] == ["unlooked"]
+
+
 @pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/a\0b", "/\ud800", "relative", ""])
 async def test_the_owners_rules_hold_in_a_folder_that_cannot_be_looked_at(
     tmp_path: Path, cwd: str
