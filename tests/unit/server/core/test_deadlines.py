@@ -1,8 +1,13 @@
 """A request waits as long as both its server and its hook wait, and its hook hears of the end."""
 
+from math import inf, nan
+from time import time
+
 import pytest
 
-from crabhook.server.core.intake import deadlines
+from crabhook.remote.codec import FARTHEST
+from crabhook.server.core.intake import LONGEST_WAIT, deadlines
+from crabhook.store.record import iso
 
 
 @pytest.mark.parametrize(
@@ -16,3 +21,13 @@ from crabhook.server.core.intake import deadlines
 )
 def test_the_shorter_wait_counts(wait: float, theirs: float, until: float, gives_up: float) -> None:
     assert deadlines(100.0, wait, theirs) == pytest.approx((until, gives_up))
+
+
+@pytest.mark.parametrize("theirs", [5e10, (2**64 - 1) / 1000, 1e300, inf, nan, -1.0, -inf])
+def test_no_wait_that_a_hook_names_is_more_than_desks_and_the_record_can_tell(
+    theirs: float,
+) -> None:
+    until = deadlines(100.0, 60.0, theirs)
+    assert until.wait_until == 160.0
+    assert 160.0 <= until.gives_up_at <= 100.0 + LONGEST_WAIT < FARTHEST
+    assert iso(time() + until.gives_up_at)
