@@ -110,6 +110,9 @@ def _read(words: Sequence[Word], line: Line) -> str:
         if option.raw[-1] in "pdntN":
             if not rest or not rest[0].fixed:
                 return _unknown(words)
+            # To zsh, what is no number behind these is a name: `read -t PATH y`.
+            if option.raw[-1] in "ntN" and not _DIGITS.fullmatch(rest[0].text):
+                return _unknown(words)
             rest.pop(0)
     return _sets(words, rest, line)
 

@@ -17,12 +17,11 @@ from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import Atom, Command, Kind, Piece, Redirect, Shape, Word
 from crabhook.policy.shell.wrappers import is_plain
 
-MAX_KNOWN = 32  # values of one variable
-MAX_SETTLED = 8
+MAX_KNOWN, MAX_SETTLED = 32, 8  # values of one variable
 
 _DIGITS = re.compile(r"[-+]?\d*")
 _TAME = re.compile(r"[\w./:@%+,=-]*", re.ASCII)
-NUMBERS = listed("variables", "numbers")
+NUMBERS, _COUNTED = listed("variables", "numbers"), listed("variables", "counted")
 
 _Atoms = tuple[Atom, ...]
 
@@ -51,6 +50,7 @@ class Variables:
     ) -> None:
         """Keep what a variable may be set to; `sure`: it is, before what follows."""
         self._set[name].append(atoms)
+        self.must_count((Atom(Kind.NAME, one) for one in _COUNTED & {name}), name)
         if sure:
             self.sure |= {name}
         known = dict.fromkeys((*self._known.get(name, ()), *values))
@@ -108,8 +108,8 @@ class Variables:
 
     def is_sure(self, atoms: _Atoms) -> bool:
         """Whether the line has set, by now, every variable in these pieces."""
-        named = [atom for atom in atoms if atom.kind is Kind.NAME]
-        return bool(named) and all(atom.text in self.sure and atom.joined for atom in named)
+        sure = [one.text in self.sure and one.joined for one in atoms if one.kind is Kind.NAME]
+        return bool(sure) and all(sure)
 
     def _is_own(self, name: str) -> bool:
         """Whether a variable is the line's own, or from an environment that no agent controls."""

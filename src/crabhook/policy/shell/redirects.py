@@ -124,6 +124,9 @@ def _documents(line: Line) -> None:
             line.found.trouble(
                 "a bracket in a here-document inside $(…), where older shells end it"
             )
+        begun = any(text.lstrip("\t").startswith(document.end) for text in body.split("\n"))
+        if line.within and begun:  # bash ends it at `E)`
+            line.found.trouble("a line of a here-document inside $(…) that begins like its end")
         if not document.quoted:
             line.found.given_varies |= not set(body).isdisjoint("$`")
             read_document(line.inner(body))

@@ -161,7 +161,7 @@ def test_a_builtin_that_evaluates_or_rebinds_is_not_allowed(line: str) -> None:
 
 ORDINARY = [
     "printf '%s\\n' a b", "printf '%5.2f|%d\\n' 1.5 3", "printf -v x '%s' a", "read -r a b < f", "IFS= read -r x < f",
-    "read -rp 'go? ' x", "mapfile -t x < f", "export A_FILE=1 x=2", "local x=1 y", "declare -a x=(a b)", "declare -A m=([a]=1)",
+    "read -rp 'go? ' x", "read -rsn 1 x", "read -t 0.5 x", "read -d '' -r x","mapfile -t x < f", "export A_FILE=1 x=2", "local x=1 y", "declare -a x=(a b)", "declare -A m=([a]=1)",
     "unset x", "unset -f f", "set -euo pipefail", "set -x", "set -- a b", "shopt -s globstar", "trap 'ls; cat a' EXIT INT",
     "trap - EXIT", "eval 'ls a'", "let 'x = 1 + 2'", "let x=1", "wait", "wait $!", "exit 1", "exit $?", "return 0", "shift 2",
     "hash -r", "umask 022", "ulimit -n 1024", "test -f a", "test -v x", '[ -n "$x" ]', "[ ! -d a ]", "[ 1 -lt 2 ]",

@@ -100,6 +100,11 @@ GRAMMAR = [
     "time -- RANDOM='a[$(zz)]'",
     "echo a\x0bzz",
     "echo a\rzz",
+    "COLUMNS='path[$(zz)1]' ls",
+    "read LINES <<< 'path[$(zz)1]'; ls",
+    "read -t PATH y <<< out; ls",
+    "read -rn PATH y <<< out; ls",
+    'echo "$(<<\'E\'\n(\nE)"\nzz\nE\n)"',
 ]
 
 

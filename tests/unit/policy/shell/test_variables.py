@@ -10,12 +10,14 @@ COUNTED = [
     "for i in $(seq 1 $n); do echo $((i)); done", "a=1; b=$a; c=$b; echo $((c))", "x=${y:-5}; echo $((x))", "echo $(( $(date +%s) - s ))",
     "x=${#y}; echo $((x))", "x=$?; [ $x -eq 0 ]", "x=$#; echo $((x))", "echo $((10#$x))", "n=$(expr $a + 1); echo $((n))",
     "n=$(git rev-list --count HEAD); echo $((n))", "echo ${x:$n:1}", "x=(a b); i=1; echo ${x[i]} ${x[$i]}", "[[ $n -gt 3 ]]",
+    "COLUMNS=80 ls", "export LINES=24 COLUMNS=200", "COLUMNS=$(tput cols) ls", "unset COLUMNS", "COLUMNS=$((80 * 2)) ls",
 ]  # fmt: skip
 UNCOUNTED = [
     "n=$(cat f); echo $((n))", "n=$(wc -l f); echo $((n))", "n=$(wc -l < f 2>&1); echo $((n))", "n=$(grep -c a f g); echo $((n))",
     "n=$(grep -rc a f); echo $((n))", 'n=$(grep -c a "$x"); echo $((n))', "n=$(date); echo $((n))", "n=$(ls; wc -l < f); echo $((n))",
     "n=$(seq 1 $(cat f)); echo $((n))", "n=$(PATH=x wc -l < f); echo $((n))", "x=${y:-a[0]}; echo $((x))", "a=b; echo $((a))", "echo $((PATH))",
     "echo $((_))", "echo $((REPLY))", 'echo $((1 + "2"))', "x=a; y=$x; echo ${z:$y}", "n=$(xargs wc -l < f); echo $((n))",
+    "COLUMNS='path[$(zz)1]' ls", "LINES='path[$(zz)1]'", "export COLUMNS='path[$(zz)1]'", "read COLUMNS", "for LINES in a; do ls; done", "COLUMNS+=a ls", "x=a; COLUMNS=$x ls", "echo ${LINES:=a}", "f() { local LINES=a; }",
 ]  # fmt: skip
 
 
