@@ -129,7 +129,7 @@ class Room:
         except AssertionError as error:
             raise AssertionError("\n".join(["the page shows", *lines, str(error)])) from None
         for words in re.findall(
-            r"Does it show: (.*) \?|^  ((?:[a-z]+ ){5}[a-z]+)$", screen, re.MULTILINE
+            r"Does its screen show: (.*) \?|^  ((?:[a-z]+ ){5}[a-z]+)$", screen, re.MULTILINE
         ):
             self.words.setdefault(next(filter(None, words)), []).append(screen)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from crabhook.team.changes import with_machine, without_machine
 from crabhook.team.membership import Machine, digest_of
 from tests.support.client import Client, sample
-from tests.support.service import Service
+from tests.support.service import CRABHOOK, Service
 from tests.support.team import Founded, founded
 
 if TYPE_CHECKING:
@@ -58,6 +59,35 @@ def test_hooks_of_a_machine_are_answered_over_the_teams_tls_until_it_is_revoked(
         assert refused.silent
         assert "no token, or a wrong one" in refused.stderr
         server.wait_for(lambda line: "the machine build1 was revoked" in line)
+
+
+def test_no_machine_is_invited_to_a_place_that_is_served_without_tls(team: Founded) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        port = line.getsockname()[1]
+    place = f"127.0.0.1:{port}"
+    headless = ("--headless", "--log-format", "json", "--listen")
+    with Service(*headless, place, folder=home_of(team)):
+        assert "has no TLS at" in invited_to(place, home_of(team))
+    with Service(*headless, f"0.0.0.0:{port}", folder=home_of(team)):
+        assert "no terminal to ask on" in invited_to(place, home_of(team))  # for the passphrase
+    assert "no terminal to ask on" in invited_to(place, home_of(team))
+    settings = home_of(team) / ".config/crabhook/settings.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(f'[server]\nlisten = ["{place}"]\n')
+    refusal = invited_to(f"a.example:7443,{place}", home_of(team))
+    assert f"the server has no TLS at {place}" in refusal
+    assert f"--listen 0.0.0.0:{port}" in refusal
+
+
+def invited_to(place: str, home: Path) -> str:
+    """Invite a machine without a terminal; return why nobody was invited."""
+    invite = [CRABHOOK, "machines", "invite", "build2", "--server", place]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    done = subprocess.run(
+        invite, env=environment, capture_output=True, check=False, text=True, start_new_session=True
+    )
+    assert done.returncode == 1, done.stdout
+    return done.stderr
 
 
 def test_a_server_does_not_begin_beside_a_team_file_that_somebody_changed(team: Founded) -> None:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from crabhook.hook import sockets
 
+NO_TLS = "no TLS came about"
 _NOT_NOW = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -50,7 +51,7 @@ def wrap(sock: "sockets.socket", host: str, tls_ca: str, *, seconds: float) -> s
         raise ConnectionError(why) from error
     except ssl.SSLError as error:
         bare.close()
-        raise ConnectionError(f"no TLS came about ({error.reason})") from error
+        raise ConnectionError(f"{NO_TLS} ({error.reason})") from error
     except BaseException:
         bare.close()
         raise

@@ -18,8 +18,12 @@ from crabhook import config
 from crabhook.cli.arguments import SharedDocuments, SharedError, team_on_record
 from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
 from crabhook.cli.terminal import UnseenError, ask, say
+from crabhook.hook.servers import listed
+from crabhook.hook.tcp import connect
+from crabhook.hook.tls import NO_TLS
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
+from crabhook.server.address import TcpAddress, parse_address
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, names_in, sealed, until
 from crabhook.team.desk_keys import (
@@ -47,6 +51,11 @@ from crabhook.team.team_file import change as changed
 from crabhook.ui.text.safe import safe
 
 NOTED = 10  # attempts, of one invitation
+LOOK_WITHIN = 2.0  # seconds, for a server on this machine
+
+
+class NoTlsError(CrabhookError):
+    """An invitation to a place where the hooks of a machine cannot ask."""
 
 
 def team_folder() -> Folder:
@@ -172,9 +181,10 @@ def invite_machine(arguments: argparse.Namespace) -> None:
     folder = team_folder()
     team = team_now(folder)
     changes.with_machine(team, Machine(arguments.name, ""))
-    authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     place = _place(arguments)
     server = arguments.server or _at(place.host, HOOK_PORT)
+    _need_tls(server, folder)
+    authority = with_passphrase(yours(team.name), partial(authority_of, folder))
 
     def grant(who: Joining) -> Joined:
         machine = Machine(arguments.name, who.key.hex(), int(time.time()))
@@ -191,6 +201,37 @@ def invite_machine(arguments: argparse.Namespace) -> None:
         _invited(inviting, tell, authority, place, "crabhook install claude --join")
     )
     say(f"The machine {joined.name} has joined: its hooks go to {joined.server}.")
+
+
+def _need_tls(server: str, folder: Folder) -> None:
+    """Raise NoTlsError for a place on loopback that this machine's server serves without TLS.
+
+    Hooks of a machine that joins use TLS, so none of them would reach a server there. Beyond
+    loopback a server has TLS always.
+    """
+    from crabhook.cli.serve.admission import tls_of  # noqa: PLC0415 - gRPC: for this alone
+
+    settings = config.load(None)
+    listening = [parse_address(one) for one in settings.listen]
+    for one in listed(server):
+        place = parse_address(one)
+        if not (isinstance(place, TcpAddress) and place.loopback):
+            continue
+        try:
+            connect(one, str(folder.authority), time.monotonic() + LOOK_WITHIN).close()
+        except ConnectionRefusedError:  # no server runs: the settings say how it will listen
+            plain = place in listening and tls_of(settings, listening) is None
+        except OSError as error:
+            plain = NO_TLS in str(error)
+        else:
+            plain = False
+        if plain:
+            raise NoTlsError(
+                f"the server has no TLS at {one}, and a machine that joins needs it.  Start "
+                f"it with --listen 0.0.0.0:{place.port}, or with --tls-cert and --tls-key.  "
+                "Agents of your own user on this machine need no invitation: `crabhook install "
+                "claude` is enough"
+            )
 
 
 def _place(arguments: argparse.Namespace) -> Place:
@@ -266,7 +307,7 @@ async def _compare(words: str, who: Joining) -> bool:
             answered.set_result(same)
 
     def asked() -> None:
-        prompt = f"{safe(who.name)} is there.  Does it show: {words} ? [y/N] "
+        prompt = f"{safe(who.name)} wants to join.  Does its screen show: {words} ? [y/N] "
         try:
             same = ask(prompt, shown=True).strip().lower() in ("y", "yes")
         except UnseenError:

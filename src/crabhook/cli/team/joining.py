@@ -21,12 +21,13 @@ from crabhook.ownfile import write_own
 from crabhook.server.address import TcpAddress, parse_address
 from crabhook.team.invitation import Invitation, JoinError, Joining, Joins, join, new_token
 
-_WAITING = "Waiting for the person there to say so ..."
+_READ = "Read these six words to the person who invited you:"
+_WAITING = "Type nothing here: that person types `y` where the words are the same ..."
 
 
 def shown(words: str) -> None:
     """Show the person here the six words that the inviting person is asked about."""
-    for line in ("Does the other end show the same six words?", "", f"  {words}", "", _WAITING):
+    for line in (_READ, "", f"  {words}", "", _WAITING):
         say(line)
     sys.stdout.flush()
 
@@ -71,6 +72,7 @@ def _join_desk(arguments: argparse.Namespace) -> None:
     say(f"You are {joined.name}, {joined.role} in the team {joined.team}.")
     say(f"Its server is {' or '.join(listed(joined.server))}.")
     say(f"This device's keys are in {kept.path}.")
+    say("Next: open your desk with `crabhook desk`.")
 
 
 def _use_key(arguments: argparse.Namespace) -> None:

@@ -64,7 +64,8 @@ def _names(arguments: argparse.Namespace) -> None:
     change(folder, authority, lambda team: replace(team, names=names))  # it may be refused
     serve_as(folder, authority, names, time.time())
     say(
-        f"The server here has a new certificate, for {', '.join(names)}.  Start it anew to show it."
+        f"The server here has a new certificate, for {', '.join(names)}.  Start the server anew, "
+        "so that it shows this certificate."
     )
 
 
