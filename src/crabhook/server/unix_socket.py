@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import Self
 
 from crabhook.model.card import Origin
 from crabhook.model.errors import CrabhookError
@@ -214,8 +214,6 @@ def identity(path: Path) -> tuple[int, ...] | None:
 
 _LARGEST = 1 << 16  # bytes
 
-Told: TypeAlias = Mapping[str, object]
-
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -246,7 +244,7 @@ def status_file(socket: Path) -> Path:
     return socket.with_name(f"{socket.name}.status")
 
 
-def read_status(socket: Path) -> Told:
+def read_status(socket: Path) -> Mapping[str, object]:
     """Return the last state of the server on a socket; nothing where it is not readable."""
     with suppress(OSError, ValueError):
         told = json.loads(read_own(status_file(socket), _LARGEST))

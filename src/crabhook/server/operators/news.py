@@ -29,7 +29,7 @@ VERSIONS_KEPT = 4096  # of cards, each as a decision may say that it was seen
 
 
 @dataclass(slots=True)
-class Told:
+class NumberedNews:
     """A piece of news, its place, and its event, made when the first desk reads it."""
 
     seq: int
@@ -69,7 +69,7 @@ class NewsRow:
         self.seq, self._left = time.time_ns() // 1000, False
         self.inputs = Inputs()
         self.more = asyncio.Event()
-        self._kept: deque[Told] = deque()
+        self._kept: deque[NumberedNews] = deque()
         self._size = 0
         self._versions: Bounded[tuple[int, int], Card] = Bounded(VERSIONS_KEPT)
         self._sessions: Bounded[SessionKey, SessionView] = Bounded(SESSIONS_KEPT)
@@ -106,9 +106,9 @@ class NewsRow:
         if type(news) not in NEWS:
             return
         self.seq += 1
-        told = Told(self.seq, news)
-        self._kept.append(told)
-        self._size += told.size
+        item = NumberedNews(self.seq, news)
+        self._kept.append(item)
+        self._size += item.size
         while len(self._kept) > KEPT or (self._size > KEPT_BYTES and len(self._kept) > 1):
             self._size -= self._kept.popleft().size
         if isinstance(news, Card):
@@ -121,7 +121,7 @@ class NewsRow:
         more, self.more = self.more, asyncio.Event()
         more.set()
 
-    def after(self, seq: int) -> Sequence[Told] | None:
+    def after(self, seq: int) -> Sequence[NumberedNews] | None:
         """Return the news after a place, a few at once; None where the place is not kept."""
         first = self.seq - len(self._kept)
         if not first <= seq <= self.seq:
@@ -143,13 +143,13 @@ class NewsRow:
         finally:
             leave()
 
-    def event(self, told: Told, limit: int) -> pb.WatchEvent:
+    def event(self, item: NumberedNews, limit: int) -> pb.WatchEvent:
         """Return the event for a piece of news, with inputs of at most `limit` bytes."""
         if limit != PAYLOAD_LIMIT:
-            return event_of(told.news, told.seq, limit, self.inputs)
-        if told.event is None:
-            told.event = event_of(told.news, told.seq, limit, self.inputs)
-        return told.event
+            return event_of(item.news, item.seq, limit, self.inputs)
+        if item.event is None:
+            item.event = event_of(item.news, item.seq, limit, self.inputs)
+        return item.event
 
     # The cards and sessions in the news.
 
