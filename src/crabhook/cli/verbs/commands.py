@@ -263,7 +263,7 @@ class _Looked:
     def __init__(self) -> None:
         self.fit: dict[int, str] = {}
         self.words: list[str] = []
-        self.unfit: list[deciding.Told] = []
+        self.unfit: list[deciding.CardResult] = []
 
     async def look(self, wish: deciding.Wish, here: Attached) -> int:
         for number in dict.fromkeys(wish.numbers):
@@ -277,19 +277,19 @@ class _Looked:
 
 
 async def _decide_all(
-    wish: deciding.Wish, looked: _Looked, told: list[deciding.Told], here: Attached
+    wish: deciding.Wish, looked: _Looked, results: list[deciding.CardResult], here: Attached
 ) -> int:
     for number, looked_at in looked.fit.items():
         one = deciding.Wish(wish.verb, (number,), wish.rest, looked_at)
-        told.append(await deciding.decide(one, number, here))
+        results.append(await deciding.decide(one, number, here))
     return DONE
 
 
-def _said(told: Sequence[deciding.Told], *, json: bool) -> int:
+def _said(results: Sequence[deciding.CardResult], *, json: bool) -> int:
     """Print the result of each card; return the worst exit code."""
-    for one in sorted(told, key=lambda one: one.number):
-        say_json(one.told) if json else say(one.words)
-    return max((one.code for one in told), default=DONE)
+    for one in sorted(results, key=lambda one: one.number):
+        say_json(one.data) if json else say(one.words)
+    return max((one.code for one in results), default=DONE)
 
 
 def _command(verb: str, go: Callable[[argparse.Namespace], int], *tables: str) -> Command:

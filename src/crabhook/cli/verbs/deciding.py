@@ -48,7 +48,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CardResult:
     """The result of a card, in words for a person, with its exit code.
 
     `ended`: how the card ended, as in JSON; empty if it waits or is unknown.
@@ -60,7 +60,7 @@ class Told:
     ended: Mapping[str, Value] = field(default_factory=dict, compare=False)
 
     @property
-    def told(self) -> dict[str, Value]:
+    def data(self) -> dict[str, Value]:
         """Return the result for `--json`."""
         result = RESULTS.get(self.code, "refused")
         return {"number": self.number, "result": result, "words": self.words, **self.ended}
@@ -118,16 +118,16 @@ def decision_for(wish: Wish, card: Card) -> Decision:
     return DECIDING[word](card, wish.rest).decision
 
 
-def unfit(wish: Wish, number: int, here: Attached) -> Told | None:
+def unfit(wish: Wish, number: int, here: Attached) -> CardResult | None:
     """Return why a card cannot be decided as it was seen; None if it can."""
     card = here.replica.card(number)
     if card is None:
-        return Told(number, f"there is no #{number}; see: crabhook pending", FAILED)
+        return CardResult(number, f"there is no #{number}; see: crabhook pending", FAILED)
     if card.state is not State.WAITING:
         return _told(card, f"#{number} has ended: {_ending(card, here)}", TOO_LATE, here)
     if wish.seen and not seen(card).startswith(wish.seen):
         words = f"#{number} is not what was seen: look again with: crabhook show {number}"
-        return Told(number, words, CHANGED)
+        return CardResult(number, words, CHANGED)
     return None
 
 
@@ -137,12 +137,12 @@ def _ending(card: Card, here: Attached) -> str:
     return f"{card.outcome}{by}, {ago(here.replica.now() - card.ended_at)} ago"
 
 
-def _told(card: Card, words: str, code: int, here: Attached) -> Told:
+def _told(card: Card, words: str, code: int, here: Attached) -> CardResult:
     teller = Teller(here.replica.now, here.replica.looking)
-    return Told(card.number, words, code, teller.ended(card))
+    return CardResult(card.number, words, code, teller.ended(card))
 
 
-async def decide(wish: Wish, number: int, here: Attached) -> Told:
+async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
     """Decide one card; raises LineError, UnheardError."""
     if (told := unfit(wish, number, here)) is not None:
         return told
@@ -153,7 +153,7 @@ async def decide(wish: Wish, number: int, here: Attached) -> Told:
         await here.submit(commands.AskObjections(card.number, decision))
         if objections := here.replica.objections(card.number, decision):
             words = f"#{number} cannot be changed so from here: {'; '.join(objections)}"
-            return Told(number, f"{words}; decide it at a desk", FAILED)
+            return CardResult(number, f"{words}; decide it at a desk", FAILED)
     outcome = await here.submit(commands.Decide(card.number, card.revision, decision))
     card, code = here.replica.card(number) or card, CODES[type(outcome)]
     if isinstance(outcome, commands.Done):

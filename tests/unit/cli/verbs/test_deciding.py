@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached, Teller, attached, seen
-from crabhook.cli.verbs.deciding import Told, Wish, answers, decide, denied
+from crabhook.cli.verbs.deciding import CardResult, Wish, answers, decide, denied
 from crabhook.desk.commands import Claim, Decide
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decision, Verdict
@@ -38,7 +38,7 @@ def call(command: str = "ls", tool: str = "Bash", **given: Any) -> dict[str, Any
     }
 
 
-async def decided(desk: PlayedDesk, wish: Wish) -> Told:
+async def decided(desk: PlayedDesk, wish: Wish) -> CardResult:
     async with attached(desk) as here:
         return await decide(wish, wish.numbers[0], here)
 
@@ -63,7 +63,7 @@ async def test_a_card_that_ended_is_too_late_and_says_who_decided_it() -> None:
     desk.ask(call())
     await decided(desk, Wish("deny", (1,), "no"))
     told = await decided(desk, Wish("approve", (1,)))
-    assert told == Told(1, "#1 has ended: DENIED by operator, 0 s ago", TOO_LATE)
+    assert told == CardResult(1, "#1 has ended: DENIED by operator, 0 s ago", TOO_LATE)
 
 
 async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_where_and_when() -> (
@@ -85,9 +85,9 @@ async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_wher
         assert told.words == (
             "#1 has ended: DENIED by Ann at laptop, 0 s ago; this answer changed nothing"
         )
-        RESULT.validate(told.told)
+        RESULT.validate(told.data)
         assert {
-            key: told.told[key] for key in ("result", "outcome", "by", "device", "address")
+            key: told.data[key] for key in ("result", "outcome", "by", "device", "address")
         } == {
             "result": "too-late",
             "outcome": "denied",
@@ -97,7 +97,7 @@ async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_wher
         }
         late = await decide(Wish("approve", (1,)), 1, here)
         assert late.words == "#1 has ended: DENIED by Ann at laptop, 0 s ago"
-        RESULT.validate(late.told)
+        RESULT.validate(late.data)
 
 
 def test_a_denial_takes_the_words_behind_its_numbers_for_its_reason() -> None:
