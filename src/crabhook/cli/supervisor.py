@@ -11,7 +11,7 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.supervisor.contract import ReviewerError
 from crabhook.supervisor.reviewers import INSTRUCTIONS, verdict
-from crabhook.supervisor.running import Told, main
+from crabhook.supervisor.running import Arguments, main
 
 _DESK = ("--server", "--token-file", "--tls-ca")  # say where the operator is
 
@@ -22,7 +22,7 @@ def _hook(arguments: argparse.Namespace) -> int:
     given = {option: getattr(arguments, option[2:].replace("-", "_")) for option in _DESK}
     desk_options = tuple(f"{option}={value}" for option, value in given.items() if value)
     return main(
-        Told(arguments.session_id, arguments.settings, desk_options, verbose=arguments.verbose)
+        Arguments(arguments.session_id, arguments.settings, desk_options, verbose=arguments.verbose)
     )
 
 

@@ -112,7 +112,7 @@ class Iterations:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Arguments:
     """The supervisor's arguments.
 
     `session_id` overrides environment and agent, and makes an unreadable input a stop.
@@ -132,10 +132,10 @@ class Told:
             _log(f"crabhook supervisor: {line}")
 
 
-def main(told: Told) -> int:
+def main(arguments: Arguments) -> int:
     """Be the hook; return the exit code.  Standard output has the answer alone."""
     try:
-        return _main(told)
+        return _main(arguments)
     except SupervisorError as error:
         _log(str(error))
         return error.exit_code
@@ -144,49 +144,49 @@ def main(told: Told) -> int:
         return _FAILED
 
 
-def _main(told: Told) -> int:
-    if guarded(told.environment):
+def _main(arguments: Arguments) -> int:
+    if guarded(arguments.environment):
         return _print(answer(_occasion_of_a_reviewer(), _GUARDED))
     try:
-        settings = load(told.settings_file)
+        settings = load(arguments.settings_file)
     except CrabhookError as error:
         raise ReviewerError(str(error)) from error
     deadline = Deadline(settings.review_timeout)
-    asked = _asked(told, deadline)
+    asked = _asked(arguments, deadline)
     occasion = occasion_of(asked)
     if occasion is None:
-        told.mention("neither a stop nor a question: no opinion")
+        arguments.mention("neither a stop nor a question: no opinion")
         return _print({})
-    session = _session(told, asked)
+    session = _session(arguments, asked)
     iteration = Iterations(state_folder() / "supervisor").count(session, deadline)
     limit = settings.review_limit
     review = Review(asked, occasion, session, iteration, limit)
     if iteration > limit:
         past = f"Event {iteration} of this session: only {limit} are reviewed."
-        return _conclude(told, review, Finding(allow=True, feedback=past))
+        return _conclude(arguments, review, Finding(allow=True, feedback=past))
     if command := settings.reviewer:
-        return _conclude(told, review, judged_by(command, review, deadline, os.environ))
-    operator = Operator(told.desk_options)
-    return _conclude(told, review, operator.review(review, deadline), operator.told)
+        return _conclude(arguments, review, judged_by(command, review, deadline, os.environ))
+    operator = Operator(arguments.desk_options)
+    return _conclude(arguments, review, operator.review(review, deadline), operator.told)
 
 
-def _asked(told: Told, deadline: Deadline) -> Event:
+def _asked(arguments: Arguments, deadline: Deadline) -> Event:
     """Return the hook's input; without a usable one, a named session's stop."""
     try:
         return read(_standard_input(deadline))
     except HookInputError:
-        if not told.session_id:
+        if not arguments.session_id:
             raise
-        told.mention("no hook input that can be read: taken for a stop of --session-id")
-        return read(compact({"session_id": told.session_id}).encode())
+        arguments.mention("no hook input that can be read: taken for a stop of --session-id")
+        return read(compact({"session_id": arguments.session_id}).encode())
 
 
 def _conclude(
-    told: Told, review: Review, found: Finding, deliver: Callable[[], None] = lambda: None
+    arguments: Arguments, review: Review, found: Finding, deliver: Callable[[], None] = lambda: None
 ) -> int:
     what = {True: "allowed", False: "not allowed", None: "no opinion"}[found.allow]
     which = f"event {review.iteration}, limit {review.limit}, {review.occasion.value}"
-    told.mention(f"{which}: {what}")
+    arguments.mention(f"{which}: {what}")
     code = _print(answer(review.occasion, found))
     if code == _DONE:
         deliver()
@@ -234,9 +234,9 @@ def read_all(file: int, most: int, deadline: Deadline) -> bytes:
             raise HookInputError(f"it is larger than {most >> 20} MiB")
 
 
-def _session(told: Told, asked: Event) -> str:
+def _session(arguments: Arguments, asked: Event) -> str:
     """Return the event's session: as given, else by environment, else by agent."""
-    said = (told.session_id, *map(told.environment.get, SESSIONS), asked.session_id)
+    said = (arguments.session_id, *map(arguments.environment.get, SESSIONS), asked.session_id)
     session = next(filter(None, said), None)
     if session is None:
         raise NoSessionError(

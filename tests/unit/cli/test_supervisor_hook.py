@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import main, supervisor
-from crabhook.supervisor.running import Told
+from crabhook.supervisor.running import Arguments
 
 
 @pytest.fixture(autouse=True)
@@ -16,10 +16,10 @@ def the_signals_as_they_were() -> object:
     signal.signal(signal.SIGTERM, before)
 
 
-def told(monkeypatch: pytest.MonkeyPatch, *options: str) -> Told:
-    heard: list[Told] = []
+def told(monkeypatch: pytest.MonkeyPatch, *options: str) -> Arguments:
+    heard: list[Arguments] = []
 
-    def hear(one: Told) -> int:
+    def hear(one: Arguments) -> int:
         heard.append(one)
         return 0
 
@@ -31,7 +31,7 @@ def told(monkeypatch: pytest.MonkeyPatch, *options: str) -> Told:
 def test_without_options_the_environment_and_the_agent_say_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert told(monkeypatch) == Told()
+    assert told(monkeypatch) == Arguments()
 
 
 def test_what_was_said_is_passed_on_and_the_operators_place_as_the_hook_takes_it(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crabhook.supervisor import running
-from crabhook.supervisor.running import Told, main
+from crabhook.supervisor.running import Arguments, main
 
 
 @pytest.fixture
@@ -28,17 +28,17 @@ def stdin() -> Iterator[io.BufferedWriter]:
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Arguments:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     verdict = json.dumps({"allow_stop": False, "feedback": "go on"})
     settings = tmp_path / "settings.toml"
     settings.write_text(f"[supervisor]\nreviewer = ['/bin/echo', '{verdict}']\n")
-    return Told(settings_file=settings, environment={})
+    return Arguments(settings_file=settings, environment={})
 
 
 @pytest.mark.process
 def test_the_answer_alone_is_on_standard_output(
-    told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str]
+    told: Arguments, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str]
 ) -> None:
     stdin.write(b'{"session_id": "s"}')
     stdin.close()
@@ -51,7 +51,10 @@ def test_the_answer_alone_is_on_standard_output(
 @pytest.mark.process
 @pytest.mark.parametrize("how", [{"verbose": True}, {"environment": {"CRABHOOK_DEBUG": "1"}}])
 def test_what_was_found_is_said_on_standard_error_only_when_asked_for(
-    told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str], how: dict[str, Any]
+    told: Arguments,
+    stdin: io.BufferedWriter,
+    capfd: pytest.CaptureFixture[str],
+    how: dict[str, Any],
 ) -> None:
     stdin.write(b'{"session_id": "s"}')
     stdin.close()
@@ -62,7 +65,7 @@ def test_what_was_found_is_said_on_standard_error_only_when_asked_for(
 @pytest.mark.process
 @pytest.mark.parametrize("given", [b"", b" \n", b"nonsense", b"[]", b'{"cut'])
 def test_a_session_id_without_usable_input_is_a_stop(
-    told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str], given: bytes
+    told: Arguments, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str], given: bytes
 ) -> None:
     stdin.write(given)
     stdin.close()
@@ -72,7 +75,7 @@ def test_a_session_id_without_usable_input_is_a_stop(
 
 @pytest.mark.process
 def test_a_session_id_with_standard_input_closed_is_a_stop(
-    told: Told, capfd: pytest.CaptureFixture[str]
+    told: Arguments, capfd: pytest.CaptureFixture[str]
 ) -> None:
     kept = os.dup(0)
     os.close(0)
@@ -86,7 +89,7 @@ def test_a_session_id_with_standard_input_closed_is_a_stop(
 
 @pytest.mark.process
 def test_a_session_id_at_a_terminal_is_a_stop(
-    told: Told, capfd: pytest.CaptureFixture[str]
+    told: Arguments, capfd: pytest.CaptureFixture[str]
 ) -> None:
     ours, theirs = os.openpty()
     kept = os.dup(0)
@@ -101,7 +104,7 @@ def test_a_session_id_at_a_terminal_is_a_stop(
 
 
 def test_a_session_id_changes_nothing_of_an_input_that_can_be_read(
-    told: Told, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str]
+    told: Arguments, stdin: io.BufferedWriter, capfd: pytest.CaptureFixture[str]
 ) -> None:
     stdin.write(b'{"session_id": "t", "hook_event_name": "PreToolUse", "tool_name": "Bash"}')
     stdin.close()
@@ -110,7 +113,7 @@ def test_a_session_id_changes_nothing_of_an_input_that_can_be_read(
 
 
 def test_a_fault_of_our_own_lets_the_agent_go_on(
-    told: Told,
+    told: Arguments,
     stdin: io.BufferedWriter,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -127,7 +130,7 @@ def test_a_fault_of_our_own_lets_the_agent_go_on(
 
 
 def test_more_than_any_hook_is_given_is_refused(
-    told: Told,
+    told: Arguments,
     stdin: io.BufferedWriter,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
