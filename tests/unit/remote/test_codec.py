@@ -12,13 +12,15 @@ from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.broker.pending import LIMITS
 from crabhook.desk import commands, updates
 from crabhook.desk.commands import Ask, Command, Decide, Outcome, TooLate
 from crabhook.desk.updates import News, Snapshot
 from crabhook.model.card import Because, Brought, Card, Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.remote.codec import BOUNDED, WireError, to_value
+from crabhook.remote.codec import BOUNDED, WireError, json_of, to_value
+from crabhook.remote.desk import CARD_AT_MOST
 from crabhook.remote.messages import (
     CALLS,
     LONG_BYTES,
@@ -253,3 +255,10 @@ def test_of_long_inputs_as_json_no_more_is_kept_than_there_is_room_for() -> None
         leg = Leg(f"{number}", Event("claude", "Stop", fields=told), 5.0, size=LONG_BYTES // 3)
         assert len(inputs.json(leg)) > LONG_BYTES // 3
     assert sum(len(one) for _, one in inputs._long.values()) <= LONG_BYTES
+
+
+def test_a_card_with_all_that_a_session_lets_wait_is_not_too_long_for_a_desk() -> None:
+    for letters in ("\x7f", "\u00e9", "\u65e5", "\U0001f600", "x"):
+        sent = json_of({"a": letters * 1000})
+        assert len(sent) <= 3 * len(letters.encode()) * 1000 + 10
+    assert 3 * LIMITS.session_size < CARD_AT_MOST
