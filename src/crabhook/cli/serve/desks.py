@@ -85,8 +85,8 @@ def keep_log(runner: Runner) -> None:
 
 
 def _log_news(news: News) -> None:
-    if not isinstance(news, FeedEntry) or news.number is not None or news.alarm:
-        return  # a card is logged when it is decided, an alarm where it is raised
+    if not isinstance(news, FeedEntry) or news.number is not None:
+        return  # a card is logged when it is decided
     event = news.event
     unread = event.name == "?"  # the event of an unreadable input
     if not event.platform or unread:

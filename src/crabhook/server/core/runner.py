@@ -266,9 +266,8 @@ class Runner(Core):
         self.observe(Event("", "Desk"), text)
 
     def warn(self, text: str, *, alarm: bool = True) -> None:
-        """Show and record an incident of the server; an alarm is shown in red, and logged here."""
-        if alarm:
-            _LOG.error("%s", text)
+        """Show (as an alarm, in red), log and record an incident of the server itself."""
+        _LOG.log(logging.ERROR if alarm else logging.INFO, "%s", text)
         self._record(happened(entries.server(text, wall())))
         self.handle(Noted(Event("", "Desk"), text, self.now(), alarm=alarm))
 
