@@ -16,7 +16,7 @@ from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, Done, No
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged, News, Settled, Update
 from crabhook.model.actor import Operator
-from crabhook.model.card import Card
+from crabhook.model.card import Card, State
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.codec import WireError, seconds_read, text_read, to_value
@@ -43,6 +43,7 @@ ANSWER_WITHIN = 70.0  # seconds
 GIVEN_AGAIN = 30.0  # seconds for which a command is given again, whose answer was lost
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds before a lost connection is tried again
 CARD_AT_MOST = 400 << 20  # bytes: as ASCII, a session's inputs may be six times as long
+ENDED_READ = 1 << 20  # bytes of an ended card's inputs: longer ones would hold up what waits
 MOST = 32_768  # cards that wait, and news that a server begins with: twice what one lets wait
 SEEN_KEPT, INPUTS_KEPT = 4096, 256
 KEPT_FROM = 32 << 10  # bytes: whatever a server may leave out
@@ -299,7 +300,8 @@ class RemoteDesk:
             for leg, told in zip(card.requests, message.requests, strict=True)
         ]
         self._keep(message, card)
-        if any(
+        wanted = card.state is State.WAITING or sum(leg.size for leg in card.requests) <= ENDED_READ
+        if wanted and any(
             left_out(told) and key not in self._inputs
             for told, key in zip(message.requests, keys, strict=True)
         ):

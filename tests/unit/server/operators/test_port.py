@@ -40,6 +40,7 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
+from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.messages import Inputs, request_of
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators import news
@@ -361,6 +362,32 @@ async def test_an_input_too_long_for_the_news_is_shown_whole_all_the_same(tmp_pa
         await until(lambda: replica.waiting() == server.waiting())
         card = replica.waiting()[0]
         assert await given(replica, Decide(1, card.revision, ALLOW)) == Done()
+
+
+async def test_a_long_input_of_a_card_that_has_ended_holds_up_no_desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, fetched = PlayedDesk(), list[int]()
+    server.ask(call(tool_input={"command": "x" * 2_000_000}))
+    fetch = RemoteDesk._fetch
+
+    async def noted(desk: RemoteDesk, number: int) -> None:
+        fetched.append(number)
+        await fetch(desk, number)
+
+    monkeypatch.setattr(RemoteDesk, "_fetch", noted)
+    monkeypatch.setattr("crabhook.remote.desk.ENDED_READ", -1)  # a played hook tells no size
+    async with team_port(server.core, tmp_path, ann=DECIDER, bob=DECIDER) as port:
+        async with port.desk("ann") as desk:
+            replica = followed(desk)
+            await until(lambda: replica.waiting() == server.waiting())
+            decided = Decide(1, replica.waiting()[0].revision, ALLOW)
+            assert await given(replica, decided) == Done()
+        async with port.desk("bob") as desk:
+            replica = followed(desk)
+            await until(replica.ended)
+            assert [card.number for card in replica.ended()] == [1]
+    assert fetched == [1]
 
 
 async def test_the_same_decision_again_is_the_same_and_another_with_its_id_is_refused(
