@@ -54,7 +54,10 @@ _STATUSES = {
     "INTERNAL": _LOOK,
     "UNAVAILABLE": _START,
     "DATA_LOSS": _LOOK,
-    "UNAUTHENTICATED": "give the operator's token with --token-file or CRABHOOK_TOKEN",
+    "UNAUTHENTICATED": (
+        "give the server's token with --token-file or CRABHOOK_TOKEN; a machine that was revoked "
+        "has to be invited again"
+    ),
 }
 
 # What a hook's own connection says, and what a person can do about it; else nobody listens.

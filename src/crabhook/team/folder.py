@@ -100,7 +100,10 @@ def founding(folder: Folder) -> Iterator[Folder]:
     and then changes nothing.
     """
     if folder.exists:
-        raise TeamError(f"there is a team already in {folder.path}; nothing was changed")
+        raise TeamError(
+            f"there is a team already in {folder.path}; nothing was changed.  `crabhook operators "
+            "invite NAME` lets a person in, `crabhook team names HOST` names its server anew"
+        )
     above = folder.path.parent
     with told(above, "written"):
         above.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -201,7 +201,7 @@ class Refused:
 
 Identified: TypeAlias = Seat | Refused
 
-NOT_IN_TEAM = Refused("this certificate is of no device in the team")
+NOT_IN_TEAM = Refused("this certificate is of no device in the team: ask for an invitation")
 
 
 @dataclass(frozen=True)

@@ -331,7 +331,7 @@ def test_an_input_that_cannot_be_read_is_no_input(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("UNAUTHENTICATED", b"--token-file or CRABHOOK_TOKEN"),
+        ("UNAUTHENTICATED", b"--token-file or CRABHOOK_TOKEN; a machine that was revoked"),
         ("RESOURCE_EXHAUSTED", b"answer what waits"),
         ("INVALID_ARGUMENT", b"see crabhook --help"),
         ("UNAVAILABLE", b"crabhook serve"),

@@ -30,7 +30,7 @@ from crabhook.ownfile import read_own, write_own
 from crabhook.store.opening import is_shared
 from crabhook.team import changes
 from crabhook.team.folder import TEAM, founding, private
-from crabhook.team.invitation import DESK_PORT, PORT
+from crabhook.team.invitation import DESK_PORT, HOOK_PORT, PORT
 from crabhook.team.membership import (
     Role,
     SshKey,
@@ -53,7 +53,11 @@ def _init(arguments: argparse.Namespace) -> None:
     say("Next, in this order:")
     if is_shared(config.record_place()):
         say("  crabhook desk use-server HERE:7444,OTHER:7444    so that it finds both servers")
-    say("  crabhook serve                                   or start its service anew")
+    if arguments.host:  # others come from elsewhere: without these options nobody reaches it
+        say(f"  crabhook serve --operators 0.0.0.0:{DESK_PORT} --listen 0.0.0.0:{HOOK_PORT}")
+        say("                                                   or start its service anew")
+    else:
+        say("  crabhook serve                                   or start its service anew")
     say("  crabhook operators invite NAME --role decider")
 
 

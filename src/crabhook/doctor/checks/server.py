@@ -88,18 +88,26 @@ def _unasked(case: Case, *, closed: bool) -> str:
     return f"the operator is not asked: {case.title} goes by its own rules alone"
 
 
+def _of_its_token(case: Case, entry: Entry) -> tuple[str, str]:
+    """Return the command, or else the advice, for a hook whose token a server refuses."""
+    token, given = config.token_file(), entry.given("--token-file")
+    if given and Path(given).is_relative_to(config.config_folder() / "servers"):
+        return "", (
+            "this machine was let into the team, and its token does not count now: an admin lets "
+            "it in anew with `crabhook machines invite`, where that is meant"
+        )
+    another = token.is_file() and given != str(token)
+    if another or not token.is_file():
+        mend = case.reinstalling(entry, token_file=str(token)) if another else ""
+        return mend, "the server's token file is what --token-file of `crabhook serve` names"
+    return "", f"the server began with another token than {token} holds now: end it, begin anew"
+
+
 def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
     unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
     mend, advice = _serve(case, entry), ""
     if answer.no_token:
-        token = config.token_file()
-        another = token.is_file() and entry.given("--token-file") != str(token)
-        mend = case.reinstalling(entry, token_file=str(token)) if another else ""
-        advice = (
-            "the server's token file is what --token-file of `crabhook serve` names"
-            if another or not token.is_file()
-            else f"the server began with another token than {token} holds now: end it, begin anew"
-        )
+        mend, advice = _of_its_token(case, entry)
     elif folder := _open_folder(entry):
         mend = chmod_command("700", folder)
         advice = "a hook asks nobody, and no server begins, in a folder that others can write to"

@@ -259,11 +259,15 @@ def _add(server: grpc.aio.Server, address: Address, tls: Tls | None) -> int:
     except OSError as error:
         raise PortError(f"the TLS files cannot be read: {error}") from error
     except RuntimeError as error:
-        raise PortError(f"cannot listen on {address}: {why_not(address) or error}") from error
+        why = why_not(address, "--listen") or error
+        raise PortError(f"cannot listen on {address}: {why}") from error
 
 
-def why_not(address: Address) -> str:
-    """Return the system's reason why nobody can listen there, since gRPC's errors name none."""
+def why_not(address: Address, option: str) -> str:
+    """Return the system's reason why nobody can listen there, since gRPC's errors name none.
+
+    `option` gives another address.
+    """
     if isinstance(address, UnixAddress):
         return ""
     with socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET) as sock:
@@ -272,7 +276,7 @@ def why_not(address: Address) -> str:
             sock.listen()
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                return "another program listens there: end it, or give another port"
+                return f"another program listens there: end it, or give another port with {option}"
             return error.strerror or str(error)
     return ""
 

@@ -57,7 +57,7 @@ async def open_operators(
         try:
             bound = TcpAddress(address.host, server.add_secure_port(str(address), credentials))
         except RuntimeError as error:
-            why = why_not(address) or error
+            why = why_not(address, "--operators") or error
             raise PortError(f"cannot listen for desks on {address}: {why}") from error
         finally:
             await server.start()  # gRPC lets go only of what was started

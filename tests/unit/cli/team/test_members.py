@@ -63,14 +63,16 @@ def invited(host: Typist) -> str:
 def here(tmp_path: Path) -> Path:
     """The home of who has founded a team."""
     home = tmp_path / "here"
-    with Typist([CRABHOOK, "team", "init", "--operator", "ann"], environment(home)) as ann:
+    init = [CRABHOOK, "team", "init", "--operator", "ann", "--host", "desk.example"]
+    with Typist(init, environment(home)) as ann:
         ann.answer(NEW, f"{RIGHT}\n")
         ann.answer(AGAIN, f"{RIGHT}\n")
         code, said, complained = ann.finish()
         assert (code, complained) == (0, ""), complained
         assert "you are ann, its first admin" in said
         assert RIGHT not in f"{said}{ann.shown}"
-        assert said.index("crabhook serve ") < said.index("crabhook operators invite NAME")
+        serve = "crabhook serve --operators 0.0.0.0:7444 --listen 0.0.0.0:7443"
+        assert said.index(serve) < said.index("crabhook operators invite NAME")
         assert "use-server" not in said  # there is one server
     return home
 
@@ -230,6 +232,15 @@ OPENING = {
     "init": ("team", "init"),
     "invite": ("operators", "invite", "mallory", "--role", "admin"),
 }
+
+
+def test_who_founds_a_second_team_is_told_what_to_do_with_the_first(tmp_path: Path) -> None:
+    founded(folder(tmp_path).path, 1_800_000_000.0)
+    again = [CRABHOOK, "team", "init"]
+    ended = subprocess.run(again, env=environment(tmp_path), capture_output=True, check=False)
+    assert ended.returncode == 1
+    assert b"there is a team already" in ended.stderr
+    assert b"`crabhook operators invite NAME`" in ended.stderr
 
 
 @pytest.mark.parametrize("verb", ["init", "invite"])

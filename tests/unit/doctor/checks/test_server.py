@@ -117,6 +117,16 @@ async def test_installing_again_is_not_advised_where_it_would_change_nothing(hom
     assert "end it, begin anew" in finding.advice
 
 
+async def test_a_machine_that_was_revoked_is_to_be_invited_again(home: Home) -> None:
+    token = home.write(home.config / "servers" / "abc" / "token", "gone\n")
+    token.chmod(0o600)
+    async with opened(TcpAddress("127.0.0.1", 0), token="hush") as port:
+        home.install("--gate", "--token-file", str(token), server=str(port.bound[0]))
+        finding = await asyncio.to_thread(home.look, answers)
+    assert (finding.status, finding.mend) == (Status.FAULT, "")
+    assert "`crabhook machines invite`" in finding.advice
+
+
 async def test_an_untrusted_certificate_leads_to_the_right_one_and_not_to_another_server(
     home: Home,
 ) -> None:
