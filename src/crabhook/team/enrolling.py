@@ -172,7 +172,7 @@ class JoinPort(EnrolServiceServicer):
         assert self._compared is not None  # noqa: S101 - looked at by who calls
         assert self._joining is not None  # noqa: S101 - likewise
         if not await asyncio.shield(self._compared):
-            raise InvitingError("the words were not said to be the same")
+            raise InvitingError("the words were not said to be the same.  Ask for a new invitation")
         if self.over.done():
             raise InvitingError("the invitation is over")
         return self._inviting.grant(self._joining)
@@ -181,7 +181,7 @@ class JoinPort(EnrolServiceServicer):
         """End the invitation even if nobody waits for the words."""
         if compared.cancelled() or (compared.exception() is None and compared.result()):
             return
-        self._end("the words were not said to be the same: nobody joined")
+        self._end("the words were not said to be the same: nobody joined.  Invite anew")
 
     def _end(self, why: str) -> None:
         if not self.over.done():
