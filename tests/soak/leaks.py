@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Held = dict[str, int]
 
-EMPTY = ("waiting", "places", "receipts")
+EMPTY = ("waiting", "pending", "receipts")
 """What has to be none when nobody asks."""
 
 MAY_GROW = {

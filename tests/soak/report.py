@@ -48,7 +48,7 @@ def _rows(soak: Soak, seconds: float) -> Iterator[tuple[str, str]]:
     if soak.measured:
         held = [one.held for one in soak.measured]
         yield "descriptors", " → ".join(str(one["descriptors"]) for one in held)
-        for name in ("tasks", "places", "receipts"):
+        for name in ("tasks", "pending", "receipts"):
             yield name, " → ".join(str(one[name]) for one in held)
         yield "resident", " → ".join(f"{one['resident'] / 1e6:.1f} MB" for one in held)
     if len(soak.measured) > 1:

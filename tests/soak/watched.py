@@ -2,7 +2,7 @@
 
 Run as `python watched.py COUNTS CLOCK PATIENCE MEMORY serve …`; CLOCK and PATIENCE as in
 `altered_server`, MEMORY `small` or `whole`.  On SIGUSR2 it writes into the file COUNTS what it has open and keeps: descriptors, memory after its
-garbage is collected, tasks, threads, and the runner's own places and receipts.
+garbage is collected, tasks, threads, and the runner's own pending calls and receipts.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Watched:
             "threads": threading.active_count(),
             "tasks": len(asyncio.all_tasks(loop)),
             "waiting": len(runner.broker.waiting()),
-            "places": len(runner._places),
+            "pending": len(runner._pending),
             "receipts": len(runner._receipts._expected),
         }
 

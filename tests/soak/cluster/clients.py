@@ -124,11 +124,15 @@ class Hooks(_Talking):
         }
         self._answer = None
         self.say("where")
-        end = time.monotonic() + 10
-        while self._answer is None and time.monotonic() < end:
-            time.sleep(0.02)
-        found = self._answer or {}
+        found = self._answered(time.monotonic() + 10)
         return [Straggler(number, *found[str(number)]) for number in before if str(number) in found]
+
+    def _answered(self, end: float) -> dict[str, Any]:
+        while time.monotonic() < end:
+            if self._answer is not None:
+                return self._answer
+            time.sleep(0.02)
+        return {}
 
 
 class Desks(_Talking):

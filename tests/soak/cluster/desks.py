@@ -61,7 +61,7 @@ def wish(person: str, card: Card, seed: str) -> Decision:
     can = sorted(card.choices.verdicts & SAID.keys())
     verdict = chance.choices(can, [SAID[one] for one in can])[0] if can else Verdict.PASS
     reason = f"word-{number}- {person}" if verdict in (Verdict.DENY, Verdict.KEEP_GOING) else ""
-    if card.event.tool == "AskUserQuestion" and verdict is Verdict.ALLOW:
+    if card.event.calls("AskUserQuestion") and verdict is Verdict.ALLOW:
         fields = card.event.fields["tool_input"]
         answers = {n: Answer((0,)) for n, _ in enumerate(read_questions(fields))}
         return Decision(verdict, updated_input=merge_answers(fields, answers))

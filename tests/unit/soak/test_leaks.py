@@ -13,7 +13,7 @@ HELD = {
     "threads": 4,
     "tasks": 10,
     "waiting": 0,
-    "places": 0,
+    "pending": 0,
     "receipts": 0,
 }
 JOBS = 200
@@ -34,7 +34,7 @@ def test_a_server_that_is_where_it_was_leaks_nothing() -> None:
         ("tasks", 10 + 2),
         ("threads", 4 + 40),
         ("waiting", 1),
-        ("places", 1),
+        ("pending", 1),
         ("receipts", 1),
         ("resident", 60_000_000 + JOBS * (BYTES_A_JOB + 1)),
         ("objects", 50_000 + JOBS * (OBJECTS_A_JOB + 1)),
@@ -47,4 +47,4 @@ def test_whatever_grew_is_named(name: str, held: int) -> None:
 
 def test_what_is_held_after_the_first_load_is_named_too() -> None:
     first, *others = loads()
-    assert list(leaks([Measured(JOBS, {**first.held, "places": 3}), *others]))
+    assert list(leaks([Measured(JOBS, {**first.held, "pending": 3}), *others]))
