@@ -160,7 +160,14 @@ class Cluster:
         return self.url()
 
     def _answers(self) -> bool:
-        ready: list[str | Path] = [self._bins / "pg_isready", "-q", "-h", self.folder, "-U", "crabhook"]
+        ready: list[str | Path] = [
+            self._bins / "pg_isready",
+            "-q",
+            "-h",
+            self.folder,
+            "-U",
+            "crabhook",
+        ]
         return subprocess.run(ready, check=False).returncode == 0
 
     def _run(self, program: str, *options: str) -> None:
