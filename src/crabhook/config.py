@@ -8,10 +8,11 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own
 
@@ -150,7 +151,7 @@ def _in(table: str, read: Reader, default: T, key: str = "") -> T:
     return field(default=default, metadata={"table": table, "read": read, "key": key})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """All settings.  Times are in the unit at the end of the name, else in seconds.
 
@@ -166,9 +167,9 @@ class Settings:
     advertise_operators: str | None = _in("server", _host_port, None)
     http_name: tuple[str, ...] = _in("server", _texts, ())
     wait: float = _in("server", _wait, 3600.0)
-    token_file: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field
-    tls_cert: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field
-    tls_key: Path | None = _in("server", _path, None)  # noqa: RUF009 - a field
+    token_file: Path | None = _in("server", _path, None)
+    tls_cert: Path | None = _in("server", _path, None)
+    tls_key: Path | None = _in("server", _path, None)
     headless: bool = _in("server", _flag, default=False)
     no_desk: bool = _in("server", _flag, default=False)
     alone: float = _in("server", _seconds, 60.0)

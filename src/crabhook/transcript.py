@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, parse_object
@@ -35,7 +35,7 @@ _NOT_TYPED = (
 _NO_PROMPT = ("isSidechain", "isCompactSummary")  # a subagent's task; a summary of what was said
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Saying:
     """What somebody said in one line: its texts, and the tools that an assistant called."""
 
@@ -54,7 +54,7 @@ class Saying:
         return "\n".join((*self.texts, *(f"(calls {name})" for name in self.calls))).strip()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summary:
     """What a session was about.
 

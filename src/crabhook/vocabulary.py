@@ -1,13 +1,13 @@
 """The agents' words, for the floors that know no agent (the rules and the screens), united."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
+from crabhook.datatypes import frozen
 from crabhook.platforms import AGENTS, PLATFORMS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vocabulary:
     """The tools of all agents, and their files and programs.
 

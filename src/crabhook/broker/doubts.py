@@ -10,7 +10,7 @@ other session made after this session's last.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from crabhook.broker.cards import conflict, named
 from crabhook.broker.followed import Fate, Followed
@@ -18,6 +18,7 @@ from crabhook.broker.messages import Arrived, Conflict, Effect, Outcome
 from crabhook.broker.orders import Course
 from crabhook.broker.pending import NO_CONNECTION, SameFile
 from crabhook.broker.state import BrokerState
+from crabhook.datatypes import frozen
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Because, Brought, Card, Request
 from crabhook.model.event import Event, Scope
@@ -27,7 +28,7 @@ from crabhook.platforms.rows import Phase
 _PATH, _ID = 300, 8  # letters of a path, and of a session's id, in a sentence of ours
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shared:
     """A file of a call, the other session that changed it last, and how many seconds ago."""
 

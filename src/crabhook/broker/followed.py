@@ -6,12 +6,13 @@ next events show whether the agent's rules or its user decided.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from hashlib import sha256
 
 from crabhook.broker.cards import named, over, same_agent
 from crabhook.broker.recent import Memory
+from crabhook.datatypes import frozen
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import canonical
@@ -40,7 +41,7 @@ class Fate(StrEnum):
         return self in (Fate.OTHER, Fate.DENIED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Followed:
     """A decided call: the event, without its input, and the decision.
 
@@ -65,7 +66,7 @@ class Followed:
         return replace(self.event, tool=tool and replace(tool, use_id=self.use_id))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Seen:
     """A call that was not held; a later PermissionRequest gives no id for it."""
 

@@ -5,11 +5,12 @@ actor, `by`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
 from crabhook.broker.followed import Fate, Followed
+from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command
 from crabhook.model.actor import Actor
 from crabhook.model.card import UNTOLD, Card, FeedEntry, Request, Risk
@@ -24,7 +25,7 @@ Rulings: TypeAlias = Mapping[str, Ruling | None]
 """The rulings about calls, by request id; None where no rule decides."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrived:
     """A hook asks; `ruling` is what the owner's rules say, None where no rule decides.
 
@@ -42,7 +43,7 @@ class Arrived:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """An operator, a rule or an order decided the card with this number.
 
@@ -60,7 +61,7 @@ class Answered:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Left:
     """A hook's connection ended before the hook had its reply."""
 
@@ -69,7 +70,7 @@ class Left:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delivered:
     """A reply's connection ended: `whole` says whether the client received the whole reply."""
 
@@ -78,21 +79,21 @@ class Delivered:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimePassed:
     """The clock moved; a wait may be over."""
 
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Closing:
     """The operator leaves: nobody will decide the cards that still wait."""
 
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commanded:
     """An operator gave a command that is no decision."""
 
@@ -101,7 +102,7 @@ class Commanded:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleAdded:
     """A rule made from a card or a history entry is in force; `rule` is its text."""
 
@@ -116,7 +117,7 @@ class RuleAdded:
         return Event(platform="", name="Desk")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reconsidered:
     """The rules have changed; `rulings` are about waiting requests, by their ids."""
 
@@ -124,7 +125,7 @@ class Reconsidered:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Noted:
     """A line for the feed that belongs to no request; an `alarm` is shown in red."""
 
@@ -134,7 +135,7 @@ class Noted:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoredAnswer:
     """A reply that was given before the server ended, and perhaps not received."""
 
@@ -143,7 +144,7 @@ class RestoredAnswer:
     reply: Reply
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoredRequest:
     """A leg of a card that waited when the server ended; it waited for `waited` seconds.
 
@@ -157,7 +158,7 @@ class RestoredRequest:
     risk: Risk = UNTOLD
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoredDecision:
     """A leg of a card that an operator decided before the server ended.
 
@@ -170,7 +171,7 @@ class RestoredDecision:
     delivered: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restored:
     """The server begins again: the waiting requests and the given replies from the record.
 
@@ -188,7 +189,7 @@ class Restored:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mirrored:
     """What another server shows: its waiting legs, its ended cards, its orders and notes.
 
@@ -233,7 +234,7 @@ class Refusal(StrEnum):
     STANDBY = "another server leads, and this one stands by: ask there"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resolve:
     """Give this reply to the hook on that connection; `secret` is of its ticket.
 
@@ -251,7 +252,7 @@ class Resolve:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refuse:
     """Turn the hook on that connection away."""
 
@@ -260,7 +261,7 @@ class Refuse:
     refusal: Refusal
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Show:
     """A card is new or has changed; `before` is the card before the change, None for a new card."""
 
@@ -268,14 +269,14 @@ class Show:
     before: Card | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """A line for the feed."""
 
     entry: FeedEntry
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflict:
     """A hook's message cannot be true of a call, or of these cards; the broker does not follow it.
 
@@ -288,7 +289,7 @@ class Conflict:
     request_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """An event of the hook `request_id` tells the outcome of a decided call."""
 
@@ -298,14 +299,14 @@ class Outcome:
     fate: Fate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrdersEnded:
     """An operator has ended these standing orders."""
 
     orders: tuple[Standing, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoteToldOf:
     """An operator's note to an agent changed its state: `what`, for the record.
 
@@ -320,7 +321,7 @@ class NoteToldOf:
     request_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WakeAt:
     """Send `TimePassed` at this time, or sooner."""
 

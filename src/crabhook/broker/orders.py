@@ -9,10 +9,10 @@ section 7); a ninth keep-going would be shown and have no effect.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.model import actor
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
 from crabhook.model.card import Because, Brought, Stance
@@ -40,7 +40,7 @@ _UNDECIDED = Because(Brought.HOOK, "no rule decides this, so you are asked")
 _GATE = "its hook is a gate, and no rule decides this"  # see `for_programs`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Course:
     """What becomes of an event by rules and orders: it waits, is decided, or is observed.
 

@@ -6,12 +6,11 @@ own. Replies are kept for a while, for clients that lost the connection before t
 """
 
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from hmac import compare_digest
 
-from crabhook.bounded import Bounded
 from crabhook.broker.messages import Refusal
+from crabhook.datatypes import Bounded, frozen
 from crabhook.model.card import Request
 from crabhook.model.decision import Reply
 
@@ -24,7 +23,7 @@ class SameFile(StrEnum):
     ASK = "ask"  # the server asks an operator
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """How much may wait at once; bytes are those of the hooks' inputs.
 
@@ -112,7 +111,7 @@ ANSWERS_KEPT = 4096  # the oldest are forgotten first
 ANSWER_KEPT_FOR = 900.0  # seconds; longer than a client tries to come back
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Given:
     secret: str
     answer: Reply | Refusal

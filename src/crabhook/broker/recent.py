@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
 
-from crabhook.bounded import Bounded
 from crabhook.broker.cards import named, over, result_of, same_call
+from crabhook.datatypes import Bounded, frozen
 from crabhook.model.actor import Ended
 from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decided, Verdict, no_opinion
@@ -96,7 +96,7 @@ ASKED_AGAIN_WITHIN = 60.0  # seconds; a PermissionRequest follows its PreToolUse
 NOTE_KEPT = 86_400.0  # seconds; a note waits as long as its tool may run
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Settled:
     """An event and its decision; None where the hook left before a decision.
 

@@ -8,7 +8,6 @@ from heapq import heappush
 from itertools import count
 from operator import and_
 
-from crabhook.bounded import Bounded
 from crabhook.broker.cards import CardIndex, Happening, after, named
 from crabhook.broker.followed import FollowedCalls
 from crabhook.broker.messages import (
@@ -27,6 +26,7 @@ from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
 from crabhook.broker.recent import Deduplicator, RecentDecisions
 from crabhook.broker.sessions.live import LiveSessions
 from crabhook.broker.sessions.notes import Notes
+from crabhook.datatypes import Bounded
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
 from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.decision import Decided, Decision, Reply, Verdict, no_opinion

@@ -9,12 +9,12 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from crabhook import hook
+from crabhook.datatypes import frozen
 from crabhook.desk.updates import Desk, Update
 from crabhook.model.card import Card, State
 from crabhook.model.event import Event
@@ -60,7 +60,7 @@ async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
 SESSION_PAUSE = 0.8  # seconds between two calls, so that a person sees each come
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """One recorded hook input: its tool, and the bytes."""
 
@@ -87,7 +87,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Read:
     """What the agent read of one decision: the hook's output, empty for no opinion."""
 

@@ -4,18 +4,19 @@ A command gets its id where it is given. Submitted again, as after a lost connec
 same outcome and nothing is done twice.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import partial
 from secrets import token_hex
 from typing import ClassVar, TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.model.actor import Actor
 from crabhook.model.decision import Decision
 from crabhook.model.order import Order
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """Something that is submitted to a desk."""
 
@@ -26,7 +27,7 @@ BARE_DENIAL = "the operator denied it in a shell, and said no more"
 """The reason of a denial by a key that lies open: an agent may hold it, so it has no own words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decide(Command):
     """Decide a card in the revision `seen`, the one that the operator saw.
 
@@ -38,7 +39,7 @@ class Decide(Command):
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakenOffer:
     """An offer that the operator takes, by its id, and when the rule is to end; None for never."""
 
@@ -46,7 +47,7 @@ class TakenOffer:
     expires: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AllowWithRule(Command):
     """Write an offered rule into the operator's file and decide the card, both or neither.
 
@@ -59,21 +60,21 @@ class AllowWithRule(Command):
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GiveOrder(Command):
     """Give a standing order; its `until` is on the desk's clock."""
 
     order: Order
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndOrders(Command):
     """End the standing orders with these ids."""
 
     ids: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Steer(Command):
     """Give a note to a session's main agent, or to the subagent `agent`, with its next call."""
 
@@ -82,14 +83,14 @@ class Steer(Command):
     agent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakeBackNote(Command):
     """Take back a note that was not given yet, by its number."""
 
     note: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StopSession(Command):
     """Stop a session, or its subagent `agent` alone, at its next call; the agent reads why."""
 
@@ -98,7 +99,7 @@ class StopSession(Command):
     agent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Extend(Command):
     """Let a card wait so many seconds longer, as far as its agent can."""
 
@@ -106,7 +107,7 @@ class Extend(Command):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snooze(Command):
     """Put a card aside for so many seconds; with none it is brought back.  It goes on waiting."""
 
@@ -114,7 +115,7 @@ class Snooze(Command):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeepRule(Command):
     """Write a rule that was offered for an entry of the history into the operator's own file."""
 
@@ -122,7 +123,7 @@ class KeepRule(Command):
     taken: TakenOffer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim(Command):
     """Tell the other desks for a minute that the operator looks at a card, or `release` that.
 
@@ -133,12 +134,12 @@ class Claim(Command):
     release: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask(Command):
     """Have something read; it comes as an update, before the outcome."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskOffers(Ask):
     """Ask which rules could allow calls like a card's, or like an `entry`'s: `OffersReady`."""
 
@@ -146,14 +147,14 @@ class AskOffers(Ask):
     entry: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskContext(Ask):
     """Ask what the card's agent last said: `ContextReady`."""
 
     card: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskObjections(Ask):
     """Ask what the rules say against a call as a decision changes it: `ObjectionsReady`."""
 
@@ -161,19 +162,19 @@ class AskObjections(Ask):
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskHistory(Ask):
     """Ask for a page of what ended before the entry `before`, or the newest: `HistoryRead`."""
 
     before: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskDesks(Ask):
     """Ask who is at a desk of the server now: `DesksRead`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskEntry(Ask):
     """Ask for all of one entry of the history: `EntryRead`."""
 
@@ -183,14 +184,14 @@ class AskEntry(Ask):
 # The outcomes.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Done:
     """The command is done, and the updates about it have come."""
 
     why: ClassVar[str] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TooLate:
     """The card had ended and nothing changed; `by` decided it, None where nobody did.
 
@@ -202,7 +203,7 @@ class TooLate:
     at: float = field(default=0.0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stale:
     """The card changed after the revision `seen`, to `now`; the command did nothing."""
 
@@ -210,14 +211,14 @@ class Stale:
     now: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """The command cannot be done; nothing changed."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotAllowed(Refused):
     """This operator may not do it; nothing changed."""
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.desk import updates
 from crabhook.desk.commands import Ask, Command, Outcome
 from crabhook.model.actor import Actor, Operator

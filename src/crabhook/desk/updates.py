@@ -4,10 +4,10 @@ A snapshot comes first, then changes, numbered without gaps: a screen notices a 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command, Outcome
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import UNTOLD, Card, FeedEntry, Risk
@@ -17,7 +17,7 @@ from crabhook.model.order import Standing
 from crabhook.model.session import SessionKey, SessionView
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Past:
     """A call or a wait that ended.
 
@@ -37,7 +37,7 @@ class Past:
     recorded: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryRead:
     """A page of the history before the entry `before`, or the newest.
 
@@ -50,7 +50,7 @@ class HistoryRead:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryRead:
     """One whole entry of the history; None if it is no longer kept."""
 
@@ -58,7 +58,7 @@ class EntryRead:
     entry: Past | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claimed:
     """These operators, at other desks, look at a card."""
 
@@ -66,7 +66,7 @@ class Claimed:
     by: tuple[Actor, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """All that a screen needs: the waiting cards, oldest first, and recent events.
 
@@ -91,21 +91,21 @@ class Snapshot:
     house: "HouseChanged | None" = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrdersChanged:
     """The standing orders of now, oldest first; each ends by itself."""
 
     orders: tuple[Standing, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionsChanged:
     """So many sessions were heard of and have not ended."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionsSeen:
     """These sessions are new or have changed, and those have ended; told once in a moment."""
 
@@ -113,14 +113,14 @@ class SessionsSeen:
     ended: tuple[SessionKey, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DesksChanged:
     """How many desks now have a person who may decide."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttachedDesk:
     """An attached desk: its person, and since when on the desk's clock.
 
@@ -132,21 +132,21 @@ class AttachedDesk:
     closing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DesksRead:
     """The desks that are attached, the first to come first."""
 
     desks: tuple[AttachedDesk, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TroublesChanged:
     """What is wrong with the rules, the record or the socket, for as long as it is."""
 
     troubles: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HouseChanged:
     """The state of the rules and the record, and today's counts, in short words of ours.
 
@@ -157,7 +157,7 @@ class HouseChanged:
     today: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     """A rule to take by its `id`, in words, and its result on past calls.
 
@@ -178,7 +178,7 @@ class Offer:
     denials: tuple[tuple[Event, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offering:
     """The rules offered for one call, narrowest first.
 
@@ -198,7 +198,7 @@ class Offering:
         return self.file or "your own rules.toml"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkChanged:
     """A desk elsewhere lost its server, for `why`, or (no reason) has it again, at `now`.
 
@@ -209,7 +209,7 @@ class LinkChanged:
     now: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OffersReady:
     """Which rules could allow a card's call, or an entry's, from now on, or why there is none."""
 
@@ -218,7 +218,7 @@ class OffersReady:
     entry: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextReady:
     """A card's context from its transcript: the agent's last words, the user's last prompt.
 
@@ -232,7 +232,7 @@ class ContextReady:
     denied: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ObjectionsReady:
     """What deny rules and protected places say about a call as changed by a decision.
 
@@ -245,7 +245,7 @@ class ObjectionsReady:
     risk: Risk = UNTOLD
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settled:
     """What became of a command that this desk submitted, by the command's id."""
 

@@ -7,12 +7,12 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import dropwhile
 from pathlib import Path
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.hook import Options, read_options
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
@@ -35,7 +35,7 @@ _STUB = "crabhook/hook/run.py"
 _USUAL_ONCE = 3600  # written by default, until the server's address was written too
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Entry:
     """One handler that an agent's settings register for an event.
 

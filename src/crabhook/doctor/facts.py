@@ -3,12 +3,13 @@
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
 from crabhook import config
+from crabhook.datatypes import frozen
 from crabhook.doctor.entry import Entry, entry, installation
 from crabhook.doctor.finding import crabhook_command, install_command
 from crabhook.hook.servers import listed
@@ -23,7 +24,7 @@ from crabhook.platforms.interface import Platform
 MOST_PLUGINS = 500  # that are looked at
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wish:
     """The doctor's task.
 
@@ -39,7 +40,7 @@ class Wish:
     trusting: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """One settings file of an agent's; `scope` is None for the machine's own.
 
@@ -54,7 +55,7 @@ class Settings:
     others: tuple[Entry, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Case:
     """One agent on this machine.
 
@@ -236,7 +237,7 @@ def _distinct(entries: Iterable[Entry], key: Callable[[Entry], object]) -> tuple
     return tuple(firsts.values())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """This machine, for one wish; `guarded`: what nobody else may write, since it decides."""
 

@@ -12,13 +12,14 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from crabhook import __version__
+from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import USUAL_WAIT, Installation, Scope
@@ -49,7 +50,7 @@ OK, WARNING, FAULT, UNKNOWN = Status
 _MARKS = {OK: "ok", WARNING: "WARN", FAULT: "FAULT", UNKNOWN: "?"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One finding.
 

@@ -19,7 +19,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
 from enum import Enum
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -27,6 +26,7 @@ from statistics import median
 from time import monotonic, perf_counter
 from urllib.parse import urlsplit
 
+from crabhook.datatypes import frozen
 from crabhook.hook import Options, Unanswered
 from crabhook.hook.call import UNAVAILABLE
 from crabhook.hook.client import Request
@@ -48,7 +48,7 @@ class ProgramError(CrabhookError):
     """A program that could not be run, or did not end in time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ran:
     """What a program said, and its exit code."""
 
@@ -111,7 +111,7 @@ def end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Speed:
     """The medians of both in milliseconds, the median of their ratio, and how often they ran."""
 
@@ -163,7 +163,7 @@ _KNOWN = re.compile(r"known: ([\w, -]+)")
 _NO_JSON, _REFUSES_TOKEN = 415, 401
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The result of asking a server.
 

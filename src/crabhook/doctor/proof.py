@@ -12,13 +12,14 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Self
 
+from crabhook.datatypes import frozen
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, told
 from crabhook.doctor.processes import ProgramError, ask, end, run
@@ -53,7 +54,7 @@ WITHIN = 60.0  # seconds for the whole proof
 COMMANDS = tuple(f"touch {name}" for name in (ALLOWED, DENIED))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stage:
     """A folder for the proof; `environment` is for all its programs."""
 

@@ -8,8 +8,8 @@ malformed entry, permissions included, so crabhook writes into sound files only.
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
+from crabhook.datatypes import frozen
 from crabhook.model.document import Json, Node, as_json, parse
 from crabhook.model.errors import InstallError
 from crabhook.platforms import PLATFORMS
@@ -19,7 +19,7 @@ from crabhook.platforms.interface import Platform
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edit:
     """`text` in place of the half-open range `start` to `end`."""
 
@@ -28,7 +28,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Addition:
     """A value to add: plain Python, under `key` if the container is an object."""
 
@@ -116,7 +116,7 @@ _STUB = re.compile(r"""(?:^|[/\\\s"'=])crabhook[/\\]hook[/\\]run\.py(?=$|[\s"';&
 _FIRST_WORD = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """One matcher group: all of it, and its list of handlers."""
 
@@ -130,7 +130,7 @@ class Group:
         return {place for place, one in handlers if is_ours(one.node.value)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """One event's entry: its name, its list, and its groups."""
 
@@ -139,7 +139,7 @@ class Event:
     groups: tuple[Group, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hooks:
     """The value of the key `hooks`."""
 

@@ -10,10 +10,10 @@ import importlib.util
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import InstallError
 from crabhook.tables import tables
 
@@ -106,7 +106,7 @@ class Reach(Enum):
     SHELL = "a hook that is a line for a shell, or goes through one"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """A variable, the hooks that it affects, and its effect."""
 

@@ -11,9 +11,9 @@ import os
 import secrets
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from crabhook.datatypes import frozen
 from crabhook.install.entries import NO_SETTINGS, without_hooks
 from crabhook.model.errors import InstallError
 from crabhook.ownfile import open_own, read_own
@@ -27,7 +27,7 @@ def read_settings(path: Path) -> bytes:
     return read_own(path, LARGEST, anybodys=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingsFile:
     """A settings file as it was read.
 
@@ -183,7 +183,7 @@ def _sync(folder: Path) -> None:
             os.close(descriptor)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """What the settings say and what they shall say."""
 

@@ -4,10 +4,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from crabhook.datatypes import frozen
 from crabhook.lint.script import CannotReadError
 from crabhook.ownfile import open_own
 from crabhook.tables import names
@@ -35,7 +35,7 @@ class Kind(StrEnum):
     OTHER = "nothing that it knows"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class File:
     """A file's text and its kind; `executable`: its mode lets some user run it."""
 

@@ -6,10 +6,10 @@ Each finding counts once, unless a person has excused it: `# crabhook: ignore[CH
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
+from crabhook.datatypes import frozen
 from crabhook.lint import discover
 from crabhook.lint.configuration import protocols, read
 from crabhook.lint.configuration.command import program
@@ -216,7 +216,7 @@ def _spoken(script: Script) -> Protocol | None:
     return spoken[0] if len(spoken) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suppression:
     """The rules that a line is excused from, and whether it says why: else it does not count."""
 

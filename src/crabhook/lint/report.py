@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from crabhook import __version__
+from crabhook.datatypes import frozen
 from crabhook.lint.rules import Profile
 from crabhook.lint.script import Finding, Rule, Severity
 from crabhook.model.jsontext import Value
@@ -28,7 +29,7 @@ _LEVELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unread:
     """A path that could not be looked at, and why."""
 

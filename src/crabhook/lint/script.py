@@ -12,6 +12,7 @@ from enum import Enum, IntEnum, StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 
 
@@ -38,7 +39,7 @@ class Place:
 START = Place(1, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """A thing that the linter looks for; `means`: the consequence, `do`: the way out."""
 
@@ -49,7 +50,7 @@ class Rule:
     do: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remark:
     """A finding as a rule's function makes it; which rule it is, the table knows."""
 
@@ -57,7 +58,7 @@ class Remark:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One rule broken at one place of one file."""
 
@@ -109,7 +110,7 @@ UNKNOWN = _Unknown.UNKNOWN
 Literal: TypeAlias = str | int | float | bool | _Unknown | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shape:
     """One value.
 
@@ -164,7 +165,7 @@ class Written(StrEnum):
     BROKEN = "as text that begins and ends like JSON and is not"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """Output that is, or should be, a JSON object.
 
@@ -178,7 +179,7 @@ class Answer:
     behind: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exit:
     """A place where the script ends itself; `code` is None if unknown.
 
@@ -193,7 +194,7 @@ class Exit:
     failing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wait:
     """How long one thing in the script may take, in seconds."""
 
@@ -202,7 +203,7 @@ class Wait:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Named:
     """A name that the script uses: an input field, a variable, an event."""
 
@@ -219,7 +220,7 @@ class Source(StrEnum):
     FILE = "a file"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """A place where the script takes its input; `guarded`: an error there is handled."""
 
@@ -228,7 +229,7 @@ class Reading:
     guarded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Script:
     """What a script's text says it does.
 

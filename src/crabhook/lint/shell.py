@@ -14,6 +14,7 @@ import tree_sitter_bash
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
+from crabhook.datatypes import frozen
 from crabhook.lint import script
 from crabhook.lint.discover import shebang
 from crabhook.lint.loose_json import HOLE, read_answer, read_object
@@ -45,7 +46,7 @@ _BRANCHES = frozenset({"elif_clause", "else_clause"})
 _BLOCKS = _BRANCHES | names("program compound_statement do_group if_statement case_item subshell")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Around:
     """The surroundings of a node.
 

@@ -3,9 +3,10 @@
 `crabhook.model.wording` has the words for people; no code decides by those words.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from crabhook.datatypes import frozen
 
 
 class Ended(StrEnum):
@@ -30,14 +31,14 @@ class Follows(StrEnum):
     DENIED_OR_OWN_USER = "denied-or-own-user"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnsweredAtAgent:
     """The agent tells that it was answered there; `outcome` in its words, empty for none."""
 
     outcome: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeUp:
     """Nobody decided in time."""
 
@@ -67,7 +68,7 @@ class ShownBy(StrEnum):
     OPEN_KEY = "open-key"  # by the device's key that lies open: any program of theirs can
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operator:
     """A person.  `id` is the server's name for them, `name` their own, `desk` their place.
 
@@ -84,14 +85,14 @@ class Operator:
     shown: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """A rule of the owner's: its text and place; empty for what protects the owner by itself."""
 
     ref: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StandingOrder:
     """A standing order of an operator's.  `times`: how often it still applied, None for always.
 
@@ -103,12 +104,12 @@ class StandingOrder:
     times: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Headless:
     """A desk without a person: the answer was chosen at the server's start."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nobody:
     """Nobody decided: the wait ended, for this reason."""
 

@@ -3,10 +3,11 @@
 Values alone, for the broker, the rules' risk, and the screens.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import IntEnum, StrEnum
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
+from crabhook.datatypes import frozen
 from crabhook.model import wording
 from crabhook.model.actor import OWNER, EndReason
 from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
@@ -30,7 +31,7 @@ class Where(IntEnum):
     OUTSIDE = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effect:
     """One effect of a call: a name of kinds.toml, and words with their level.
 
@@ -44,7 +45,7 @@ class Effect:
     where: Where | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Risk:
     """The effects of a call, worst first.
 
@@ -83,7 +84,7 @@ class Stance(StrEnum):
     SUPERVISOR = "supervisor"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """The asker, as the client says: shown to the operator, trusted for nothing.
 
@@ -103,7 +104,7 @@ class Origin:
         return self.host == host and not self.machine
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leg:
     """One invocation of a hook on a card, without its ticket's secret.
 
@@ -123,7 +124,7 @@ class Leg:
     when_lost: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request(Leg):
     """A hook's request as its client sends it; `id` and `secret` are the client's ticket."""
 
@@ -156,7 +157,7 @@ class Brought(StrEnum):
     AGENT = "agent"  # the agent itself asks
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Because:
     """Why a card is here, in `words` for a person; may have an agent's letters.
 
@@ -178,7 +179,7 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """One call that an operator decides once, however many hooks ask about it.
 
@@ -266,7 +267,7 @@ class Card:
         return "" if self.state is State.WAITING else self.state.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedEntry:
     """One line of the feed: an observed event, or a card's news.
 

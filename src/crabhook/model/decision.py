@@ -6,10 +6,10 @@ destination.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Flag, StrEnum, auto
 from functools import cached_property
 
+from crabhook.datatypes import frozen
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason, Nobody
 from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_object, text_at
@@ -55,7 +55,7 @@ _DONE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """A verdict with all that goes with it; what an event cannot carry is refused when it is made.
 
@@ -89,7 +89,7 @@ class Decision:
     despite: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decided:
     """A decision and its maker, kept, sent and recorded together.
 
@@ -120,7 +120,7 @@ class Beside(Flag):
     RULE = auto()  # with an allow: the owner's rule for such calls from now on
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choices:
     """The verdicts an event can carry, and what may go with them.
 
@@ -142,7 +142,7 @@ class Choices:
 PASS_ALONE = Choices()
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Reply:
     """A hook's whole output; an `output` of None prints nothing: no opinion."""
 
@@ -185,7 +185,7 @@ _PLACE_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suggestion:
     """One permission update as the agent offers it; `update` is the whole."""
 

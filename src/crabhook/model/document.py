@@ -7,9 +7,9 @@ parser.
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import DocumentError
 
 Json: TypeAlias = "bool | Number | str | list[Json] | dict[str, Json] | None"
@@ -24,14 +24,14 @@ _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _CLOSING = {"{": "}", "[": "]"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Number:
     """A number as it is written: 1.0 and 1 are not the same text."""
 
     literal: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Element:
     """One member of an object, or one item of a list (with an empty `key`).
 
@@ -43,7 +43,7 @@ class Element:
     node: "Node"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """A value and the half-open range of the text it takes, in characters."""
 

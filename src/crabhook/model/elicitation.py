@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import DecisionError
 from crabhook.model.jsontext import Value, text_at
 
@@ -31,7 +31,7 @@ _Rule: TypeAlias = Callable[..., Iterator[Any] | None]
 """A rule of the library's: told the validator, the rule's value, the instance and the schema."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One thing to fill in.
 

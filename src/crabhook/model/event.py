@@ -1,11 +1,12 @@
 """What an agent says is happening: one hook input, read but not judged."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, StrEnum
 from functools import cached_property
 from hashlib import sha256
 
+from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value, canonical, in_pieces, is_short, start_of, text_at
 
 
@@ -36,7 +37,7 @@ class How(Enum):
     FLAG = "true or false, each told by a sentence"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Told:
     """How one field is shown.
 
@@ -51,7 +52,7 @@ class Told:
     short: str = ""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ToolCall:
     """A call of one of the agent's tools.
 
@@ -96,7 +97,7 @@ class ToolCall:
         return self._measured[1]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """One event of one agent.
 

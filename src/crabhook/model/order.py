@@ -1,8 +1,9 @@
 """Standing orders: what an operator said once, for a while, about events still to come."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Self
 
+from crabhook.datatypes import frozen
 from crabhook.model.actor import HERE, Actor, Operator, OrderKind
 from crabhook.model.event import Event
 
@@ -12,7 +13,7 @@ CAP = 8
 """How often in a row an agent can be kept going; it stops at the next stop all the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """An order as it is given.
 
@@ -72,7 +73,7 @@ class Order:
         return self.is_of(event) and self.agent in ("", event.agent_id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing(Order):
     """A standing order: `id` is the server's, `by` is its giver."""
 

@@ -5,8 +5,8 @@ An unreadable input is an error for the caller to show, never a guess.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, literal, object_at, text_at
 
@@ -14,7 +14,7 @@ MAX_QUESTIONS = 100  # agents ask four at most
 MAX_OPTIONS = 10_000  # of all the questions together; no person reads past them
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Option:
     """One option to choose."""
 
@@ -26,7 +26,7 @@ class Option:
 _YES_OR_NO = (Option("Yes"), Option("No"))  # an agent itself offers this for such a question
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """One question; without options, or of an unknown kind, it takes own words."""
 
@@ -37,7 +37,7 @@ class Question:
     kind: str = "choice"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """An operator's answer to one question.
 

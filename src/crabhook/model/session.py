@@ -3,9 +3,9 @@
 All that stands here was told by hooks, so an agent's letters may be in every text but a note's.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.model.actor import Actor
 from crabhook.model.event import Event
 
@@ -13,7 +13,7 @@ SessionKey: TypeAlias = tuple[str, str, str]
 """The platform, the session's id, and the machine whose own token its hooks showed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Activity:
     """What an agent does, or did last; `event` has the start of what it tells.
 
@@ -27,7 +27,7 @@ class Activity:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentView:
     """One agent of a session: the main one, whose `id` is empty, or a subagent of that `kind`."""
 
@@ -37,7 +37,7 @@ class AgentView:
     doing: Activity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """What an operator tells a running session's main agent, or the subagent with the id `agent`.
 
@@ -74,7 +74,7 @@ class Note:
         return self.delivered_at is None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptNote:
     """A note of which it is not known that it arrived.
 
@@ -85,7 +85,7 @@ class KeptNote:
     request_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedFile:
     """A file that another live session changes too: which sessions, the last to change it last."""
 
@@ -93,7 +93,7 @@ class SharedFile:
     sessions: tuple[SessionKey, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionView:
     """A session that was heard of and has not ended.
 

@@ -2,11 +2,11 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.model.document import Json
 from crabhook.model.errors import InstallError
@@ -45,7 +45,7 @@ class Transport(StrEnum):
     HTTP = "http"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Installation:
     """The choices that decide how the entries look.
 
@@ -177,7 +177,7 @@ def settings_file(
     return path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Permission:
     """Whether the agent's user lets our hooks run, if the agent asks.
 
@@ -195,7 +195,7 @@ class Permission:
     readable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Registered:
     """One handler of ours in a settings file."""
 
@@ -206,7 +206,7 @@ class Registered:
     handler: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """What an agent's `permitted` may read: the user's own `settings`, a project, our entries.
 
@@ -220,7 +220,7 @@ class Look:
     real: Callable[[Path], Path]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Brought:
     """A file of hooks that a plugin brings, and the command that switches the plugin off."""
 
@@ -228,7 +228,7 @@ class Brought:
     without: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Around:
     """What an agent's `brought` may read: a project, and its user's environment.
 
@@ -241,7 +241,7 @@ class Around:
     names: Callable[[Path], Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """How crabhook is installed into one agent, and what the doctor has to know of it.
 

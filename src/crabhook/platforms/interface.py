@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.model.decision import Choices, Decision, Reply, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from crabhook.platforms.installation import Settings
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tools:
     """What an agent calls its tools, and where it keeps what rules protect.
 
@@ -42,7 +43,7 @@ class Tools:
     commands: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Platform:
     """One agent: its tables, and the functions that read and write its hook protocol.
 
@@ -140,7 +141,7 @@ Body: TypeAlias = Mapping[str, Any]
 """A request to the model, or a part of it, as JSON."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """What the model says next: it runs a command, or where there is none says it is done."""
 
@@ -157,7 +158,7 @@ Next: TypeAlias = Callable[[Sequence[str]], Turn]
 """Tells what the model says next, and hears what it was told about its calls so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The answer to a request over HTTP."""
 
@@ -165,7 +166,7 @@ class Answer:
     kind: str = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Played:
     """How to set up and start one agent for a test, and how its scripted model speaks.
 

@@ -4,10 +4,11 @@ The linter checks configurations and hooks against the latter.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, Flag, auto
 from typing import Any, Generic, TypeVar
 
+from crabhook.datatypes import frozen
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Scope, Told
 from crabhook.tables import names
@@ -20,7 +21,7 @@ WHOLE = "input"
 """Of what has to be the same when a call runs: its whole input, without comments."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reads:
     """What an agent reads about one event.
 
@@ -35,7 +36,7 @@ class Reads:
     timeout: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Protocol:
     """What one agent reads in its configuration and from its hooks: its `protocol.toml`.
 
@@ -140,7 +141,7 @@ HALT = Also.USER | Also.HALT
 ALL = TELL | Also.HALT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patience:
     """How long a hook may take, in seconds.
 
@@ -152,7 +153,7 @@ class Patience:
     client: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventRow(Generic[W]):
     """One event of one agent.
 

@@ -5,15 +5,15 @@ is slow.
 """
 
 import re
-from dataclasses import dataclass
 from posixpath import basename
 
+from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import starts_another
 from crabhook.policy.shell.script import Command
 from crabhook.policy.shell.unfold import BLANK, Reading, lines
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wildcard:
     """The fixed parts between the stars; one part means no star at all."""
 
@@ -49,7 +49,7 @@ def parse(text: str) -> Wildcard:
 _ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandPattern:
     """A rule's pattern of commands: as written, and as a shell would unquote it.
 

@@ -7,11 +7,12 @@ search tool: a file outside that reading is safe.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import dropwhile
 from typing import TypeAlias
+
+from crabhook.datatypes import frozen
 
 _WILD = re.compile(r"[*?\[\\]")
 _WILDCARDS = frozenset("*?[")
@@ -19,7 +20,7 @@ _Tail: TypeAlias = tuple[str, ...]
 """Some last parts of a path, in small letters; an empty first one is the root."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Wanted:
     """What a look at a folder searches for: files, or folders with all below, by their paths' ends.
 
@@ -84,7 +85,7 @@ def _ends(path: str, before: _Tail) -> bool:
     return tuple(parts[-len(before) :]) == before and (before[0] != "" or parts[0] == "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Below:
     """What a look below a folder found.
 
@@ -282,7 +283,7 @@ def may_share(glob: str, name: str) -> bool:
     return first and (ends.endswith(meant_end) or meant_end.endswith(ends))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """Where and when a call is judged.
 

@@ -6,11 +6,11 @@ hook protocol's section 10).
 """
 
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.policy.calls.parts import (
     PRIMARY_KEYS,
     CommandPart,
@@ -27,7 +27,7 @@ from crabhook.policy.paths import Bases, PathPattern, PathSet, path_pattern
 from crabhook.policy.shell.programs import PRINTERS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolMatcher:
     """A tool as a whole, `Bash` or `mcp__server__*`."""
 
@@ -55,7 +55,7 @@ class ToolMatcher:
 _READ = frozenset({"Read"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandMatcher:
     """Shell commands, `Bash(npm run *)`."""
 
@@ -72,7 +72,7 @@ class CommandMatcher:
         return isinstance(part, CommandPart) and any(map(self.pattern.hits_text, part.lines))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathMatcher:
     """Files read, `Read(~/secrets/**)`, or written, `Edit(/src/**)`."""
 
@@ -149,7 +149,7 @@ def _fits(globs: list[str], names: list[str]) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DomainMatcher:
     """Hosts, `WebFetch(domain:*.example.com)`; a star stays between dots."""
 
@@ -170,7 +170,7 @@ class DomainMatcher:
     hits = covers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NameMatcher:
     """Agents and skills by name, `Agent(Explore)`, `Skill(review *)`."""
 
@@ -190,7 +190,7 @@ class NameMatcher:
         return self.covers(part, bases) or self.covers(alone, bases)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputMatcher:
     """One scalar input of a tool, `Agent(model:opus)`; it never covers anything."""
 

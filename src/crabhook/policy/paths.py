@@ -5,12 +5,13 @@ A path has two names: as written, and where its links lead. An allow must match 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from posixpath import normpath
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.policy.context import Context
 
 LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
@@ -27,7 +28,7 @@ class Anchor(StrEnum):
     CWD = "./"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A file that a call names: `named` and normalised, and `real`, links followed."""
 
@@ -56,7 +57,7 @@ def expand_home(path: str, home: str) -> str:
     return home + path[1:] if path == "~" or path.startswith("~/") else path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bases:
     """The folders that patterns are relative to; `source` is the rule file's.
 
@@ -81,7 +82,7 @@ class Bases:
         return self._found[key]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathPattern:
     """A gitignore pattern and its base; `up`: how many folders above the base (`../x`)."""
 
@@ -106,7 +107,7 @@ class PathPattern:
 _Compiled: TypeAlias = tuple[Anchor | None, int, re.Pattern[str]]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class PathSet:
     """Patterns that deny, asked together."""
 

@@ -5,10 +5,10 @@ Each proposal is tried first: it must allow the very call that it was made from.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from posixpath import dirname
 
+from crabhook.datatypes import frozen
 from crabhook.model.event import Event
 from crabhook.policy.calls import parts
 from crabhook.policy.calls.read import ANYTHING, read_call
@@ -35,7 +35,7 @@ _PLAIN = re.compile(r"[\w./:@+][\w./:@+-]*")
 _RUNS_SCRIPTS = frozenset({("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run")})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal:
     """A rule to offer, in words; `gives_away`: warnings about what else it allows."""
 
@@ -44,7 +44,7 @@ class Proposal:
     gives_away: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trial:
     """What a proposal would have done: how many calls allowed, which denials undone."""
 

@@ -10,11 +10,12 @@ rule gives away besides its words.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from posixpath import basename, dirname
 from typing import Any
 
+from crabhook.datatypes import frozen
 from crabhook.policy.calls.parts import CommandPart, FilePart, Part, Use, command_tools
 from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
@@ -32,7 +33,7 @@ NOTHING = PathSet(())
 _SHOWN = PathSet((own_pattern(".crabhook"),))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Entry:
     """One entry of `protected.toml`."""
 
@@ -100,7 +101,7 @@ ENTRIES = tuple(map(_entry, tables(__file__, "protected")["entry"]))
 ENTRY_NAMES = tuple(entry.name for entry in ENTRIES)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Protected:
     """The list in force.
 

@@ -4,11 +4,11 @@ These values import no readers of shell lines and paths, so that a server can ho
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Because, Level
 from crabhook.model.errors import CrabhookError
 
@@ -31,7 +31,7 @@ class RuleVerdict(StrEnum):
         return self not in (RuleVerdict.ALLOW, RuleVerdict.PASS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleScope:
     """Where a rule applies; an empty field applies everywhere.
 
@@ -46,7 +46,7 @@ class RuleScope:
     platform: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One rule.
 
@@ -77,7 +77,7 @@ class Rule:
         return f"{self.verdict} {' | '.join(self.texts)}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RiskRule:
     """The owner's own `level` and `words` of risk for some calls.
 
@@ -103,7 +103,7 @@ class Trust(StrEnum):
     FULL = "full"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleSet:
     """The rules of one file.
 
@@ -146,7 +146,7 @@ class RuleFileError(CrabhookError):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartRuling:
     """The ruling on one part of a call.
 
@@ -164,7 +164,7 @@ class PartRuling:
     because: Because | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ruling:
     """The ruling on the whole call.
 

@@ -6,10 +6,11 @@ host's end. Rules that fix nothing are always tried. The rules keep their order.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from functools import cached_property
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Because, Brought
 from crabhook.policy import matcher
 from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part, ToolPart
@@ -20,7 +21,7 @@ _ANY = "*"
 _Key = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placed:
     """A rule in its place: `order` among all rules, `folder` of its file."""
 
@@ -138,7 +139,7 @@ class Rank(IntEnum):
     NOTHING = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankedRuling:
     """The ruling on one part, and which place in the order it has."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 from google.protobuf.message import DecodeError
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, Done, NotAllowed, Refused
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged, News, Settled, Update

@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.desk import commands, updates
 from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.card import State as Waits
@@ -131,7 +131,7 @@ def outcome_unknown(command: commands.Command) -> commands.Outcome:
 # News.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """What a snapshot has beside cards, lines and sessions."""
 

@@ -4,8 +4,8 @@ import json
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from crabhook.datatypes import frozen
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Part
 from crabhook.policy.calls.read import read_call
@@ -23,7 +23,7 @@ from crabhook.rulebook.history import PastCall, holds_a_stand_in, recalled
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Distinct:
     """A call that was made once or more: the same input to the same tool in the same folder."""
 
@@ -31,7 +31,7 @@ class Distinct:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """A call with its parts, and the ruling by today's rules; None where they leave it open."""
 
@@ -97,7 +97,7 @@ def seen(one: Distinct, law: LawOf, protected: Protected) -> Seen | None:
 _IN_PROJECT = ", in this project"  # as `propose` words it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A rule to suggest; `covers` tells a person what; `width` 0 is the narrowest of its call."""
 

@@ -20,7 +20,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import compact
 from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Look, Wanted, not_looked
@@ -239,7 +239,7 @@ class Projects:
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InForce:
     """The rules of a project, and what a ruling about calls there needs to know."""
 
@@ -258,7 +258,7 @@ class InForce:
 RULINGS_KEPT = 64  # some 60 objects and 18 kB each: what comes again soon is enough
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Known:
     """A ruling, and what it saw: where paths lead, and what folders hold."""
 

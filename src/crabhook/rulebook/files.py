@@ -6,11 +6,11 @@ A project's file has no effect until the user has trusted its exact bytes.
 import hashlib
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from crabhook.datatypes import frozen
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
@@ -25,7 +25,7 @@ PROJECT_FILE = ".crabhook/rules.toml"
 LARGEST = 1 << 20  # bytes of a rule file: ten thousand rules
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trusted:
     """A user's word on one project's file: these bytes, in this folder, this far."""
 
@@ -119,7 +119,7 @@ class RulesError(CrabhookError):
     """A rule file that cannot be read or written; nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleFiles:
     """Where the files are; `folder` is the user's settings folder.
 

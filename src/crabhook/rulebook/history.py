@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from crabhook.datatypes import frozen
 from crabhook.model import actor
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.decision import Verdict
@@ -25,7 +26,7 @@ _VERDICTS: Mapping[str, RuleVerdict] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastCall:
     """A past call of a tool and its outcome.
 
@@ -122,7 +123,7 @@ _NOW: Mapping[RuleVerdict, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """A call that would end differently today.
 

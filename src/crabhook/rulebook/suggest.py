@@ -5,8 +5,8 @@ none covers enough.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from crabhook.datatypes import frozen
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
@@ -19,7 +19,7 @@ DISTINCT = 2000  # different calls that rules are made of: what keeps it within 
 _EXAMPLES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wish:
     """The limits of suggestions.
 
@@ -33,7 +33,7 @@ class Wish:
     distinct: int = DISTINCT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suggestion:
     """A rule with its effect on past calls.
 
@@ -52,7 +52,7 @@ class Suggestion:
     denials: tuple[PastCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suggested:
     """Suggestions, most useful first, and their source.
 

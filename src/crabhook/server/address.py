@@ -10,11 +10,12 @@ import re
 import secrets
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hmac import compare_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import open_own, write_own
@@ -37,7 +38,7 @@ class PortError(CrabhookError):
     """A port that cannot be opened as the owner asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tls:
     """The server's certificate chain and key, as PEM files."""
 
@@ -45,7 +46,7 @@ class Tls:
     key: Path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnixAddress:
     """A socket file."""
 
@@ -55,7 +56,7 @@ class UnixAddress:
         return f"unix:{self.path}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TcpAddress:
     """A host, by name or number, and a port; port 0 lets the system choose one."""
 
@@ -84,7 +85,7 @@ def require_tls(address: Address, tls: object, advice: str = f": {OWN_PAIR}") ->
         raise PortError(f"{address} can be reached from other machines, so it needs TLS{advice}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HttpAddress:
     """An address for HTTP."""
 
@@ -187,7 +188,7 @@ def _no_machine(_: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tokens:
     """The tokens for clients beyond the Unix socket: the server's own, or a machine's own.
 

@@ -18,10 +18,11 @@ import stat
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Origin
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
@@ -30,7 +31,7 @@ _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: SO_PEERCRED of unix(7)
 _ROOT = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Peer:
     """The process that connected, and its user."""
 
@@ -215,7 +216,7 @@ def identity(path: Path) -> tuple[int, ...] | None:
 _LARGEST = 1 << 16  # bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """A server's state: its addresses, its waiting cards, its attached desks.
 

@@ -6,13 +6,14 @@ could not be written.
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
+from crabhook.datatypes import frozen
 from crabhook.store.record import Document, Entry, Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Waiting:
     """A whole waiting request, to be put back on its card.
 
@@ -45,7 +46,7 @@ class Waiting:
         return min(max(0.0, now - self.asked), max(0.0, self.wait_until - self.asked))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecidedCall:
     """An operator's whole decision about a call, until the client surely has it.
 
@@ -58,7 +59,7 @@ class DecidedCall:
     decision: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """A reply for a client that may not have got it.  `decided`: wall seconds.
 
@@ -80,7 +81,7 @@ class Answer:
         return self.call is not None and self.delivered is None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Halt:
     """A session that the operator halted, and the reason."""
 
@@ -88,7 +89,7 @@ class Halt:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recovered:
     """What a starting server finds: requests by card and age, answers by age, and the last card."""
 
@@ -99,7 +100,7 @@ class Recovered:
     documents: tuple[Document, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One indivisible step.
 
@@ -165,7 +166,7 @@ def carried(recovered: Recovered) -> Change:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """How many entries, and how many bytes of entries and answers, stay in memory."""
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Protocol
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.store.change import Change, Recovered
 from crabhook.store.record import Cut, Document, Head, Record, Retention
@@ -48,7 +49,7 @@ class Role(StrEnum):
     STANDBY = "standby"  # another server leads; this server takes over when that one ends
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leader:
     """The writer of a shared record: its name in words, and its `epoch`.
 
@@ -123,7 +124,7 @@ class TicketError(StoreError):
     """A request id came with another secret than the first time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batch:
     """A commit of all or nothing.
 
@@ -138,7 +139,7 @@ class Batch:
     cut: Cut | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal:
     """A document proposed by a client of the database that does not write the record.
 
@@ -245,7 +246,7 @@ class Journal(Protocol):
         """Release the storage; a second call does nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Query:
     """A reader's filter; empty fields match all.
 
@@ -270,7 +271,7 @@ class Query:
 ALL = Query()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agent:
     """One agent of one session in the record; the main one has no id."""
 

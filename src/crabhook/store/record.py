@@ -7,13 +7,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
+from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value, writer_of
 
 
@@ -39,7 +40,7 @@ class Kind(StrEnum):
     DOCUMENT = "document"  # a new version of a document: the rules, the team
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """What to record, with secrets: the store removes them.
 
@@ -62,7 +63,7 @@ class Entry:
     body: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One record: the database's fields, in the order of its columns.
 
@@ -106,7 +107,7 @@ COLUMNS = tuple(Record.__dataclass_fields__)
 _content = attrgetter(*COLUMNS[:-1])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """The chain's end: the last record's number and hash; seq 0 means an empty record.
 
@@ -144,7 +145,7 @@ def link(before: bytes, content: Sequence[object]) -> bytes:
 DAY = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retention:
     """How long records are kept, in days, and how many bytes of them; the stricter limit counts."""
 
@@ -152,7 +153,7 @@ class Retention:
     size: int = 2_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """Where the kept part begins: `hash` is the last removed record's.
 
@@ -192,7 +193,7 @@ ORDERS = "orders"
 """The document with the standing orders of a shared record; each order also has its own record."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """One version, from 1, of a shared record's text, such as the rules.
 

@@ -12,6 +12,7 @@ from itertools import chain
 from math import ceil
 from typing import Any
 
+from crabhook.datatypes import frozen
 from crabhook.model.actor import Nobody, Operator
 from crabhook.store.actors import actor_in
 from crabhook.store.interface import ALL, History, Query, StoreError
@@ -21,7 +22,7 @@ _OF_DOCUMENTS = Query(kinds=(Kind.DOCUMENT.value,))
 MOST = 100  # findings of each sort that are listed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """A finding about a record, or about its place."""
 

@@ -5,11 +5,12 @@ line for the agent's process and an exit code.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from time import monotonic
 from typing import ClassVar
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.jsontext import Value, compact, object_at, parse_object, text_at
 from crabhook.sdk.event import Event, Platform
@@ -114,7 +115,7 @@ def occasion_of(event: Event) -> Occasion | None:
     return Occasion.QUESTION if asks else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Review:
     """An agent that wants to stop, or to ask its user.
 
@@ -148,7 +149,7 @@ class Review:
         return f"{compact(told)}\n".encode()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """A reviewer's opinion.
 

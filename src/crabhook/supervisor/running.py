@@ -10,12 +10,13 @@ import os
 import select
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from time import sleep
 
 from crabhook.config import Settings, load, state_folder
+from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact
 from crabhook.sdk.event import Event
@@ -111,7 +112,7 @@ class Iterations:
             os.close(lock)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arguments:
     """The supervisor's arguments.
 

@@ -9,7 +9,6 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -26,6 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 
@@ -127,7 +127,7 @@ def request_of(key: Key) -> bytes:
     return builder.sign(key, SHA256()).public_bytes(Encoding.DER)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Authority:
     """The team's certificate authority with its key; `certificate` is PEM, `name` the team's."""
 

@@ -6,10 +6,11 @@ certificate says so: with it the server allows looking, denying, holding and sto
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+from crabhook.datatypes import frozen
 from crabhook.ownfile import write_own
 from crabhook.team.certificates import Key, new_key, plain, request_of, unsealed
 from crabhook.team.folder import TeamError, private, told
@@ -19,7 +20,7 @@ from crabhook.team.presence import Sign
 from crabhook.team.team_file import Seal
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeskFacts:
     """A device's place in a team, as told when it joined."""
 

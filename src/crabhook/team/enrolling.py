@@ -8,12 +8,12 @@ import secrets
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from hmac import compare_digest
 from typing import Any, TypeAlias
 
 import grpc
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.team.certificates import new_key, passing, plain
 from crabhook.team.invitation import (
@@ -46,7 +46,7 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _Code = grpc.StatusCode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inviting:
     """The purpose of an invitation, and its callbacks.
 
@@ -62,7 +62,7 @@ class Inviting:
     tell: Callable[[str], object]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where an invitation leads to, and where to listen for it: the same port, 0 for any."""
 

@@ -14,11 +14,12 @@ import socket
 import ssl
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from time import monotonic
 from typing import Final
 
+from crabhook.datatypes import frozen
 from crabhook.hook.call import OK, UNAVAILABLE, Call
 from crabhook.hook.wire import Malformed, bytes_field, fields_of, number_field, request_headers
 from crabhook.model.errors import CrabhookError
@@ -57,7 +58,7 @@ def team_of(authority: bytes) -> bytes:
     return hashlib.sha256(authority).digest()[:_TEAM]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invitation:
     """Where to join, whom to expect there, and the secret that may be shown there once."""
 
@@ -134,7 +135,7 @@ class JoinError(CrabhookError):
     """Nobody was let in; says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Joining:
     """Who would join: what, its key and its closing key as the wire has them, and its name."""
 
@@ -149,7 +150,7 @@ class Joining:
         return (bytes((self.joins,)), self.key, self.closing_key, self.name.encode())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Joined:
     """What somebody in the team has; certificates are PEM, and empty for a machine."""
 

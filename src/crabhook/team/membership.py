@@ -8,13 +8,15 @@ import binascii
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from hmac import compare_digest
 from posixpath import normpath
 from typing import TypeAlias
+
+from crabhook.datatypes import frozen
 
 
 class Role(StrEnum):
@@ -66,7 +68,7 @@ KINDS = ("call", "question", "plan", "form", "stop")
 """The kinds of card, as the settings name them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """What a scope needs to know of a card; empty if unknown.
 
@@ -78,7 +80,7 @@ class Facts:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """A person's limits; an empty list limits nothing.
 
@@ -114,7 +116,7 @@ def _is_in(project: str, folder: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Device:
     """A person's device, known by its certificates' SHA-256 in hexadecimal.
 
@@ -131,7 +133,7 @@ class Device:
     revoked: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SshKey:
     """A person's SSH key to show presence: `key` as in a .pub file, without comment.
 
@@ -145,7 +147,7 @@ class SshKey:
     confirmed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """A person in the team."""
 
@@ -157,7 +159,7 @@ class Member:
     keys: tuple[SshKey, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """A machine where agents run, known by the SHA-256 of the token that its hooks show."""
 
@@ -167,7 +169,7 @@ class Machine:
     revoked: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attempt:
     """A failed invitation, or a refused attempt, in words; and when."""
 
@@ -175,7 +177,7 @@ class Attempt:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seat:
     """Who sits at a desk: a person, by which device, and whether by its closing key.
 
@@ -192,7 +194,7 @@ class Seat:
     signed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """Why something may not be done, in words for the person who asked."""
 
@@ -204,7 +206,7 @@ Identified: TypeAlias = Seat | Refused
 NOT_IN_TEAM = Refused("this certificate is of no device in the team: ask for an invitation")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Team:
     """The whole team at one version of its file.
 

@@ -11,7 +11,7 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.team.invitation import framed
 from crabhook.team.membership import Identified, Refused, Seat, SshKey, Team
@@ -42,7 +43,7 @@ class SshError(CrabhookError):
     """A public key or a signature that cannot be used; says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PublicKey:
     """A public key: its kind, as `ssh-ed25519`, and its bytes as SSH has them."""
 
@@ -94,7 +95,7 @@ def bare(armoured: str) -> bytes:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """A signature that is true: whose key made it, and whether the key says it was touched."""
 

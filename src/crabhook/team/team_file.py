@@ -14,10 +14,11 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.ownfile import read_own, write_own
 from crabhook.team import certificates, membership
 from crabhook.team.changes import news, refusals
@@ -182,7 +183,7 @@ def _member(said: Mapping[str, Any]) -> membership.Member:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Read:
     """What was read, and of which file: looked at anew when that is another."""
 

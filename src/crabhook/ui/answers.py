@@ -5,10 +5,11 @@ the operator answers the card again, and when the desk is closed.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import ceil
 
+from crabhook.datatypes import frozen
 from crabhook.desk.commands import AllowWithRule, Decide, Outcome, TakenOffer
 from crabhook.desk.replica import Replica, Then
 from crabhook.model.card import Card, Level, State
@@ -22,7 +23,7 @@ SPARE = 1.0  # seconds that a card has left at least when its answer is sent
 UNCONFIRMED = 0.5  # seconds without an outcome from which the operator sees that it is awaited
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """A card in the revision that the operator saw."""
 
@@ -30,7 +31,7 @@ class Seen:
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldAnswer:
     """An answer that is not sent yet.  `since` and `due` are on the desk's clock.
 

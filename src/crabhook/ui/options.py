@@ -5,9 +5,10 @@ after the typing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.ui.cards.summary import is_plan, is_question
@@ -35,7 +36,7 @@ def kind_of(card: Card) -> CardKind:
     return next((kinds[each] for each in kinds if each in card.choices.verdicts), CardKind.CALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attention:
     """The ways to call the operator, each for some kinds of card.
 
@@ -101,7 +102,7 @@ class Watch:
         return sum(waiting.get(kind, 0) for kind in self.attention.title)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeskOptions:
     """The operator's choices.
 

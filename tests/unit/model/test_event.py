@@ -1,9 +1,5 @@
 """What an agent says is happening."""
 
-from dataclasses import FrozenInstanceError
-
-import pytest
-
 from crabhook.model.event import Event, ToolCall
 
 EVENT = Event(
@@ -28,9 +24,7 @@ def test_a_slim_event_has_everything_but_the_payload() -> None:
     assert EVENT.fields
 
 
-def test_an_event_cannot_be_changed_nor_shows_its_payload_in_passing() -> None:
-    with pytest.raises(FrozenInstanceError):
-        EVENT.name = "x"  # type: ignore[misc]
+def test_an_event_does_not_show_its_payload_in_passing() -> None:
     assert "words" not in repr(EVENT)
 
 

@@ -7,7 +7,7 @@ memory here is bounded.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.model.event import Event
 from crabhook.model.session import (
     Activity,

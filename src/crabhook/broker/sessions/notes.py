@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.model.actor import Actor
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event

@@ -8,11 +8,10 @@ first.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.platforms import PLATFORMS
@@ -31,7 +30,7 @@ NAMED = 80  # characters of a command on a card
 LONGEST_NAME = 200  # characters of a tool's name that a matcher sees
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OtherHook:
     """Another program's hook: its agent, command, settings file and tools.
 

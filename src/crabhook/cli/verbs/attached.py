@@ -7,11 +7,11 @@ in UTC, from the server's clock and this machine's date.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from time import monotonic, time
 
 from crabhook import config
 from crabhook.cli.team.attaching import connected, place_of
+from crabhook.datatypes import frozen
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import AttachedDesk, Desk, News, Past, Snapshot
@@ -142,7 +142,7 @@ def seen(card: Card) -> str:
     return Inputs().seen(card).hex()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Teller:
     """Tells values of a desk: `now` is the time on its clock, `looking` who looks at a card."""
 

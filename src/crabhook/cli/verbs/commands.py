@@ -9,13 +9,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook import config
-from crabhook.bounded import Bounded
 from crabhook.cli.commands import DONE, Command, declare, options_of, reporting
 from crabhook.cli.team.asking import opening_keys
 from crabhook.cli.team.attaching import chosen_team, connected, place_of
 from crabhook.cli.terminal import ask, say, say_json
 from crabhook.cli.verbs import deciding
 from crabhook.cli.verbs.attached import Attached, Teller, attached, seen
+from crabhook.datatypes import Bounded
 from crabhook.desk.commands import BARE_DENIAL, AskHistory, Done, Outcome, Steer, StopSession
 from crabhook.desk.updates import Claimed, HistoryRead, LinkChanged, Past, Snapshot, Update
 from crabhook.model.card import Card, FeedEntry

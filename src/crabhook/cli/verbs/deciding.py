@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached, Teller, name_of, seen
+from crabhook.datatypes import frozen
 from crabhook.desk import commands
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision
@@ -34,7 +35,7 @@ RESULTS = {DONE: "done", TOO_LATE: "too-late", CHANGED: "changed", NOT_ALLOWED: 
 """The codes as `--json` names them; any other is "refused"."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wish:
     """A verb's decision for some cards.
 
@@ -47,7 +48,7 @@ class Wish:
     seen: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CardResult:
     """The result of a card, in words for a person, with its exit code.
 

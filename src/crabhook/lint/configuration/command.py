@@ -4,10 +4,10 @@ import re
 import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from crabhook.datatypes import frozen
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.read import Configuration, Handler
 from crabhook.lint.script import WAITING, waited
@@ -23,7 +23,7 @@ _SCRIPT = re.compile(r".*\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl)")
 _STUB = re.compile(r"(?:^|/)crabhook/hook/run\.py$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """The script that a command runs.
 
@@ -173,7 +173,7 @@ MAX_REPEATS = 4  # more, or a group that is repeated, may take for ever to try
 _JS_GROUP = re.compile(r"\(\?<(?![=!])")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matcher:
     """One matcher of tools' names; without `names` and `pattern` it matches all.
 

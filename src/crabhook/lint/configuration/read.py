@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.install.program import Move, moves
 from crabhook.lint.configuration import protocols
 from crabhook.lint.script import START, CannotParseError, Named, Place, Remark
@@ -31,7 +32,7 @@ _TOML_ERROR = re.compile(r"(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 MAX_DEPTH = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """One value: as plain Python, and with its members or its items."""
 
@@ -152,7 +153,7 @@ _NEEDED = {
 _NOTHING = Item(START, None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Handler:
     """One registered hook; `matcher` is None without one."""
 
@@ -197,7 +198,7 @@ class Handler:
         return event.timeout if event is not None and event.timeout else protocol.timeout
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matched:
     """One matcher as written, and its event."""
 

@@ -5,9 +5,9 @@ configurations and their programs; `standard` is the hook standard's own profile
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import ModuleType
 
+from crabhook.datatypes import frozen
 from crabhook.lint.rules import answers, entries, standard
 from crabhook.lint.rules.subjects import RULES, ScriptRule, SetupRule
 from crabhook.lint.script import Rule
@@ -18,7 +18,7 @@ ALWAYS = tuple(RULES[name] for name in ("CH020", "CH021", "CH022", "CH101"))
 UNREADABLE_SCRIPT, UNREASONED, UNREAD_SHELL, UNREADABLE_SETUP = ALWAYS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Profile:
     """A set of rules under a name."""
 

@@ -1,10 +1,10 @@
 """What rules are given, their words, and how a function becomes one."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from crabhook.datatypes import frozen
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
 from crabhook.lint.script import Place, Remark, Rule, Script, Severity, Shape
@@ -12,7 +12,7 @@ from crabhook.platforms.rows import Protocol
 from crabhook.tables import tables
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hook:
     """A script with its surroundings; `protocol`: its agent, if known.
 
@@ -40,7 +40,7 @@ class Hook:
             yield from shape.texts(*path)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """A handler and, if known, its script.
 
@@ -54,7 +54,7 @@ class Run:
     executable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setup:
     """A configuration and the scripts that it registers."""
 

@@ -7,10 +7,11 @@ outside the project needs a rule on that file too, or a rule with the whole comm
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise
 from posixpath import basename
 
+from crabhook.datatypes import frozen
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, normal, place
@@ -140,7 +141,7 @@ STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/
 _HOME = Word("~", ("~",), tilde=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folders:
     """The possible folders of a line when it names a file; `sure`: there are no others."""
 

@@ -4,10 +4,11 @@ Names are Claude Code's; other agents' tools are mapped to them, so that one rul
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value
 from crabhook.policy.paths import Place
 from crabhook.tables import names, tables
@@ -77,7 +78,7 @@ class Use(StrEnum):
     NAMED = "name"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandPart:
     """One simple command.
 
@@ -92,7 +93,7 @@ class CommandPart:
     tools: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deep:
     """A folder is read with all its content.
 
@@ -105,7 +106,7 @@ class Deep:
     split: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilePart:
     """One file.
 
@@ -128,7 +129,7 @@ class FilePart:
     writes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchPart:
     """One address on the net, by its host in small letters."""
 
@@ -137,7 +138,7 @@ class FetchPart:
     tools: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamePart:
     """An agent or a skill, called by name; `text` has a skill's arguments too."""
 
@@ -146,7 +147,7 @@ class NamePart:
     tools: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolPart:
     """The tool itself, with its scalar inputs."""
 

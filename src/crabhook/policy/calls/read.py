@@ -3,10 +3,11 @@
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from urllib.parse import urlsplit
 
+from crabhook.datatypes import frozen
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.policy.calls.parts import (
@@ -136,7 +137,7 @@ class _Reading:
         return FilePart(path, use, places, against, own=own)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandLine:
     """The input of a tool that runs commands: the line and its folder.
 

@@ -6,9 +6,9 @@ many only costs a question.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from posixpath import basename, dirname
 
+from crabhook.datatypes import frozen
 from crabhook.policy.calls.mentioned_files import (
     STREAMS,
     Folders,
@@ -34,7 +34,7 @@ _APPLY_PATCH = frozenset({"apply_patch", "applypatch"})
 NO_MENTIONS = Mentions()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A tool call as rules see it.
 
@@ -281,7 +281,7 @@ _SIGNS = ("+", "-")
 _PARTS = (" ", "@@")  # other first letters of a hunk's line: kept, or a place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patch:
     """The files a patch names, in their order, and why it may not be all of them."""
 

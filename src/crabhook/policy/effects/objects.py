@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from posixpath import relpath
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders
 from crabhook.policy.context import Context
@@ -25,7 +25,7 @@ _BARE = re.compile(r"(?P<host>localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:[/?].*)?
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subject:
     """The object of an effect.  `where`: a file's place; for a host, whether it is this machine.
 
@@ -38,7 +38,7 @@ class Subject:
     at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Search:
     """A folder read with all its content.
 

@@ -5,11 +5,12 @@ Bad data raises TableError; a test reads the shipped files.
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Any
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Level, Where
 from crabhook.tables import names, tables
 
@@ -24,7 +25,7 @@ class TableError(ValueError):
     """The data is wrong; the text says where."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     """An effect: its words, and its level for a file in each place.
 
@@ -45,7 +46,7 @@ class Kind:
         return self.words.replace("{}", subject) if subject else self.bare
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """One way to call a program, and its effects: pairs of an effect's name and object.
 
@@ -80,7 +81,7 @@ class Form:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interpreter:
     """A program that runs other programs' texts; `verbs`: words before the name of the file."""
 
@@ -92,7 +93,7 @@ class Interpreter:
     shell: bool = False
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Table:
     """All programs by name.  `protected`: the effect of changing a protected file.
 
@@ -131,7 +132,7 @@ class Table:
         return plain in self.common and not any(map(call.has, _FROM_ELSEWHERE))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class CallWords:
     """A command's words after the program; `valued`: options that take the next word.
 

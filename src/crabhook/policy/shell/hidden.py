@@ -6,10 +6,10 @@ both with a value and without. Nothing here helps an allow.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from posixpath import basename
 
+from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import listed
 from crabhook.tables import names, tables
 
@@ -18,7 +18,7 @@ Argv = Sequence[str]
 SHELLS = listed("running", "shells")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inner:
     """What one command runs: other commands, and texts that a shell will read."""
 
@@ -26,7 +26,7 @@ class Inner:
     scripts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Wrapper:
     """How a program that runs the rest of its words is called, as `programs.toml` writes it."""
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import Atom, Command, Kind, Piece, Redirect, Shape, Word
 from crabhook.policy.shell.wrappers import is_plain
@@ -230,7 +231,7 @@ class PieceReader(Protocol):
         """Take it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Readers:
     """The readers of nested constructs.
 

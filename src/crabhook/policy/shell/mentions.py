@@ -7,10 +7,10 @@ the line writes, can build names: where rules deny programs, such a line cannot 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, takewhile
 from posixpath import basename
 
+from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import RUNNERS, SHELLS
 from crabhook.policy.shell.programs import listed, patterns
 from crabhook.policy.shell.script import Command, Redirect, Script, Word
@@ -149,7 +149,7 @@ _RUN_BY_SED = re.compile(r"^[0-9+]*e")
 _MOST = 8000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mentions:
     """The names in a line that may be programs', and whether the line can build others.
 

@@ -8,6 +8,8 @@ from itertools import islice, product, takewhile
 from posixpath import basename
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
+
 
 class Kind(Enum):
     """What is known of a piece of a word before the line runs."""
@@ -18,7 +20,7 @@ class Kind(Enum):
     ANY = "any"  # nothing
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Atom:
     """A piece of a word: `text` is its text, or the name of its variable.
 
@@ -49,7 +51,7 @@ NUMBER = Atom(Kind.NUMBER)
 _OPEN = re.compile("-?|--[^=]*")  # the beginning of an unknown word that may be any option
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """One word of a command.
 
@@ -92,7 +94,7 @@ class Word:
         return _OPEN.fullmatch(known) is not None and self.atoms[:1] != (NUMBER,)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assignment:
     """`name=value`, before a command or alone; `array`: `name=(…)` or an element of one."""
 
@@ -101,7 +103,7 @@ class Assignment:
     array: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """One simple command, without its redirects.
 
@@ -124,7 +126,7 @@ class Flow(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Redirect:
     """A redirect from or to a file; duplicated descriptors are not kept.
 
@@ -146,7 +148,7 @@ class Redirect:
         return tuple(map(basename, (*self.target.values, *self.settled)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Script:
     """A whole shell line.
 

@@ -8,10 +8,11 @@ are bounded: the line is hostile until shown safe.
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import dropwhile
 from posixpath import basename
 
+from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import Argv, assigned, inner, reads_script
 from crabhook.policy.shell.mentions import sed_is_harmless
 from crabhook.policy.shell.programs import listed, may_start_another
@@ -229,7 +230,7 @@ _UNBOUNDED, _FIND_ACTS = listed("running", "unbounded"), listed("running", "find
 _EVALUATORS = listed("running", "evaluators")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """One text for a command; `exact`: only a rule without wildcards may allow it.
 

@@ -7,7 +7,7 @@ from itertools import count
 from time import monotonic
 from typing import TypeAlias
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.desk.commands import Outcome
 from crabhook.desk.updates import AttachedDesk, Claimed
 from crabhook.model.actor import Actor

@@ -15,7 +15,6 @@ from itertools import product
 from secrets import token_bytes
 from typing import TypeAlias
 
-from crabhook.bounded import Bounded
 from crabhook.broker.broker import Broker
 from crabhook.broker.messages import (
     Effect,
@@ -28,6 +27,7 @@ from crabhook.broker.messages import (
     decisions_in,
 )
 from crabhook.broker.pending import LIMITS, Limits
+from crabhook.datatypes import Bounded
 from crabhook.desk.updates import (
     DesksChanged,
     HouseChanged,

@@ -13,8 +13,8 @@ from datetime import datetime
 from time import time as wall
 from typing import Any
 
-from crabhook.bounded import Bounded
 from crabhook.broker.messages import Arrived, Effect, Fact, Resolve, RestoredRequest, Show
+from crabhook.datatypes import Bounded
 from crabhook.desk.updates import HistoryRead, Past
 from crabhook.model.card import NO_RISK, UNTOLD, Card, Leg, Origin, Request, Risk, Stance, State
 from crabhook.model.decision import Decided, Decision, Verdict

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from crabhook.bounded import Bounded
 from crabhook.broker import messages
 from crabhook.broker.cards import named
 from crabhook.broker.followed import Fate
@@ -31,6 +30,7 @@ from crabhook.broker.messages import (
     Show,
 )
 from crabhook.broker.pending import NO_CONNECTION
+from crabhook.datatypes import Bounded
 from crabhook.desk.commands import EndOrders, Extend, GiveOrder, StopSession
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, Leg, Origin, Request, Stance, State

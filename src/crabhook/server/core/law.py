@@ -13,14 +13,14 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.model.card import NO_RISK, UNTOLD, Risk
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
@@ -93,7 +93,7 @@ async def no_rules(_event: Event, *, long: bool) -> None:
     """Decide nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Own:
     """The owner's last good rules as of the last `read`, and the fault since then."""
 
@@ -104,7 +104,7 @@ class _Own:
     read: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _There:
     """The rules for one project, as of the last look; `trouble` is with the project's file."""
 

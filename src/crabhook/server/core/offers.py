@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TypeAlias
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offer, Offering
 from crabhook.model.actor import Actor

@@ -15,9 +15,9 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from crabhook.bounded import Bounded
 from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Rulings
+from crabhook.datatypes import Bounded
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offering
 from crabhook.model.actor import Actor

@@ -11,12 +11,12 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 from aiohttp import HttpVersion11, StreamReader, web
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Origin, Stance, number_of
 from crabhook.model.errors import PayloadError
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT, body
@@ -100,7 +100,7 @@ _OURS = "x-crabhook-"
 _STANCES: Mapping[str, Stance] = {stance.value: stance for stance in Stance}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookHeaders:
     """A hook's stance, and how many seconds it waits, 0 if unknown."""
 
@@ -206,7 +206,7 @@ def origin(request: web.BaseRequest) -> Origin:
     return Origin(name, machine=MACHINE.get())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """A page whose `content` is made anew for each request."""
 
@@ -240,7 +240,7 @@ NAMED = "HTTP door"
 _HANDSHAKE = 10.0  # seconds for TLS to begin
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opening:
     """The HTTP door's address, tokens and TLS.
 

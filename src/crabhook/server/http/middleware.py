@@ -10,7 +10,6 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from crabhook.broker.messages import Refusal
+from crabhook.datatypes import frozen
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress, Tokens
@@ -133,7 +133,7 @@ class Guard:
 Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Route:
     """The handler of a path, its method, and whether it needs the token."""
 

@@ -7,7 +7,6 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from time import perf_counter
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
@@ -29,6 +28,7 @@ from prometheus_client.registry import Collector
 
 from crabhook import __version__
 from crabhook.broker.messages import Refusal
+from crabhook.datatypes import frozen
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
 from crabhook.model.event import Event
@@ -47,7 +47,7 @@ Value: TypeAlias = tuple[Sequence[str], float]
 _Of = TypeVar("_Of")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Family(Generic[_Of]):
     """A metric: `values` returns its samples."""
 
@@ -65,7 +65,7 @@ class Timing(StrEnum):
     LOOP_LAG = "crabhook_loop_lag_seconds"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Timed:
     """A histogram; its bounds are seconds."""
 

@@ -6,10 +6,10 @@ import os
 import socket
 from collections.abc import AsyncIterator, Container
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from time import time
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Origin
 from crabhook.model.decision import Reply
 from crabhook.model.errors import CrabhookError, PayloadError
@@ -42,7 +42,7 @@ class EnvelopeError(CrabhookError):
         self.request_id = request_id
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Envelope:
     """A request: the hook's input, and the forwarder's copies of two fields, None without."""
 

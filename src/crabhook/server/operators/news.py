@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from crabhook.bounded import Bounded
 from crabhook.broker.broker import Broker
+from crabhook.datatypes import Bounded
 from crabhook.desk.updates import News, SessionsSeen, Snapshot
 from crabhook.model.card import Card
 from crabhook.model.session import SessionKey, SessionView

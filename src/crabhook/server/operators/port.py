@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import grpc
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.desk.commands import (
     AllowWithRule,
     Ask,

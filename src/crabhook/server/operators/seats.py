@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import grpc
 from google.protobuf.message import DecodeError
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.model.actor import Operator, ShownBy
 from crabhook.server.address import Context
 from crabhook.server.metrics.tally import TurnedAway, Witness

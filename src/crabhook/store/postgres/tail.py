@@ -8,12 +8,13 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from crabhook.datatypes import frozen
 from crabhook.store.change import Halt, Waiting
 from crabhook.store.interface import CorruptError, Leader, StoreError
 from crabhook.store.postgres.journal import head_path, put_back
@@ -50,7 +51,7 @@ WHERE card = ANY($1) AND kind = ANY($2) ORDER BY seq
 """  # noqa: S608 - constants
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """The changes since the last look: the leader, and the last record read.
 

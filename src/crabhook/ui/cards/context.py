@@ -1,8 +1,8 @@
 """What the desk knows around a card; how its like were decided is a help to memory, no advice."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from crabhook.datatypes import frozen
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
 from crabhook.model.card import UNTOLD, Card, Level, Risk, State
@@ -20,7 +20,7 @@ _REASON_ROWS = 2  # of why a card is here
 _MOST = 1000  # letters of somebody's words that fit in a line
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CardContext:
     """What the desk knows about a card besides the card itself; not yet safe to show.
 

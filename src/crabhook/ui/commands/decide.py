@@ -8,11 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card, State
 from crabhook.model.decision import (
@@ -48,7 +48,7 @@ _LINES, _CHARACTERS = 200, 20_000  # of a difference that is printed
 _TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineDecision:
     """The decision of a line, and remarks to print first; `repeats`: for a standing order."""
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from crabhook.datatypes import frozen
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.ui.cards.summary import brief
@@ -58,7 +58,7 @@ class Naming(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """The requests a line names: by `numbers`, or by the start of a `session`'s id."""
 
@@ -207,7 +207,7 @@ class DefaultTarget:
 _MISPLACED = re.compile(rf"({NUMBERS})(?:\s|$)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A line that can be followed; without a target it means the oldest card that waits."""
 

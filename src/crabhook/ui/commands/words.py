@@ -5,10 +5,11 @@ Also read here: lengths of time (90s, 5m, 2h, 1h30m); the life of a rule also in
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from enum import IntEnum
 
+from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.tables import tables
 from crabhook.ui.text.safe import excerpt
@@ -36,7 +37,7 @@ class Reach(IntEnum):
     ANY = 3  # all, or all of a session
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """A word of one or two parts, and what follows.
 

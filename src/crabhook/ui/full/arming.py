@@ -1,9 +1,10 @@
 """What is in view and since when, and which keys a hand presses.  All times are in seconds."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Card
 
 DEAF_AFTER_ESCAPE = 0.1  # seconds in which letters belong to the escape before them
@@ -64,7 +65,7 @@ class Rhythm:
         return self._of_texts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sight:
     """The view that keys act on (None: no card), and the `revisions` of the cards shown."""
 

@@ -6,9 +6,9 @@ it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command, Done, Outcome, TakenOffer
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
@@ -26,28 +26,28 @@ Effects: TypeAlias = Sequence[Effect]
 # On the screen.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Say(Effect):
     """Show a sentence to the operator; an empty sentence leaves the last in view."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Go(Effect):
     """Send keys elsewhere."""
 
     mode: Mode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Visit(Effect):
     """Send keys elsewhere, to come back from there to where they go now."""
 
     mode: Mode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reveal(Effect):
     """Scroll as little as needed to show an item of the view; only in `mode`, if given."""
 
@@ -55,7 +55,7 @@ class Reveal(Effect):
     mode: Mode | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scroll(Effect):
     """Scroll rows or pages down, up where they are negative."""
 
@@ -63,19 +63,19 @@ class Scroll(Effect):
     pages: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScrollFar(Effect):
     """Scroll to the start (-1) or to the end (+1)."""
 
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassOver(Effect):
     """Select the next card that is not put aside."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditOutside(Effect):
     """Let the operator's own editor edit a text; `done` gets the new text."""
 
@@ -84,26 +84,26 @@ class EditOutside(Effect):
     done: Callable[[str], object]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Copy(Effect):
     """Put a text into the terminal's clipboard, letter for letter."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quit(Effect):
     """Leave the desk, at the second time within a moment."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leave(Effect):
     """Leave the desk; unless it is `sure`, a yes is asked for while somebody waits."""
 
     sure: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunFound(Effect):
     """Press the key of the command that is marked in the palette."""
 
@@ -111,7 +111,7 @@ class RunFound(Effect):
 # At the desk.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Give(Effect):
     """Decide the selected card.
 
@@ -125,7 +125,7 @@ class Give(Effect):
     sure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GiveAll(Effect):
     """Decide several cards alike."""
 
@@ -133,14 +133,14 @@ class GiveAll(Effect):
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakeBack(Effect):
     """Take back the answer held for a card, or else the answer held last."""
 
     number: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Submit(Effect):
     """Submit a command to the desk; `then` gets the outcome and returns the effects that follow."""
 

@@ -1,9 +1,9 @@
 """What decides which keys make sense: where they go, and what can be done there now."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum, auto
 
+from crabhook.datatypes import frozen
 from crabhook.model.decision import PASS_ALONE, Beside, Choices, Verdict
 
 
@@ -34,7 +34,7 @@ VIEWS = (Mode.QUEUE, Mode.SESSIONS, Mode.HISTORY)
 """The three views; all other modes stand over one of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeyContext:
     """What the keys need to know of the selected card and of the mode.
 
@@ -69,7 +69,7 @@ class KeyContext:
     entry: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter:
     """A condition that keys depend on; `&` joins two conditions and `~` negates a condition."""
 

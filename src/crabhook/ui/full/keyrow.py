@@ -1,10 +1,10 @@
 """One row of the table of keys, and groups of rows; `_` joins the keys of a chord."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeAlias, TypeVar
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.effects import Effect, Effects, Give
@@ -43,7 +43,7 @@ _Part = TypeVar("_Part")
 Handler: TypeAlias = Callable[[Screen, str], Effects | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """One row of the table.
 
@@ -61,7 +61,7 @@ class Key:
     when: Filter
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Keys of one theme.
 

@@ -1,8 +1,9 @@
 """One picture of the screen: status, queue, card or page, and the foot."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from crabhook.datatypes import frozen
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, Level, State
 from crabhook.model.wording import plural
@@ -45,7 +46,7 @@ _PAGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rows:
     """How many rows each part of the screen has inside its panel.
 
@@ -72,7 +73,7 @@ def divide(columns: int, rows: int, needed: int) -> Rows:
     return Rows(queue, body - queue - feed - 2, feed, ruled)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """One picture of the screen.
 

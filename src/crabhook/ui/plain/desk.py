@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic
 
+from crabhook.datatypes import frozen
 from crabhook.desk import updates
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, FeedEntry
@@ -19,7 +19,7 @@ from crabhook.ui.secrets import covered
 FAREWELL = 1.0  # seconds; an operator who has not read the last lines by then has left
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlainOptions:
     """How an operator wants the plain desk.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, FeedEntry, State

@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded
 from crabhook.desk.commands import AskContext, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import Operator

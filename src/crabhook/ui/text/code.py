@@ -7,7 +7,7 @@ marks. A link's target is shown beside its words; unknown Markdown stays as it i
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from functools import cache
 from itertools import groupby
@@ -19,6 +19,7 @@ from pygments.lexers.data import JsonLexer
 from pygments.lexers.shell import BashLexer
 from pygments.token import _TokenType, is_token_subtype, string_to_tokentype
 
+from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value, literal
 from crabhook.tables import tables
 from crabhook.ui.text.layout import Line, Rows, Sheet, Span, framed, hung, rows_of_a_line
@@ -196,7 +197,7 @@ class LineKind(Enum):
     TABLE = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """One line: its kind, its text as sent, and what precedes its words."""
 

@@ -4,11 +4,11 @@ An item is laid out when it comes into view: ten thousand cost no more than ten.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, islice
 from typing import TypeAlias
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.ui.text.safe import FOLD, folded, folded_json, safe
 from crabhook.ui.text.width import Speller, cells, clip
 
@@ -23,7 +23,7 @@ Rows: TypeAlias = Iterator[tuple[bool, Line]]
 MOST_AT_ONCE = 8_000  # rows laid out by one key; a longer way down takes several
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sheet:
     """How wide the screen is, and how agents' letters are spelt; `folds`: blanks are marks."""
 
@@ -127,7 +127,7 @@ def hung(
         yield [under if place else (style, head), *row]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Panel:
     """The edges around a part of the screen; those of the part that keys go to are bright."""
 
@@ -173,7 +173,7 @@ _Place: TypeAlias = tuple[int, int]
 """An item, and a row of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """One piece of a content: how to lay it out, and a key that changes with its rows."""
 
@@ -181,7 +181,7 @@ class Item:
     rows: Layer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Content:
     """A content of `count` items; `item` returns the item at a place, from 0.
 

@@ -9,9 +9,10 @@ Times are told here in words for people.
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, zip_longest
 
+from crabhook.datatypes import frozen
 from crabhook.ui.secrets import masked
 from crabhook.ui.text.safe import TAB, safe
 
@@ -19,7 +20,7 @@ _LOOKED_THROUGH = 32_768  # characters of a text whose secrets are looked for as
 _MOST_TAKEN = 200_000  # rows; a fraction of a second
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One line before printing: our words, the agent's, and ours again.
 
@@ -113,7 +114,7 @@ def _first(rows: Iterable[Row], lines: int, characters: int, longest: int) -> li
 _FULL, _EMPTY = "▓", "░"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clock:
     """One moment on two clocks: the desk's (`now`) and the wall's (`wall`, since 1970)."""
 

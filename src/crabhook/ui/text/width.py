@@ -5,11 +5,11 @@ spells agents' text from the start; a Mask also covers secrets.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from prompt_toolkit.utils import get_cwidth
 
+from crabhook.datatypes import frozen
 from crabhook.secrets.context import names_a_secret
 from crabhook.ui.secrets import COVER, masked
 from crabhook.ui.text.safe import safe
@@ -118,7 +118,7 @@ def _row_end(text: str, start: int, columns: int) -> int:
     return len(text)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mask:
     """A speller that covers what it finds before another one spells the rest."""
 

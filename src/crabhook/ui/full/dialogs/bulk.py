@@ -5,9 +5,9 @@ mark, so no mark decides what the operator has not seen.
 """
 
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
+from crabhook.datatypes import frozen
 from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.wording import plural
@@ -132,7 +132,7 @@ def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
 _NAMED = 12  # cards or sessions whose names are listed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bundle:
     """Cards to decide alike, grouped by request, and cards that cannot be, each with the reason."""
 

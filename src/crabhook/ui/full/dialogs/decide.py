@@ -5,10 +5,10 @@ would have allowed a call denied before needs a yes on a page that says so.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping, MutableSet
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
+from crabhook.datatypes import frozen
 from crabhook.desk.commands import AskOffers, Done, Extend, KeepRule, Outcome, Snooze, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering, Past
@@ -229,7 +229,7 @@ def offer_rules_of(entry: Past, desk: Replica) -> Effects:
     return _offer(about, AskOffers(entry=entry.id), lambda: desk.offers(0, entry.id))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _About:
     """What rules are offered for: its name, its card if it has one, and what takes a rule."""
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from crabhook.datatypes import frozen
 from crabhook.model.wording import plural
 from crabhook.ui.full.effects import Effect, Effects, Leave
 from crabhook.ui.full.filters import Mode
@@ -17,7 +18,7 @@ _DIGITS = 9  # rows that a digit chooses
 _WARNED = 3  # rows of a warning beneath a row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Beneath:
     """An agent's text to read with a list, its title and its style."""
 
@@ -26,7 +27,7 @@ class Beneath:
     style: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """One row: our words, then an agent's, and its effect.
 
@@ -67,7 +68,7 @@ class Menu(Effect):
         return "menu", self.number, self.title, rows, self.beneath
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrived(Effect):
     """An awaited list has come: show it in place of the old one, or close, then perform `then`.
 
@@ -115,7 +116,7 @@ def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
             yield from quoted(one.text, sheet, style=one.style)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal(Effect):
     """A page that asks for a yes; as an effect it is shown.
 
@@ -227,7 +228,7 @@ _ENTERS: Mapping[Purpose, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskLine(Effect):
     """Ask for a line about the selected card, or about another `subject`.
 
@@ -255,7 +256,7 @@ def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> 
     return AskLine(purpose, then, text, kept=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Typing:
     """A line being typed, for the card `number` or none, whatever is selected meanwhile."""
 

@@ -1,8 +1,9 @@
 """The desk's help, from the table of keys: the keys of the card, the palette, how to begin."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from crabhook.datatypes import frozen
 from crabhook.ui.cards.summary import tool_label
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Group, Key
@@ -105,7 +106,7 @@ def _fits(key: Key, words: Sequence[str], title: str = "") -> bool:
 # The palette.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A key by its name, and whether it makes sense now."""
 

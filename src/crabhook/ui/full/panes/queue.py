@@ -11,9 +11,10 @@ moves on.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
+from crabhook.datatypes import frozen
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.ui.cards.summary import told_of, wants
@@ -28,7 +29,7 @@ class Sort(StrEnum):
     SESSION = "session"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrangement:
     """The operator's filter and order of the queue.
 
@@ -161,7 +162,7 @@ class Queue:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """The visible part of the queue, and the number of cards above and below.
 

@@ -1,10 +1,9 @@
 """The rows of the queue and of the feed, in columns that give way on a narrow screen."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from crabhook.bounded import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.ui.answers import HeldAnswer
@@ -30,7 +29,7 @@ from crabhook.ui.text.width import Speller, cells, clip, fit
 HELD_BAR = 6  # cells
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CardRow:
     """A card and its state at this desk.
 
@@ -114,7 +113,7 @@ _WIDTHS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Words:
     """The words of a card's row that never change, safe to show."""
 

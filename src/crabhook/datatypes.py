@@ -1,0 +1,47 @@
+"""Two data types that all floors use: values that never change, and a dictionary with a bound."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar, dataclass_transform, overload
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@overload
+def frozen(cls: type[T], /) -> type[T]: ...
+
+
+@overload
+def frozen(*, slots: bool) -> Callable[[type[T]], type[T]]: ...
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: type[T] | None = None, /, *, slots: bool = True) -> object:
+    """Make a class a dataclass whose instances never change.
+
+    The type checker refuses a change. At run time nothing does, since what `dataclass(frozen=True)`
+    does to refuse it makes an instance cost five times as much, and a decision makes thirty.
+    """
+    made = dataclass(slots=slots, unsafe_hash=True)
+    return made if cls is None else made(cls)
+
+
+class Bounded(OrderedDict[K, V]):
+    """A dictionary of at most `most` items; a new one replaces the one set longest ago.
+
+    Setting a key again makes it the newest. Reading changes nothing; a cache that keeps what is
+    read sets it again.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self.most:
+            self.popitem(last=False)
