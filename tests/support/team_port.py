@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from crabhook.server.operators.port import Served
+    from crabhook.server.core.runner import Runner
 
 SOON = 60.0  # seconds after which a test gives up on what should happen at once
 
@@ -77,7 +77,7 @@ class TeamPort:
 
 @asynccontextmanager
 async def team_port(
-    core: Served, folder: Path, team: Founded | None = None, **people: Role
+    core: Runner, folder: Path, team: Founded | None = None, **people: Role
 ) -> AsyncIterator[TeamPort]:
     """Open a port on a core; the people are in the team, which is new unless one is given."""
     team = team or founded(folder / "team", time.time())

@@ -8,18 +8,16 @@ import asyncio
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
 
-from crabhook.broker.broker import Broker
 from crabhook.datatypes import Bounded
 from crabhook.desk.updates import News, SessionsSeen, Snapshot
 from crabhook.model.card import Card
 from crabhook.model.session import SessionKey, SessionView
 from crabhook.remote.messages import NEWS, PAYLOAD_LIMIT, Inputs, event_of
-from crabhook.store.interface import DeposedError
+from crabhook.server.core.core import Core
 from crabhook.v1 import operator_pb2 as pb
 
 KEPT = 2048  # pieces of news
@@ -42,20 +40,6 @@ class NumberedNews:
         return sum(leg.size for leg in self.news.requests) if isinstance(self.news, Card) else 0
 
 
-class Listened(Protocol):
-    """A source of news."""
-
-    broker: Broker
-    store_id: bytes
-    deposed: DeposedError | None
-
-    def now(self) -> float:
-        """Return the time on the desks' clock, seconds."""
-
-    def listen(self, listener: Callable[[News], object]) -> Callable[[], object]:
-        """Send `listener` a snapshot, then all news; return how to stop."""
-
-
 class NewsRow:
     """The row of news of a core, from now on.
 
@@ -63,7 +47,7 @@ class NewsRow:
     earlier news is not kept.
     """
 
-    def __init__(self, core: Listened) -> None:
+    def __init__(self, core: Core) -> None:
         self._core = core
         self.store_id, self.run = core.store_id, secrets.token_bytes(8)
         self.seq, self._left = time.time_ns() // 1000, False
@@ -74,9 +58,6 @@ class NewsRow:
         self._versions: Bounded[tuple[int, int], Card] = Bounded(VERSIONS_KEPT)
         self._sessions: Bounded[SessionKey, SessionView] = Bounded(SESSIONS_KEPT)
         self._leave = core.listen(self._on_news)
-
-    def __repr__(self) -> str:
-        return f"<NewsRow at {self.seq} kept={len(self._kept)}>"
 
     def close(self) -> None:
         """Take no more news; readers of the row end."""

@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager, suppress
 from functools import partial
 from itertools import chain
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import grpc
 
@@ -25,7 +25,7 @@ from crabhook.desk.commands import (
     Stale,
 )
 from crabhook.desk.updates import AttachedDesk, News, Settled
-from crabhook.model.actor import Actor, Operator
+from crabhook.model.actor import Operator
 from crabhook.model.card import Card, State
 from crabhook.remote.codec import WireError
 from crabhook.remote.messages import (
@@ -39,11 +39,10 @@ from crabhook.remote.messages import (
     response_of,
 )
 from crabhook.server.address import Context
-from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.local_desk import LocalDesk, MayNot
+from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import LEADER
-from crabhook.server.metrics.tally import Witness
-from crabhook.server.operators.news import Listened, NewsRow
+from crabhook.server.operators.news import NewsRow
 from crabhook.server.operators.rights import Sight, about_of, facts_of, verb_of, view_tag
 from crabhook.server.operators.seats import (
     Caller,
@@ -53,7 +52,6 @@ from crabhook.server.operators.seats import (
     operator_of,
     said,
 )
-from crabhook.store.interface import Leader
 from crabhook.store.interface import Role as Part
 from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
 from crabhook.v1 import operator_pb2 as pb
@@ -66,24 +64,9 @@ WATCHES = 16  # of one device at once
 DESKS_KEPT = 256
 WITHIN = 60.0  # seconds for a read; a command is done at once
 
+_CHANGED = "what this device may do has changed meanwhile; nothing was done"
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _Code = grpc.StatusCode
-T = TypeVar("T")
-
-
-class Served(Listened, Protocol):
-    """A core, and the desks that it makes for people."""
-
-    witness: Witness
-    attendance: Attendance
-    role: Part
-    leader: Leader
-
-    def desk(self, by: Actor) -> LocalDesk:
-        """Return a desk for `by`."""
-
-    def warn(self, text: str, *, alarm: bool = True) -> None:
-        """Show and record an incident of the server itself."""
 
 
 class OperatorPort:
@@ -92,27 +75,27 @@ class OperatorPort:
     `team` returns the current team, or the reason why it is not usable.
     """
 
-    def __init__(self, served: Served, team: Callable[[], Team | Refused]) -> None:
-        self.seats = Seats(team, served)
-        self._begin(served)
+    def __init__(self, runner: Runner, team: Callable[[], Team | Refused]) -> None:
+        self.seats = Seats(team, runner)
+        self._begin(runner)
         self._watches = Counter[str]()
 
     def __repr__(self) -> str:
-        return f"<OperatorPort {self._row!r} watches={self._watches.total()}>"
+        return f"<OperatorPort at {self._row.seq} watches={self._watches.total()}>"
 
     def close(self) -> None:
         """End all watches."""
         self._row.close()
 
-    def _begin(self, served: Served) -> None:
-        self._served, self._row = served, NewsRow(served)
-        self._desks: Bounded[Operator, LocalDesk] = Bounded(DESKS_KEPT)
+    def _begin(self, runner: Runner) -> None:
+        self._runner, self._row = runner, NewsRow(runner)
+        self._desks = Bounded[Operator, LocalDesk](DESKS_KEPT)
 
-    def switch_to(self, served: Served) -> None:
+    def switch_to(self, runner: Runner) -> None:
         """Serve desks from another runner; watches end, and desks come back to the new row."""
         self.close()
-        self.seats.house = served
-        self._begin(served)
+        self.seats.runner = runner
+        self._begin(runner)
 
     def handlers(self) -> Any:  # noqa: ANN401 - a generic type with nothing to fill in
         """Return the handler of each call, by the call's name."""
@@ -137,7 +120,7 @@ class OperatorPort:
     def _desk(self, seat: Seat, context: Context) -> LocalDesk:
         """Return a person's desk, which is kept for a while with its reads."""
         by = operator_of(seat, context)
-        desk = self._desks.get(by) or self._served.desk(by)
+        desk = self._desks.get(by) or self._runner.desk(by)
         self._desks[by] = desk
         return desk
 
@@ -173,13 +156,13 @@ class OperatorPort:
         A closing key proves no person: any program of its owner's can use it.
         """
         decides = seat.role.includes(Role.DECIDER) and not seat.closing
-        attached = AttachedDesk(operator_of(seat, context), self._served.now(), seat.closing)
+        attached = AttachedDesk(operator_of(seat, context), self._runner.now(), seat.closing)
         if self._watches[seat.device] >= WATCHES:
             yield True
             return
         self._watches[seat.device] += 1
         try:
-            with self._served.attendance.attending(attached, decides=decides):
+            with self._runner.attendance.attending(attached, decides=decides):
                 yield False
         finally:
             self._watches[seat.device] -= 1
@@ -191,12 +174,12 @@ class OperatorPort:
             operator=seat.operator,
             role=seat.role.value,
             seq=self._row.seq,
-            now=self._served.now(),
+            now=self._runner.now(),
             resumed=resumed,
             device=seat.device_name.encode("utf-8", "surrogatepass"),
             challenge=self.seats.challenge,
-            part=self._served.role.value,
-            leader=self._served.leader.desks,
+            part=self._runner.role.value,
+            leader=self._runner.leader.desks,
         )
 
     async def _all(self, seat: Seat, limit: int, row: NewsRow) -> Iterable[pb.WatchEvent]:
@@ -234,7 +217,7 @@ class OperatorPort:
                     yield row.event(told, limit) if whole else event_of(news, at, limit)
                     told_at = monotonic()
             if (batch and news is None) or monotonic() - told_at >= BOOKMARK_EVERY:
-                yield pb.WatchEvent(seq=at, bookmark=pb.Bookmark(now=self._served.now()))
+                yield pb.WatchEvent(seq=at, bookmark=pb.Bookmark(now=self._runner.now()))
                 told_at = monotonic()
             if not batch:
                 await _either(more, LOOK_EVERY)
@@ -267,29 +250,27 @@ class OperatorPort:
             await context.abort(_Code.INVALID_ARGUMENT, "its id must be 1 to 64 of [0-9A-Za-z_-]")
         if isinstance(command, Decide) and request.signed:
             await context.abort(_Code.INVALID_ARGUMENT, "this server looks at no signatures")
-        if self._served.role is Part.STANDBY and not isinstance(command, AskHistory | AskEntry):
+        if self._runner.role is Part.STANDBY and not isinstance(command, AskHistory | AskEntry):
             await self.seats.admit(context, Verb.WATCH)
-            leader = self._served.leader.desks
+            leader = self._runner.leader.desks
             where = f", at {leader}" if leader else ""
             words = f"this server stands by and another one leads{where}: nothing was done"
             await context.abort(_Code.FAILED_PRECONDITION, words, ((LEADER, leader),))
-        card = self._served.broker.card(getattr(command, "card", 0))
+        card = self._runner.broker.card(getattr(command, "card", 0))
         caller, sent = Caller.of(context), Sent(rpc, told[0])
         seat = await self.seats.admit(context, *self._needs(command), sent)
 
         def may_not() -> str:
             now = self.seats.of(caller, *self._needs(command), sent)
-            return self.seats.why_not(seat, now)
+            if isinstance(now, Refused):
+                return now.why
+            return "" if now == seat else _CHANGED
 
         desk = self._desk(seat, context)
         if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
             seen = self._row.seen(command.card, command.seen)
-            waits = card is not None and card.state is State.WAITING
-            if (
-                card
-                and waits
-                and (seen is None or self._row.inputs.seen(seen) != request.seen_sha256)
-            ):
+            known = seen is not None and self._row.inputs.seen(seen) == request.seen_sha256
+            if card and card.state is State.WAITING and not known:
                 why = f"#{card.number} was not seen like this; nothing was sent"
                 return self._response(rpc, command, Stale(why, card.revision), None, self._row.seq)
         outcome, read, seq = await self._carried_out(desk, command, may_not)
@@ -299,9 +280,9 @@ class OperatorPort:
         return self._response(rpc, command, outcome, Sight(seat, self._row).of(read), seq)
 
     def _needs(self, command: Command) -> tuple[Verb, Facts | None]:
-        broker = self._served.broker
+        broker = self._runner.broker
         verb, card = verb_of(command, broker.orders()), broker.card(getattr(command, "card", 0))
-        return verb, about_of(command, verb, card, partial(broker.live, self._served.now()))
+        return verb, about_of(command, verb, card, partial(broker.live, self._runner.now()))
 
     async def _carried_out(
         self, desk: LocalDesk, command: Command, may_not: MayNot

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from hashlib import sha256
 from math import inf
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from crabhook.desk import commands, updates
 from crabhook.model.actor import Operator, OrderKind
@@ -12,7 +12,8 @@ from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
-from crabhook.model.session import SessionKey, SessionView
+from crabhook.model.session import SessionView
+from crabhook.server.operators.news import NewsRow
 from crabhook.team.membership import Facts, Role, Seat, Verb
 from crabhook.vocabulary import vocabulary
 
@@ -136,19 +137,6 @@ def facts_of(about: Card | Event | SessionView) -> Facts:
     return Facts(about.cwd, about.machine)
 
 
-class Known(Protocol):
-    """Looks up what decides whether news is within a person's limits."""
-
-    def card(self, number: int) -> Card | None:
-        """Return a card that waits or ended lately."""
-
-    def live(self) -> Sequence[SessionView]:
-        """Return the sessions with the latest events."""
-
-    def ended(self, key: SessionKey) -> SessionView | None:
-        """Return a session as last published, also after its end."""
-
-
 WRONG = "something is wrong with the server, which its admins are told of"
 """A person with limits reads this for troubles, whose words name other people's projects."""
 
@@ -156,10 +144,10 @@ T = TypeVar("T")
 
 
 class Sight:
-    """What a person may see of the news; `known` looks up the news' subjects."""
+    """What a person may see of the news in a row."""
 
-    def __init__(self, seat: Seat, known: Known) -> None:
-        self._seat, self._known = seat, known
+    def __init__(self, seat: Seat, row: NewsRow) -> None:
+        self._seat, self._row = seat, row
         self._all = seat.scope.everything
 
     def of(self, news: updates.News | None) -> updates.News | None:
@@ -197,9 +185,9 @@ class Sight:
             case updates.OrdersChanged(orders):
                 seen = updates.OrdersChanged(self._orders(orders))
             case updates.SessionsChanged():
-                seen = updates.SessionsChanged(len(self._those(self._known.live())))
+                seen = updates.SessionsChanged(len(self._those(self._row.live())))
             case updates.SessionsSeen(changed, ended):
-                over = ((key, self._known.ended(key)) for key in ended)
+                over = ((key, self._row.ended(key)) for key in ended)
                 gone = tuple(key for key, view in over if view is not None and self.sees(view))
                 seen = updates.SessionsSeen(self._those(changed), gone)
             case updates.TroublesChanged(troubles):
@@ -213,7 +201,7 @@ class Sight:
     def sees(self, about: Any) -> bool:  # noqa: ANN401 - a card, a line, a session
         """Whether something is within a person's limits."""
         if isinstance(about, FeedEntry):
-            card = self._known.card(about.number) if about.number else None
+            card = self._row.card(about.number) if about.number else None
             about = card or about.event
         return self._all or self._seat.scope.takes_in(facts_of(about))
 
@@ -226,14 +214,14 @@ class Sight:
 
     def _concerns(self, order: Standing) -> bool:
         if order.session:
-            live = (one for one in self._known.live() if one.session == order.session)
+            live = (one for one in self._row.live() if one.session == order.session)
             views = (one for one in live if order.machine in (None, one.machine))
             return any(map(self.sees, views))
         return not order.project or self._seat.scope.takes_in(Facts(order.project))
 
     def _claimed(self, claimed: updates.Claimed) -> updates.Claimed | None:
         """Return the operators that look at a card, without this desk."""
-        card = self._known.card(claimed.card)
+        card = self._row.card(claimed.card)
         if not self._all and (card is None or not self.sees(card)):
             return None
         own = (self._seat.operator, self._seat.device_name)

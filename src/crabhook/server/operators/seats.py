@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 from urllib.parse import unquote
 
 import grpc
@@ -15,7 +15,8 @@ from google.protobuf.message import DecodeError
 from crabhook.datatypes import Bounded
 from crabhook.model.actor import Operator, ShownBy
 from crabhook.server.address import Context
-from crabhook.server.metrics.tally import TurnedAway, Witness
+from crabhook.server.core.runner import Runner
+from crabhook.server.metrics.tally import TurnedAway
 from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Verb
 from crabhook.team.presence import HEADER, LARGEST, Call, opened_by
 from crabhook.v1 import operator_pb2 as pb
@@ -29,19 +30,6 @@ else:  # at run time it takes no types
     _Interceptor = grpc.aio.ServerInterceptor
 
 _LATEST = 1e11  # seconds that fit the signed bytes
-_NOT_ANY_MORE = Refused("what this device may do has changed meanwhile; nothing was done")
-
-
-class House(Protocol):
-    """Takes reports of refused callers."""
-
-    witness: Witness
-
-    def now(self) -> float:
-        """Return the time on desks' clocks, seconds."""
-
-    def warn(self, text: str, *, alarm: bool = True) -> None:
-        """Show and record an incident of the server itself."""
 
 
 class Sent(NamedTuple):
@@ -66,15 +54,12 @@ class Caller(NamedTuple):
 
 
 class Seats:
-    """Looks callers up; `team` returns the current team."""
+    """Looks callers up; `team` returns the current team, `runner` takes reports of refusals."""
 
-    def __init__(self, team: Callable[[], Team | Refused], house: House) -> None:
-        self._team, self.house = team, house
+    def __init__(self, team: Callable[[], Team | Refused], runner: Runner) -> None:
+        self._team, self.runner = team, runner
         self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
         self.challenge = secrets.token_bytes(16)
-
-    def __repr__(self) -> str:
-        return f"<Seats of {self._team!r}>"
 
     def of(
         self, caller: Caller, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
@@ -89,15 +74,9 @@ class Seats:
             if sent is None or told is None:
                 return seat
             call = Call(team.id, seat.operator, self.challenge, *sent, told.at)
-            return opened_by(told.signature, call, team, seat, self.house.now())
+            return opened_by(told.signature, call, team, seat, self.runner.now())
 
         return team.allows(caller.certificate, time(), verb, facts, opened)
-
-    def why_not(self, seat: Seat, now: Identified) -> str:
-        """Return why a person with a seat may not go on, by the latest lookup."""
-        if isinstance(now, Refused):
-            return now.why
-        return "" if now == seat else _NOT_ANY_MORE.why
 
     async def admit(
         self,
@@ -126,11 +105,11 @@ class Seats:
         await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, said(words))
 
     def _told(self, why: TurnedAway, address: str, words: str) -> None:
-        self.house.witness.turned_away(why)
+        self.runner.witness.turned_away(why)
         if self._refused.get(words, 0.0) <= monotonic():
             self._refused[words] = monotonic() + RECORDED_EVERY
             text = f"a desk at {address} was refused: {words}"
-            self.house.warn(text, alarm=why is not TurnedAway.RIGHTS)
+            self.runner.warn(text, alarm=why is not TurnedAway.RIGHTS)
 
     def _counted_as(self, caller: Caller) -> TurnedAway:
         team = self._team()
@@ -153,9 +132,6 @@ class OpenCalls(_Interceptor):
     def __init__(self, seats: Seats) -> None:
         self._seats = seats
         self._open = Counter[bytes]()
-
-    def __repr__(self) -> str:
-        return f"<OpenCalls {len(self._open)}>"
 
     async def intercept_service(self, go_on: Any, details: Any) -> Any:  # noqa: ANN401 - gRPC's own
         """Return a call's handler, where there is room."""
