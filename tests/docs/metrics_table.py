@@ -48,7 +48,7 @@ def _rows() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for family in (*COUNTERS, *GAUGES):
         yield family.name, family.documentation, family.labels
     for timed in TIMINGS:
-        yield timed.name.value, f"{timed.documentation} A histogram.", timed.labels
+        yield timed.name, f"{timed.documentation} A histogram.", timed.labels
 
 
 def table() -> str:

@@ -44,7 +44,7 @@ from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.platforms.interface import Platform
 from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
-from crabhook.server.metrics.tally import Witness
+from crabhook.server.metrics.tally import Tally
 from crabhook.store.interface import DeposedError, Leader, Role
 
 _LOG = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class Core(ABC):
 
     def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
         self.broker = Broker(platforms, bounds)
-        self.role, self.leader, self.witness = Role.ALONE, Leader(), Witness()
+        self.role, self.leader, self.witness = Role.ALONE, Leader(), Tally()
         self.deposed: DeposedError | None = None
         self.decided: list[HearDecided] = []
         self.house: Callable[[], HouseChanged] = lambda: HouseChanged(self.state(), self.today())

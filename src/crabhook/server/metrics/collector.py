@@ -7,9 +7,8 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from enum import StrEnum
 from time import perf_counter
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias
 
 from prometheus_client import (
     CollectorRegistry,
@@ -41,38 +40,24 @@ from crabhook.server.metrics.tally import End, Tally, TurnedAway, labels_of
 from crabhook.store.interface import Role
 from crabhook.tables import tables
 
-Value: TypeAlias = tuple[Sequence[str], float]
-"""The values of a sample's labels, and its number."""
-
-_Of = TypeVar("_Of")
+Said: TypeAlias = float | Iterable[tuple[Sequence[str], float]]
+"""A metric's number; or a number for each combination of its labels' values."""
 
 
 @frozen
-class Family(Generic[_Of]):
-    """A metric: `values` returns its samples."""
+class Definition:
+    """A metric of definitions.toml; a histogram has the bounds of its buckets, in seconds."""
 
     name: str
-    values: Callable[[_Of], Iterable[Value]]
     documentation: str
     labels: Sequence[str] = ()
+    bounds: Sequence[float] = ()
 
 
-class Timing(StrEnum):
-    """The names of the histograms."""
-
-    WAIT = "crabhook_wait_seconds"
-    RULES = "crabhook_rules_seconds"
-    LOOP_LAG = "crabhook_loop_lag_seconds"
-
-
-@frozen
-class Timed:
-    """A histogram; its bounds are seconds."""
-
-    name: Timing
-    documentation: str
-    bounds: Sequence[float]
-    labels: Sequence[str] = ()
+COUNTERS, GAUGES, TIMINGS = (
+    [Definition(name, **one) for name, one in tables(__file__, "definitions")[kind].items()]
+    for kind in ("counters", "gauges", "timings")
+)
 
 
 def _word(name: str) -> str:
@@ -82,10 +67,15 @@ def _word(name: str) -> str:
 # SUPERSEDED ends a connection, not a request: that waits on another connection.
 REASONS = {one: _word(one.name) for one in Refusal if one is not Refusal.SUPERSEDED}
 ORDERS = {kind: _word(kind.name) for kind in OrderKind}
+RECEIPTS = {True: "received", False: "lost"}
 
 
-def _each(words: Mapping[Any, str], counted: Mapping[Any, float]) -> Iterable[Value]:
-    """Return a sample for each label in `words`, 0 where nothing was counted."""
+def _each(values: Iterable[Any], counted: Mapping[Any, float]) -> Said:
+    """Return the number of each of `values`, 0 where nothing was counted.
+
+    A mapping has the word for each value in the label, otherwise the value is the word.
+    """
+    words = values if isinstance(values, Mapping) else {one: str(one) for one in values}
     return [((word,), counted.get(one, 0)) for one, word in words.items()]
 
 
@@ -94,10 +84,10 @@ def _cards(runner: Runner) -> Iterable[Card]:
     return () if runner.role is Role.STANDBY else runner.broker.waiting()
 
 
-def _waiting(runner: Runner) -> Iterable[Value]:
+def _waiting(runner: Runner) -> Said:
     legs = [leg for card in _cards(runner) for leg in card.requests]
     many = Counter(labels_of(leg.event)[0] for leg in legs)
-    return _each({name: name for name in (*PLATFORMS, *many)}, many)
+    return _each((*PLATFORMS, *many), many)
 
 
 def _oldest(runner: Runner) -> float:
@@ -105,56 +95,37 @@ def _oldest(runner: Runner) -> float:
     return max((now - card.asked_at for card in _cards(runner)), default=0.0)
 
 
-_COUNTED: Mapping[str, Callable[[Tally], Iterable[Value] | float]] = {
-    "requests_total": lambda tally: tally.taken_in.items(),
-    "requests_ended_total": lambda tally: _each({end: end.value for end in End}, tally.ended),
-    "decisions_total": lambda tally: tally.decisions.items(),
-    "operator_decisions_total": lambda tally: tally.roles.items(),
-    "desk_refusals_total": lambda tally: _each(
-        {one: one.value for one in TurnedAway}, tally.turned_away_for
+_COUNTED: Mapping[str, Callable[[Tally], Said]] = {
+    "crabhook_requests_total": lambda tally: tally.taken_in.items(),
+    "crabhook_requests_ended_total": lambda tally: _each(End, tally.ended),
+    "crabhook_decisions_total": lambda tally: tally.decisions.items(),
+    "crabhook_operator_decisions_total": lambda tally: tally.roles.items(),
+    "crabhook_desk_refusals_total": lambda tally: _each(TurnedAway, tally.turned_away_for),
+    "crabhook_refusals_total": lambda tally: _each(REASONS, tally.refusals),
+    "crabhook_unauthenticated_total": lambda tally: tally.strangers,
+    "crabhook_unreadable_total": lambda tally: _each([*PLATFORMS], tally.unreadable),
+    "crabhook_receipts_total": lambda tally: _each(RECEIPTS, tally.receipts),
+    "crabhook_returns_total": lambda tally: tally.returns,
+    "crabhook_restored_total": lambda tally: tally.restored,
+}
+_SEEN: Mapping[str, Callable[[Runner], Said]] = {
+    "crabhook_waiting": _waiting,
+    "crabhook_oldest_wait_seconds": _oldest,
+    "crabhook_sessions": lambda runner: runner.broker.sessions(),
+    "crabhook_desks": lambda runner: runner.attendance.desks,
+    "crabhook_orders": lambda runner: _each(
+        ORDERS, Counter(order.kind for order in runner.broker.orders())
     ),
-    "refusals_total": lambda tally: _each(REASONS, tally.refusals),
-    "unauthenticated_total": lambda tally: tally.strangers,
-    "unreadable_total": lambda tally: _each({name: name for name in PLATFORMS}, tally.unreadable),
-    "receipts_total": lambda tally: _each({True: "received", False: "lost"}, tally.receipts),
-    "returns_total": lambda tally: tally.returns,
-    "restored_total": lambda tally: tally.restored,
+    "crabhook_serving": lambda runner: Health(runner).serving,
+    "crabhook_record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
+    "crabhook_part": lambda runner: _each(Role, {runner.role: 1}),
+    "crabhook_epoch": lambda runner: runner.pace().epoch,
+    "crabhook_lag_seconds": lambda runner: runner.pace().lag,
+    "crabhook_commit_seconds": lambda runner: runner.pace().commit,
+    "crabhook_commit_batch": lambda runner: runner.pace().batch,
+    "crabhook_clock_skew_seconds": lambda runner: runner.pace().skew,
+    "crabhook_build_info": lambda _: [((__version__,), 1)],
 }
-_SEEN: Mapping[str, Callable[[Runner], Iterable[Value] | float]] = {
-    "waiting": _waiting,
-    "oldest_wait_seconds": _oldest,
-    "sessions": lambda runner: runner.broker.sessions(),
-    "desks": lambda runner: runner.attendance.desks,
-    "orders": lambda runner: _each(ORDERS, Counter(order.kind for order in runner.broker.orders())),
-    "serving": lambda runner: Health(runner).serving,
-    "record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
-    "part": lambda runner: _each({one: one.value for one in Role}, {runner.role: 1}),
-    "epoch": lambda runner: runner.pace().epoch,
-    "lag_seconds": lambda runner: runner.pace().lag,
-    "commit_seconds": lambda runner: runner.pace().commit,
-    "commit_batch": lambda runner: runner.pace().batch,
-    "clock_skew_seconds": lambda runner: runner.pace().skew,
-    "build_info": lambda _: [((__version__,), 1)],
-}
-
-
-def _families(
-    found: Mapping[str, Callable[[_Of], Iterable[Value] | float]], defined: Mapping[str, Any]
-) -> Sequence[Family[_Of]]:
-    """Return the metrics of a table of definitions.toml; raises KeyError where the two differ."""
-
-    def values(name: str) -> Callable[[_Of], Iterable[Value]]:
-        find = found[name.removeprefix("crabhook_")]
-        return lambda of: [((), said)] if isinstance(said := find(of), int | float) else said
-
-    assert len(found) == len(defined)  # noqa: S101 - a test reads both tables
-    return [Family(name, values(name), **one) for name, one in defined.items()]
-
-
-_DEFINITIONS = tables(__file__, "definitions")
-COUNTERS = _families(_COUNTED, _DEFINITIONS["counters"])
-GAUGES = _families(_SEEN, _DEFINITIONS["gauges"])
-TIMINGS = [Timed(Timing(name), **one) for name, one in _DEFINITIONS["timings"].items()]
 
 
 LOOK_EVERY = 1.0  # seconds between two looks at the loop's lag
@@ -174,8 +145,9 @@ class Metrics(Collector):
             )
             for one in TIMINGS
         }
-        self._judged = {when: self._timings[Timing.RULES].labels(when) for when in (AT_ONCE, AHEAD)}
-        self.tally = Tally(self._timings[Timing.WAIT].observe)
+        rules = self._timings["crabhook_rules_seconds"]
+        self._judged = {when: rules.labels(when) for when in (AT_ONCE, AHEAD)}
+        self.tally = Tally(self._timings["crabhook_wait_seconds"].observe)
         self._runner: Runner | None = None
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
@@ -217,22 +189,22 @@ class Metrics(Collector):
         while True:
             due = loop.time() + LOOK_EVERY
             await asyncio.sleep(LOOK_EVERY)
-            self._timings[Timing.LOOP_LAG].observe(max(0.0, loop.time() - due))
+            self._timings["crabhook_loop_lag_seconds"].observe(max(0.0, loop.time() - due))
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric except those of the process."""
         for one in COUNTERS:
             counter = CounterMetricFamily(one.name, one.documentation, labels=one.labels)
-            yield _filled(counter, one.values(self.tally))
+            yield _filled(counter, _COUNTED[one.name](self.tally))
         if self._runner is not None:
-            for shown in GAUGES:
-                gauge = GaugeMetricFamily(shown.name, shown.documentation, labels=shown.labels)
-                yield _filled(gauge, shown.values(self._runner))
+            for one in GAUGES:
+                gauge = GaugeMetricFamily(one.name, one.documentation, labels=one.labels)
+                yield _filled(gauge, _SEEN[one.name](self._runner))
         for timing in self._timings.values():
             yield from timing.collect()
 
 
-def _filled(family: CounterMetricFamily | GaugeMetricFamily, values: Iterable[Value]) -> Metric:
-    for labels, value in values:
+def _filled(family: CounterMetricFamily | GaugeMetricFamily, said: Said) -> Metric:
+    for labels, value in [((), said)] if isinstance(said, int | float) else said:
         family.add_metric(labels, value)
     return family

@@ -88,33 +88,8 @@ def labels_of(event: Event) -> tuple[str, str]:
     return event.platform, event.name if event.name in known else OTHER
 
 
-class Witness:
-    """Gets all that a server does, and ignores it; a subclass counts.
-
-    The arguments may hold hostile text, and must not be changed.
-    """
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-    def handled(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
-        """Take a fact and its effects, in the order of the facts."""
-
-    def unread(self, platform: str) -> None:
-        """Take note of a hook's unreadable input."""
-
-    def refused(self, refusal: messages.Refusal) -> None:
-        """Take note of a refused request."""
-
-    def stranger(self) -> None:
-        """Take note of a client without the token."""
-
-    def turned_away(self, why: TurnedAway) -> None:
-        """Take note of a refused call of a desk elsewhere."""
-
-
-class Tally(Witness):
-    """Counts what a runner does, from its first fact on.
+class Tally:
+    """Counts what a runner does, from its first fact on, and changes nothing.
 
     `waited` gets, for each request that an operator decided, the seconds that it waited.
     """

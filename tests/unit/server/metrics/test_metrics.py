@@ -19,7 +19,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics import collector as module
-from crabhook.server.metrics.collector import COUNTERS, GAUGES, TIMINGS, Metrics, Timed
+from crabhook.server.metrics.collector import COUNTERS, GAUGES, TIMINGS, Definition, Metrics
 from crabhook.server.metrics.tally import By, End
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
@@ -52,6 +52,7 @@ async def test_an_exposition_has_every_family_with_its_words_and_type() -> None:
     runner = Runner(PLATFORMS)
     text = watched(runner).exposition().decode()
     families = {family.name: family for family in text_string_to_metric_families(text)}
+    assert [one.name for one in (*COUNTERS, *GAUGES)] == [*module._COUNTED, *module._SEEN]
     for family, kind in (
         *((one, "counter") for one in COUNTERS),
         *((one, "gauge") for one in GAUGES),
@@ -152,7 +153,7 @@ def test_all_labels_are_words_of_our_own() -> None:
 @pytest.mark.parametrize("timed", TIMINGS, ids=lambda timed: timed.name)
 @given(times=st.lists(st.floats(0, 1e6), max_size=20))
 def test_each_bucket_has_what_was_no_longer_than_its_bound(
-    timed: Timed, times: list[float]
+    timed: Definition, times: list[float]
 ) -> None:
     metrics = Metrics()
     histogram = metrics._timings[timed.name]
