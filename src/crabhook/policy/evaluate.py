@@ -15,9 +15,9 @@ from crabhook.model.event import Event
 from crabhook.policy.calls.parts import FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.calls.shell_call import Call
-from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by
+from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
-from crabhook.policy.paths import Anchor, Bases, expand_home, is_within, place
+from crabhook.policy.paths import Bases, PathSet, expand_home, is_within, place
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import PartRuling, RuleScope, RuleSet, RuleVerdict, Ruling, Trust
 from crabhook.policy.rule_index import (
@@ -27,7 +27,6 @@ from crabhook.policy.rule_index import (
     RuleIndex,
     because_of_rule,
     keys_of,
-    part_ruling,
     question_about_folder,
     question_about_search,
     ruling_by_rule,
@@ -36,11 +35,7 @@ from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.shell.programs import NAMES_ONLY, PRINTERS, READ_NOTHING
 
 _MODES = {"manual": "default"}  # the protocol's own second name
-
-
 FOLDERS = 64  # of one call that are looked into
-
-
 _Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it was
 
 
@@ -121,7 +116,7 @@ class Evaluation:
             verdict = RuleVerdict.ASK_OPERATOR
             words = f"{entry.what} always reach a person: {part.text}"
             because = Because(Brought.PROTECTED, words, entry.name)
-            said = part_ruling(part, verdict, None, why, hidden=hidden, because=because)
+            said = PartRuling(part.kind, part.text, verdict, None, why, hidden, because)
             return RankedRuling(Rank.PROTECTED, 0, said)
         if match := self._first(self._law.ask, part, keys, against=True):
             return ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
@@ -129,7 +124,7 @@ class Evaluation:
             for rank, index in ((Rank.ALLOW, self._law.allow), (Rank.PASS, self._law.leave)):
                 if match := self._first(index, part, keys, against=False):
                     return ruling_by_rule(rank, match, part, hidden=hidden)
-        nothing = part_ruling(part, None, None, "no rule speaks of it", hidden=hidden)
+        nothing = PartRuling(part.kind, part.text, None, None, "no rule speaks of it", hidden)
         return RankedRuling(Rank.NOTHING, 0, nothing)
 
     def _held(self) -> RankedRuling | None:
@@ -282,10 +277,8 @@ class Policy:
     def wanted(self) -> Wanted:
         """The names of all files that a search must not read without a word from a person."""
         against = (*self.deny.matchers, *self.ask.matchers)
-        found = [one.pattern for one in against if isinstance(one, PathMatcher)]
-        found += self.protected.secret.patterns
-        rooted = [one.pattern for one in found if one.anchor is Anchor.ROOT]
-        return wanted_by((one.pattern for one in found if one.anchor is not Anchor.ROOT), rooted)
+        named = (one.pattern for one in against if isinstance(one, PathMatcher))
+        return PathSet((*named, *self.protected.secret.patterns)).wanted
 
     @cached_property
     def _looked_for(self) -> Wanted | None:

@@ -4,7 +4,7 @@ A path has two names: as written, and where its links lead. An allow must match 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -12,7 +12,7 @@ from posixpath import normpath
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
-from crabhook.policy.context import Context
+from crabhook.policy.context import Context, Wanted, wanted_by
 
 LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
 
@@ -50,6 +50,14 @@ def place(path: str, cwd: str, context: Context) -> Place:
     """Return where `path` is for a program in the folder `cwd`; `~` is for the caller to expand."""
     whole = path if path.startswith("/") else f"{cwd}/{path}"
     return Place(normal(whole), normal(context.real(whole)))
+
+
+def places_in(path: str, folders: Sequence[str], context: Context) -> tuple[Place, ...]:
+    """Return where `path` is from each of the folders; none where no file has such a name."""
+    if not path or "\0" in path:
+        return ()
+    chosen = folders[:1] if path.startswith("/") else folders
+    return tuple(place(path, folder, context) for folder in chosen)
 
 
 def expand_home(path: str, home: str) -> str:
@@ -125,6 +133,13 @@ class PathSet:
             for folder in (("/",) if anchor is None else bases.of(anchor, up))
             for path in paths
         )
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """What a look at a folder searches for, to find every file that a pattern matches."""
+        rooted = [one.pattern for one in self.patterns if one.anchor is Anchor.ROOT]
+        others = [one.pattern for one in self.patterns if one.anchor is not Anchor.ROOT]
+        return wanted_by(others, rooted)
 
     @cached_property
     def _compiled(self) -> tuple[_Compiled, ...]:

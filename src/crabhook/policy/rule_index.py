@@ -13,7 +13,7 @@ from functools import cached_property
 from crabhook.datatypes import frozen
 from crabhook.model.card import Because, Brought
 from crabhook.policy import matcher
-from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part, ToolPart
+from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, NamePart, Part
 from crabhook.policy.matcher import Matcher, PathMatcher
 from crabhook.policy.rule import PartRuling, Rule, RuleVerdict
 
@@ -97,35 +97,23 @@ def _fixed_part(path: PathMatcher) -> str:
 
 def keys_of(part: Part) -> frozenset[_Key]:
     """Return by what the rules are found that may speak of a part."""
-    return frozenset(_keys_of(part))
-
-
-def _keys_of(part: Part) -> Iterator[_Key]:
-    yield "tool", _ANY
-    for tool in part.tools:
-        yield "tool", tool
+    keys = {("tool", tool) for tool in (_ANY, *part.tools)}
     match part:
         case CommandPart():
-            yield "command", _ANY
             texts = (*part.lines, *(reading.text for reading in part.readings))
-            for word in {text.partition(" ")[0] for text in texts}:
-                yield "command", word
+            keys |= {("command", text.partition(" ")[0]) for text in texts}
+            keys.add(("command", _ANY))
         case FilePart():
-            yield "tool", "Read"  # as a whole it stops writes too
-            yield from (("tool", tool) for tool in part.own)
-            names = {name for place in part.places for name in place.both}
-            for fixed in {"", *(one for name in names for one in name.casefold().split("/"))}:
-                yield "write", fixed
-                yield "read", fixed
-            yield from (keys_of(part.by) if part.by else ())
+            keys |= {("tool", tool) for tool in ("Read", *part.own)}  # Read stops writes too
+            names = {name.casefold() for place in part.places for name in place.both}
+            for fixed in {"", *(one for name in names for one in name.split("/"))}:
+                keys |= {("write", fixed), ("read", fixed)}
+            keys |= keys_of(part.by) if part.by else set()
         case FetchPart():
-            yield "fetch", ""
-            yield "fetch", ".".join(part.host.split(".")[-2:])
+            keys |= {("fetch", ""), ("fetch", ".".join(part.host.split(".")[-2:]))}
         case NamePart():
-            for tool in part.tools:
-                yield "name", tool
-        case ToolPart():
-            pass
+            keys |= {("name", tool) for tool in part.tools}
+    return frozenset(keys)
 
 
 class Rank(IntEnum):
@@ -157,7 +145,7 @@ def ruling_by_rule(
     why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
     asks = rule.verdict is RuleVerdict.ASK_OPERATOR
     because = because_of_rule(rule, text if asks else f"{rule.verdict} {text}")
-    said = part_ruling(part, rule.verdict, rule, why, hidden=hidden, because=because)
+    said = PartRuling(part.kind, part.text, rule.verdict, rule, why, hidden, because)
     return RankedRuling(rank, placed.order, said)
 
 
@@ -177,36 +165,13 @@ def question_about_search(said: RankedRuling, part: FilePart) -> RankedRuling:
     because = said.part.because
     if because is not None:
         because = replace(because, words=f"it reads {said.part.text} too: {because.words}")
-    asked = part_ruling(part, verdict, None, why, hidden=True, because=because)
+    asked = PartRuling(part.kind, part.text, verdict, None, why, hidden=True, because=because)
     return RankedRuling(rank, said.order, asked)
 
 
 def question_about_folder(part: FilePart, folder: str, why: str) -> RankedRuling:
     """Return the question about a folder whose look was incomplete."""
     why = f"what a rule denies or protects may be in {folder}: {why}"
-    said = part_ruling(part, RuleVerdict.ASK_OPERATOR, None, why, hidden=True)
+    ask = RuleVerdict.ASK_OPERATOR
+    said = PartRuling(part.kind, part.text, ask, None, why, hidden=True)
     return RankedRuling(Rank.ASK, 0, said)
-
-
-def part_ruling(  # noqa: PLR0913 - a ruling's fields
-    part: Part,
-    verdict: RuleVerdict | None,
-    rule: Rule | None,
-    why: str,
-    *,
-    hidden: bool,
-    because: Because | None = None,
-) -> PartRuling:
-    """Return the ruling on a part, with a word for what the part is."""
-    match part:
-        case CommandPart():
-            kind = "command"
-        case FilePart():
-            kind = str(part.use)
-        case FetchPart():
-            kind = "fetch"
-        case NamePart():
-            kind = "agent" if "Agent" in part.tools else "skill"
-        case _:
-            kind = "tool"
-    return PartRuling(kind, part.text, verdict, rule, why, hidden, because)

@@ -19,9 +19,10 @@ A rule that is wrong makes the whole file wrong: half a law is no law.
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from crabhook.model.card import Level
@@ -74,28 +75,21 @@ class _Reader:
         return listed
 
     def _risk(self, number: int, table: Mapping[str, Any]) -> rule.RiskRule:
-        lines = FileLines(self._text, "risk")
+        at = partial(FileLines(self._text, "risk").of_rule, number)
         for key in (*table, *_RISK_KEYS):
-            line = lines.of_rule(number, key if key in table else "")
             if key not in _RISK_KEYS:
                 what = f"there is no {key!r} in a risk; known are: {', '.join(_RISK_KEYS)}"
-                raise self._wrong(line, what)
+                raise self._wrong(at(key), what)
             if key not in table:
-                raise self._wrong(line, f"the risk has no {key}")
-        key, at = "", ""
-        try:
-            level, words, texts = (
-                read(table[key := one]) for one, read in zip(_READ_FIRST, _READ_RISK, strict=True)
-            )
-            key = "match"
-            matchers = tuple(parse_matcher(at := text, restricts=True) for text in texts)
-        except ValueError as error:
-            line, what = lines.of_rule(number, key, at), f"{key} {at!r} {error}" if at else ""
-            raise self._wrong(line, what or f"{key} {error}") from None
+                raise self._wrong(at(), f"the risk has no {key}")
+        level, words, texts = (
+            self._value(at, key, table[key]) for key in ("level", "words", "match")
+        )
+        matchers = self._matchers(at, texts, restricts=True)
         if self._project and level is Level.NONE:
-            line = lines.of_rule(number, "level")
-            raise self._wrong(line, "level must be 1 or 2: a project's file may only raise a risk")
-        return rule.RiskRule(level, words, texts, matchers, self._name, lines.of_rule(number))
+            told = "level must be 1 or 2: a project's file may only raise a risk"
+            raise self._wrong(at("level"), told)
+        return rule.RiskRule(level, words, texts, matchers, self._name, at())
 
     def _toml(self) -> dict[str, Any]:
         if len(self._text) > MAX_BYTES:
@@ -108,35 +102,35 @@ class _Reader:
             raise self._wrong(1, "not TOML that can be read: it is nested too deeply") from error
 
     def _rule(self, number: int, table: Mapping[str, Any]) -> rule.Rule:
-        values: dict[str, Any] = {}
+        at, values = partial(self._lines.of_rule, number), dict[str, Any]()
         for key, value in table.items():
-            if key not in _READERS:
+            if key not in _RULE_KEYS:
                 what = f"there is no {key!r} in a rule; known are: {', '.join(_RULE_KEYS)}"
-                raise self._wrong(self._lines.of_rule(number, key), what)
-            values[key] = self._value(number, key, _READERS[key], value)
-        line = self._lines.of_rule(number)
+                raise self._wrong(at(key), what)
+            values[key] = self._value(at, key, value)
         for key in ("verdict", "match"):
             if key not in values:
-                raise self._wrong(line, f"the rule has no {key}")
-        verdict: rule.RuleVerdict = values["verdict"]
-        texts: tuple[str, ...] = values["match"]
-        matchers = tuple(self._matcher(number, text, verdict) for text in texts)
-        note, expires = values.get("note", ""), values.get("expires")
-        scope = values.get("scope", rule.RuleScope())
-        return rule.Rule(verdict, texts, matchers, note, scope, expires, self._name, line)
+                raise self._wrong(at(), f"the rule has no {key}")
+        verdict, texts = values.pop("verdict"), values.pop("match")
+        matchers = self._matchers(at, texts, restricts=verdict.restricts)
+        return rule.Rule(verdict, texts, matchers, origin=self._name, line=at(), **values)
 
-    def _matcher(self, number: int, text: str, verdict: rule.RuleVerdict) -> Matcher:
+    def _value(self, at: Callable[[str], int], key: str, value: object) -> Any:  # noqa: ANN401
         try:
-            return parse_matcher(text, restricts=verdict.restricts)
+            return _READERS[key](value)
         except ValueError as error:
-            line = self._lines.of_rule(number, "match", text)
-            raise self._wrong(line, f"match {text!r} {error}") from None
+            raise self._wrong(at(key), f"{key} {error}") from None
 
-    def _value(self, number: int, key: str, read: Callable[[Any], Any], value: object) -> object:
-        try:
-            return read(value)
-        except ValueError as error:
-            raise self._wrong(self._lines.of_rule(number, key), f"{key} {error}") from None
+    def _matchers(
+        self, at: Callable[[str, str], int], texts: Iterable[str], *, restricts: bool
+    ) -> tuple[Matcher, ...]:
+        matchers = []
+        for text in texts:
+            try:
+                matchers.append(parse_matcher(text, restricts=restricts))
+            except ValueError as error:
+                raise self._wrong(at("match", text), f"match {text!r} {error}") from None
+        return tuple(matchers)
 
     def _unprotect(self, value: object) -> frozenset[str]:
         line = self._lines.of_key("unprotect")
@@ -216,9 +210,6 @@ def _words(value: object) -> str:
 
 
 LONGEST_WORDS = 80
-_READ_FIRST = ("level", "words", "match")
-_READ_RISK: tuple[Callable[[Any], Any], ...] = (_level, _words, _texts)
-
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "verdict": _verdict,
@@ -226,10 +217,12 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "note": _text,
     "scope": _scope,
     "expires": _expires,
+    "level": _level,
+    "words": _words,
 }
 
 
-_TABLE = re.compile(r"\s*\[")
+_HEADER = re.compile(r"\s*\[+[^\[\],]*\]+\s*(#.*)?$")  # of a table; no part of a list
 _KEY = re.compile(r"\s*([\w\"'-]+)\s*[.=]")
 # What begins a text of several lines, is a text in the line, or a comment.
 _TEXT = re.compile(r"\"{3}|'{3}|\"(?:\\.|[^\"\\])*[\"\\]?|'[^']*'?|#.*", re.DOTALL)
@@ -257,9 +250,8 @@ class FileLines:
         start = self.starts[number]
         for line in range(start, self.end_of(number) + 1) if key else ():
             name = _KEY.match(self._lines[line - 1])
-            section = re.match(
-                rf"\s*\[\s*{self._table}\s*\.\s*{re.escape(key)}\s*\]", self._lines[line - 1]
-            )
+            subtable = rf"\s*\[\s*{self._table}\s*\.\s*{re.escape(key)}\s*\]"
+            section = re.match(subtable, self._lines[line - 1])
             if section or (name and self._plain[line - 1] and name[1].strip("\"'") == key):
                 return self._holding(line, self.end_of(number), holding)
         return start
@@ -290,20 +282,12 @@ class FileLines:
         for line in range(last + 1, len(self._lines) + 1):
             text = self._lines[line - 1]
             if self._plain[line - 1]:
-                if (
-                    _TABLE.match(text)
-                    and self._begins_table(line)
-                    and not self._subtable.match(text)
-                ):
+                if _HEADER.match(text) and not self._subtable.match(text):
                     break
                 if not text.strip() or text.lstrip().startswith("#"):
                     continue
             last = line
         return last
-
-    def _begins_table(self, line: int) -> bool:
-        """Whether a line beginning with a bracket is a header, not part of a list."""
-        return re.match(r"\s*\[+[^\[\],]*\]+\s*(#.*)?$", self._lines[line - 1]) is not None
 
     def without(self, number: int) -> str:
         """Return the file's text without that rule; all else stays."""

@@ -14,7 +14,7 @@ from posixpath import basename
 from crabhook.datatypes import frozen
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.context import Context, GlobError, alternatives
-from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, normal, place
+from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, place, places_in
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.script import Command, Word
 from crabhook.policy.shell.unfold import is_echo, spellings
@@ -56,7 +56,7 @@ def named_files(
                 deep = what if name in into else None
                 key = (program, name, use, writes, deep)
                 if key not in found:
-                    places, wild = tuple(_places(name, folders, context)), bool(_WILD.search(name))
+                    places, wild = _places(name, folders, context), bool(_WILD.search(name))
                     found[key] = FilePart(
                         name, use, places, glob=wild, program=program, deep=deep, writes=writes
                     )
@@ -123,16 +123,12 @@ def _names(argv: Sequence[str]) -> Iterator[str]:
             yield from _IN_SED.findall(word)
 
 
-def _places(name: str, folders: Sequence[str], context: Context) -> Iterator[Place]:
+def _places(name: str, folders: Sequence[str], context: Context) -> tuple[Place, ...]:
     path = expand_home(name, context.home)
-    for folder in folders[:1] if path.startswith("/") else folders:
-        if "\0" in path or len(path) > LONGEST_PATH:
-            continue
-        if " " in path or "\n" in path:  # prose: no link has such a name
-            where = normal(path if path.startswith("/") else f"{folder}/{path}")
-            yield Place(where, where)
-        else:
-            yield place(path, folder, context)
+    if len(path) > LONGEST_PATH:
+        return ()
+    prose = " " in path or "\n" in path  # no link has such a name
+    return places_in(path or ".", folders, replace(context, real=str) if prose else context)
 
 
 # With one of these, a pattern or a program is given that way, and each word is a file.
@@ -184,7 +180,12 @@ def _files(program: str, words: Sequence[Word]) -> Iterable[Word]:
         return ()
     if program in programs.FLAGS_ALONE:
         ends = next((place for place, word in enumerate(words) if word.text == "--"), len(words))
-        return [word for place, word in enumerate(words) if place > ends or not _is_flags(word)]
+        flags = {
+            at
+            for at, word in enumerate(words[:ends])
+            if word.fixed and re.fullmatch("-[A-Za-z]+", word.text)
+        }
+        return [word for at, word in enumerate(words) if at not in flags]
     if program not in programs.SCRIPT_FIRST:
         return words
     scripts = {id(word) for before, word in pairwise(words) if before.text == "-e"}
@@ -199,7 +200,6 @@ _GIT_SHOWS = frozenset({"log", "diff", "show", "difftool"})  # with `--output`, 
 _GIT_TEXT = re.compile(
     r"-[a-z]*m|-[GLS]|--(?:message|grep|author|format|pretty|since|until)(?:=|$)"
 )
-_OPEN = re.compile("-?|--[^=]*")  # how a word begins of which only the rest says which option it is
 
 
 def _files_of_git(words: Sequence[Word]) -> Iterator[Word]:
@@ -215,11 +215,6 @@ def _files_of_git(words: Sequence[Word]) -> Iterator[Word]:
             yield word
         elif kind in _GIT_SHOWS and word.begins_open:
             yield replace(word, glob=False, parts=())
-
-
-def _is_flags(word: Word) -> bool:
-    """Whether a word can only be one-letter options."""
-    return word.fixed and re.fullmatch("-[A-Za-z]+", word.text) is not None
 
 
 def _gives_script(word: Word) -> bool:
@@ -249,11 +244,8 @@ def _names_in(word: Word) -> Iterator[str]:
 def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ...]:
     """Return the possible places of a file of this name; none if unknown."""
     path = expand_home(name, context.home)
-    if not path or "\0" in path or path.startswith("~"):
-        return ()
-    if path.startswith("/"):
-        return (place(path, "/", context),)
-    return tuple(place(path, one, context) for one in (folders.all if folders.sure else ()))
+    known = path.startswith("/") or (folders.sure and not path.startswith("~"))
+    return places_in(path, folders.all, context) if known else ()
 
 
 def is_inside(where: Place, context: Context) -> bool:
@@ -290,7 +282,7 @@ def told_files(
             writes, deep = program in programs.WRITERS, Deep(globs, split=True)
             yield FilePart(text, Use.READ, places, program=program, deep=deep, writes=writes)
             for name in islice(names, MAX_NAMES):
-                where = tuple(_places(name, folders.all, context))
+                where = _places(name, folders.all, context)
                 yield FilePart(name, Use.NAMED, where, program=program, writes=writes)
 
 

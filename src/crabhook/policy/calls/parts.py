@@ -6,7 +6,7 @@ Names are Claude Code's; other agents' tools are mapped to them, so that one rul
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value
@@ -86,6 +86,7 @@ class CommandPart:
     `tools`: tools whose bare rules cover it.
     """
 
+    kind: ClassVar = "command"
     text: str
     command: "Command"
     readings: tuple["Reading", ...]
@@ -128,11 +129,17 @@ class FilePart:
     deep: Deep | None = None
     writes: bool = False
 
+    @property
+    def kind(self) -> str:
+        """What is done to it, in a word."""
+        return str(self.use)
+
 
 @frozen
 class FetchPart:
     """One address on the net, by its host in small letters."""
 
+    kind: ClassVar = "fetch"
     text: str
     host: str
     tools: frozenset[str]
@@ -146,11 +153,17 @@ class NamePart:
     name: str
     tools: frozenset[str]
 
+    @property
+    def kind(self) -> str:
+        """Which of the two it is, in a word."""
+        return "agent" if "Agent" in self.tools else "skill"
+
 
 @frozen
 class ToolPart:
     """The tool itself, with its scalar inputs."""
 
+    kind: ClassVar = "tool"
     text: str
     tools: frozenset[str]
     inputs: Mapping[str, Value] = field(default_factory=dict)

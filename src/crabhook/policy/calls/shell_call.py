@@ -19,7 +19,7 @@ from crabhook.policy.calls.mentioned_files import (
 )
 from crabhook.policy.calls.parts import CommandPart, FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.context import Context
-from crabhook.policy.paths import LONGEST_PATH, expand_home, is_within, normal, place
+from crabhook.policy.paths import LONGEST_PATH, expand_home, is_within, normal, place, places_in
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.mentions import Mentions, mentions
 from crabhook.policy.shell.read import read_script
@@ -29,8 +29,6 @@ from crabhook.policy.shell.wrappers import unwrapped
 
 _MAX_FOLDERS = 8
 _APPLY_PATCH = frozenset({"apply_patch", "applypatch"})
-
-
 NO_MENTIONS = Mentions()
 
 
@@ -104,8 +102,7 @@ def _applies_patch(command: Command) -> bool:
 
 def _patched_files(text: str, folders: Folders, context: Context) -> Iterable[FilePart]:
     for path in read_patch(text).paths:
-        named = folders.all if "\0" not in path else ()
-        places = tuple(place(path, folder, context) for folder in named)
+        places = places_in(path, folders.all, context)
         yield FilePart(path, Use.WRITE, places, frozenset({"Edit", "Write"}))
 
 
@@ -193,12 +190,8 @@ def _redirect_parts(
     """
     target = redirect.target
     text = expand_home(target.text, context.home) if target.tilde else target.text
-    places = tuple(
-        place(path, folder, context)
-        for path in redirect.settled or (text,)
-        for folder in (folders.all[:1] if path.startswith("/") else folders.all)
-        if path and "\0" not in path
-    )
+    paths = redirect.settled or (text,)
+    places = tuple(where for path in paths for where in places_in(path, folders.all, context))
     known = bool(places) and _is_known(redirect, folders)
     if known and all(one.named in STREAMS for one in places):
         return
@@ -261,24 +254,18 @@ def _targets(word: Word) -> Iterator[str]:
 
 
 def _is_critical(name: str, folders: Sequence[str], context: Context) -> bool:
-    if not name or "\0" in name or len(name) > LONGEST_PATH:
+    if len(name) > LONGEST_PATH:
         return False
-    home, project = context.home, context.project
-    path = expand_home(name, home)
-    for folder in folders:
-        for where in place(path, folder, context).both:
-            kept = (home, project, folders[0])
-            if dirname(where) == "/" or any(is_within(one, where) for one in kept):
-                return True
-    return False
+    places = places_in(expand_home(name, context.home), folders, context)
+    kept = (context.home, context.project, folders[0])
+    return any(
+        dirname(where) == "/" or any(is_within(one, where) for one in kept)
+        for one in places
+        for where in one.both
+    )
 
 
-_NAMES_FILE = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)")
-_FIRST, _LAST = "*** Begin Patch", "*** End Patch"
-_END_OF_FILE = "*** End of File"
-_BLANKS = " \t\r"
-_SIGNS = ("+", "-")
-_PARTS = (" ", "@@")  # other first letters of a hunk's line: kept, or a place
+_NAMES_FILE = re.compile(r"\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*[^ \t\r])")
 
 
 @frozen
@@ -292,22 +279,18 @@ class Patch:
 def read_patch(text: str) -> Patch:
     """Return what the patch in `text` touches; a patch not fully understood has a trouble."""
     lines = text.strip().split("\n")
-    paths = tuple(filter(None, map(_path, lines)))
+    paths = tuple(found[1] for line in lines if (found := _NAMES_FILE.match(line)))
     trouble = "" if paths else "a patch that names no file"
-    if lines[0].strip() != _FIRST or lines[-1].strip() != _LAST:
+    if lines[0].strip() != "*** Begin Patch" or lines[-1].strip() != "*** End Patch":
         trouble = "a patch without its first or last line"
     elif not all(map(_is_known_line, lines[1:-1])):
         trouble = "a line of a patch that rules do not know"
     return Patch(paths, trouble)
 
 
-def _path(line: str) -> str:
-    found = None if line.startswith(_SIGNS) else _NAMES_FILE.match(line.lstrip())
-    return found[1].rstrip(_BLANKS) if found else ""
-
-
 def _is_known_line(line: str) -> bool:
     head = line.strip()
-    if line.startswith(_SIGNS) or head in ("", _END_OF_FILE) or _path(line):
+    if line.startswith(("+", "-")) or head in ("", "*** End of File") or _NAMES_FILE.match(line):
         return True
-    return line.startswith(_PARTS) and not head.startswith("***")
+    # A line of a hunk that is kept, or a place.
+    return line.startswith((" ", "@@")) and not head.startswith("***")

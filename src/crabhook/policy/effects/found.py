@@ -9,11 +9,11 @@ from crabhook.model.card import Effect, Level, Risk, Where
 from crabhook.model.event import Event
 from crabhook.policy.calls.mentioned_files import Folders, named_files
 from crabhook.policy.calls.parts import CommandPart, FilePart, Use
-from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects, wanted_by
+from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects
 from crabhook.policy.effects.line import SHOWERS
 from crabhook.policy.effects.objects import Scene, Search, Subject, cut, place_words
 from crabhook.policy.effects.table import Kind, table
-from crabhook.policy.paths import Anchor, Bases, place
+from crabhook.policy.paths import Bases, place
 from crabhook.policy.protected import Protected
 from crabhook.policy.shell.programs import NAMES_ONLY, READ_NOTHING
 from crabhook.policy.shell.script import Command
@@ -23,14 +23,6 @@ MOST_OBJECTS = 3  # of one effect
 MOST_UNKNOWN = 5
 MOST_FOLDERS = 8  # of one call that are looked into
 MOST_SECRETS = 20  # of one folder that are named or counted
-
-
-@lru_cache(maxsize=4)
-def secrets_wanted(protected: Protected) -> Wanted:
-    """Return what finds each file of the list that may not be read unasked."""
-    found = protected.secret.patterns
-    rooted = [one.pattern for one in found if one.anchor is Anchor.ROOT]
-    return wanted_by((one.pattern for one in found if one.anchor is not Anchor.ROOT), rooted)
 
 
 def secrets_read(

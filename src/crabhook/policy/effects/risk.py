@@ -20,7 +20,7 @@ from crabhook.policy.calls.read import CommandLine, command_line, read_call
 from crabhook.policy.calls.shell_call import Call, folders_of, known_variables, removal_trouble
 from crabhook.policy.context import Context, Wanted
 from crabhook.policy.effects.commands import Reader
-from crabhook.policy.effects.found import Found, chosen_by_wildcards, secrets_wanted, shortened
+from crabhook.policy.effects.found import Found, chosen_by_wildcards, shortened
 from crabhook.policy.effects.line import Known
 from crabhook.policy.effects.objects import DOUBT, Scene, Search, Subject, host
 from crabhook.policy.effects.table import table
@@ -52,7 +52,7 @@ def effects_of(
     if event.tool is None:
         return NO_RISK
     context = replace(context, real=cache(context.real))  # the same names are looked up often
-    found = Found(context, protected, event, wanted or secrets_wanted(protected))
+    found = Found(context, protected, event, wanted or protected.secret.wanted)
     if line := command_line(event, context):
         _of_line(line, found)
     elif call := read_call(event, context):
