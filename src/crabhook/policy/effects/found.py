@@ -9,9 +9,9 @@ from crabhook.model.card import Effect, Level, Risk, Where
 from crabhook.model.event import Event
 from crabhook.policy.calls.mentioned_files import Folders, named_files
 from crabhook.policy.calls.parts import CommandPart, FilePart, Use
-from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects
+from crabhook.policy.context import Context, Wanted
 from crabhook.policy.effects.line import SHOWERS
-from crabhook.policy.effects.objects import Scene, Search, Subject, cut, place_words
+from crabhook.policy.effects.objects import PLACE_WORDS, Scene, Search, Subject, cut
 from crabhook.policy.effects.table import Kind, table
 from crabhook.policy.paths import Bases, place
 from crabhook.policy.protected import Protected
@@ -23,53 +23,6 @@ MOST_OBJECTS = 3  # of one effect
 MOST_UNKNOWN = 5
 MOST_FOLDERS = 8  # of one call that are looked into
 MOST_SECRETS = 20  # of one folder that are named or counted
-
-
-def secrets_read(
-    searches: Iterable[Search], scene: Scene, wanted: Wanted, protected: Protected, bases: Bases
-) -> Iterator[tuple[str, Subject]]:
-    """Yield an effect for each secret in the folders, or for a folder with an incomplete look.
-
-    A folder that always has secrets, as the home folder, is not searched.
-    """
-    for number, one in enumerate(searches):
-        folder = scene.file(one.folder) or Subject(one.folder)
-        places = (place(one.folder, "/", scene.context),)
-        whole = FilePart(one.folder, Use.READ, places, program="" if one.chosen else "grep")
-        entry = protected.concerned(whole, bases)
-        if entry is not None and not all(protected.may_be_shown(at, bases) for at in places):
-            yield "reads-secrets", Subject(folder.text)
-            continue
-        if number >= MOST_FOLDERS:
-            yield "unlooked", folder
-            continue
-        below = scene.context.below(one.folder, wanted)
-        named = [name for name in below.found if _takes(one, name)][:MOST_SECRETS]
-        held = [name for name in named if _is_secret(name, scene.context, protected, bases)]
-        for name in held:
-            yield (
-                "reads-secrets" if one.sure else "may-read-secrets",
-                Subject((scene.file(name) or Subject(name)).text),
-            )
-        if not (held or below.whole or one.chosen):
-            yield "unlooked", folder
-
-
-def _takes(search: Search, name: str) -> bool:
-    if search.chosen:
-        return fits_shell_glob(search.chosen, name)
-    return not search.globs or selects(search.globs, name)
-
-
-def _is_secret(name: str, context: Context, protected: Protected, bases: Bases) -> bool:
-    where = place(name, "/", context)
-    entry = protected.concerned(FilePart(name, Use.READ, (where,)), bases)
-    return entry is not None and entry.secret and not protected.may_be_shown(where, bases)
-
-
-def _only_looks(line: str) -> bool:
-    """Whether a line only shows what similar lines would change."""
-    return any(fnmatchcase(line, one) for one in table().looks)
 
 
 _CHANGE_ONLY = READ_NOTHING | {"tee", "touch", "truncate", "mkdir", "unlink", "rmdir"}
@@ -106,15 +59,41 @@ class Found:
             self._told.setdefault((name, one.where, one.at), {})[cut(one.text)] = None
 
     def look(self, searches: Iterable[Search], scene: Scene) -> None:
-        """Tell which secrets are read with folders."""
-        listed = secrets_read(searches, scene, self.wanted, self._protected, self._bases)
-        for name, subject in listed:
-            self.tell(name, subject)
+        """Add each secret in the folders, and each folder with an incomplete look.
+
+        A folder that always has secrets, as the home folder, is not searched.
+        """
+        for number, one in enumerate(searches):
+            folder = scene.file(one.folder) or Subject(one.folder)
+            if self._holds_secret(one.folder, program="" if one.chosen else "grep"):
+                self.tell("reads-secrets", folder.text)
+                continue
+            if number >= MOST_FOLDERS:
+                self.tell("unlooked", folder)
+                continue
+            below = self.context.below(one.folder, self.wanted)
+            named = list(filter(one.takes, below.found))[:MOST_SECRETS]
+            held = [name for name in named if self._holds_secret(name, only=True)]
+            for name in held:
+                shown = scene.file(name) or Subject(name)
+                self.tell("reads-secrets" if one.sure else "may-read-secrets", shown.text)
+            if not (held or below.whole or one.chosen):
+                self.tell("unlooked", folder)
+
+    def _holds_secret(self, name: str, *, program: str = "", only: bool = False) -> bool:
+        """Whether a file, or a folder that a program reads, is protected; `only`: as a secret."""
+        where = place(name, "/", self.context)
+        part = FilePart(name, Use.READ, (where,), program=program)
+        entry = self._protected.concerned(part, self._bases)
+        if entry is None or (only and not entry.secret):
+            return False
+        return not self._protected.may_be_shown(where, self._bases)
 
     def concern(self, part: FilePart | CommandPart, shown: str, at: str = "") -> None:
         """Add that a protected file is touched, or a command changes one."""
         entry = self._protected.concerned(part, self._bases)
-        if entry is None or (isinstance(part, CommandPart) and _only_looks(part.text)):
+        looks = table().looks if isinstance(part, CommandPart) else ()
+        if entry is None or any(fnmatchcase(part.text, one) for one in looks):
             return
         changes = table().protected[entry.name].name
         program = part.program if isinstance(part, FilePart) else ""
@@ -155,7 +134,7 @@ def shortened(effects: Iterable[Effect], unknown: tuple[str, ...]) -> Risk:
 
 def _effect(kind: Kind, where: Where, at: str, objects: tuple[str, ...]) -> Effect:
     shown = objects[:1] if kind.name == "untold" else objects
-    place = f" ({cut(at)})" if at else place_words(where) if kind.file and objects else ""
+    place = f" ({cut(at)})" if at else PLACE_WORDS[where] if kind.file and objects else ""
     words = kind.told(_listed(shown)) + place
     return Effect(kind.name, kind.levels[where], words, objects, where if kind.file else None)
 

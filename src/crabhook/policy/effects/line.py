@@ -35,15 +35,11 @@ class Known:
     """
 
     def __init__(self, text: str, script: Script, outside: Iterable[str]) -> None:
-        fixed = {one.name: True for command in script.commands for one in command.assignments}
-        for command in script.commands:
-            for one in command.assignments:
-                fixed[one.name] &= one.value.fixed and not one.array
         pairs = pairwise(script.commands)
         self.fed = {after.words for before, after in pairs if before.fed}  # by a pipe
         self._text, self._set = text, [one for c in script.commands for one in c.assignments]
-        self._told = {name for name, sure in fixed.items() if sure} | set(outside)
-        self._told -= {name for name, sure in fixed.items() if not sure}
+        unsure = {one.name for one in self._set if one.array or not one.value.fixed}
+        self._told = {*outside, *(one.name for one in self._set)} - unsure
         self.functions = frozenset(_FUNCTION.findall(text)) if "(" in text else frozenset()
         named = [(c, [word.text for word in c.words]) for c in script.commands if c.words]
         self.elsewhere = any(
@@ -66,7 +62,7 @@ class Known:
     def argvs(self, command: Command) -> Iterator[Argv]:
         """Yield the words that a command may come to, those in doubt marked by DOUBT."""
         choices = [tuple(self._texts(word)) for word in command.words]
-        most = max(len(one) for one in choices)
+        most = max(map(len, choices))
         tail = (BROUGHT,) if self._is_brought(command) else ()
         for at in range(min(most, MAX_SPELLED)):
             chosen = (one[min(at, len(one) - 1)] for one in choices)

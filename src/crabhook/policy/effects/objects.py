@@ -7,8 +7,8 @@ from posixpath import relpath
 from crabhook.datatypes import frozen
 from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders
-from crabhook.policy.context import Context
-from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, place
+from crabhook.policy.context import Context, fits_shell_glob, selects
+from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, places_in
 
 DOUBT = "\x1f"
 """What a word begins with whose text is only known when the line runs; then as it is written."""
@@ -51,6 +51,12 @@ class Search:
     globs: tuple[str, ...] = ()
     sure: bool = True
     chosen: str = ""
+
+    def takes(self, name: str) -> bool:
+        """Whether it may read this file of the folder."""
+        if self.chosen:
+            return fits_shell_glob(self.chosen, name)
+        return not self.globs or selects(self.globs, name)
 
 
 def cut(text: str, longest: int = LONGEST) -> str:
@@ -119,10 +125,9 @@ class Scene:
     def places(self, word: str) -> tuple[Place, ...]:
         """Return where a file of this name may be; nothing where that is not known."""
         path = expand_home(word, self.context.home)
-        if "\0" in path or len(path) > LONGEST_PATH or word.startswith(DOUBT) or not path:
+        if len(path) > LONGEST_PATH or word.startswith(DOUBT):
             return ()
-        folders = self.folders.all[:1] if path.startswith("/") else self.folders.all
-        return tuple(place(path, folder, self.context) for folder in folders)
+        return places_in(path, self.folders.all, self.context)
 
     def _where(self, file: Place) -> Where:
         return max(map(self._where_named, file.both))
@@ -148,13 +153,13 @@ class Scene:
         return named + (slash if named != "/" else "")
 
 
-def place_words(where: Where) -> str:
-    """Return, in brackets, where a file is; empty where that is not known."""
-    return {
-        Where.INSIDE: " (inside the project)",
-        Where.TEMPORARY: " (temporary)",
-        Where.OUTSIDE: " (OUTSIDE the project)",
-    }.get(where, "")
+PLACE_WORDS = {
+    Where.INSIDE: " (inside the project)",
+    Where.TEMPORARY: " (temporary)",
+    Where.OUTSIDE: " (OUTSIDE the project)",
+    Where.UNKNOWN: "",
+}
+"""Where a file is, in words behind its name."""
 
 
 def hosts(words: Iterable[str], *, bare: bool) -> Iterator[Subject]:

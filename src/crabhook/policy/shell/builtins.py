@@ -228,7 +228,7 @@ def _set(words: Sequence[Word], _line: Line) -> str:
 
 
 def _source(words: Sequence[Word], line: Line) -> str:
-    line.found.variables.forget()  # the script may set them
+    line.found.variables.forgotten = True
     if len(words) < 2 or not words[1].fixed:
         return "a script whose name is only known when it runs"
     if words[1].text.startswith(("/dev/", "/proc/", "-")):

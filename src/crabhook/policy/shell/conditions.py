@@ -7,10 +7,10 @@ word.
 import re
 from collections.abc import Sequence
 
-from crabhook.policy.shell.line import Line, UnreadableError, Variables, fixed_word
+from crabhook.policy.shell.line import Line, UnreadableError, Variables
 from crabhook.policy.shell.programs import listed
-from crabhook.policy.shell.script import Atom, Kind, Word
-from crabhook.policy.shell.words import read_word, single
+from crabhook.policy.shell.script import ANY, Atom, Kind, Word
+from crabhook.policy.shell.words import read_word
 
 _UNARY, _BINARY = listed("tests", "unary"), listed("tests", "binary")
 _COUNTING = listed("tests", "counting")
@@ -30,7 +30,7 @@ def plain_test(words: Sequence[Word], variables: Variables) -> str:
     while rest and rest[0].raw == "!":
         rest = rest[1:]
     for word in rest:
-        single(word, variables, name.text)
+        variables.must_be_tame((ANY,) if word.glob or word.parts else word.atoms, name.text)
     if len(rest) == 2:
         return _unary(rest[0], rest[1], variables)
     if len(rest) == 3:
@@ -75,7 +75,7 @@ def double_test(line: Line) -> list[Word]:
 def _own(line: Line, words: list[Word], text: str) -> None:
     """Take a keyword of the test that belongs to the shell."""
     line.expect(text)
-    words.append(fixed_word(text))
+    words.append(Word(text, (text,)))
 
 
 def _either(line: Line, words: list[Word]) -> None:
@@ -96,7 +96,7 @@ def _check_next(line: Line) -> None:
     if not match:
         line.found.trouble("a test behind ||, which is a command to dash")
     elif match["name"]:
-        line.found.variables.must_be_unset(match["name"])
+        line.found.variables.outside.add(match["name"])
 
 
 def _one(line: Line, words: list[Word]) -> None:
@@ -126,7 +126,7 @@ def _one(line: Line, words: list[Word]) -> None:
 
 
 def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
-    words.append(fixed_word(operator))
+    words.append(Word(operator, (operator,)))
     line.blanks()
     if operator == "=~":
         _check_regex(line)

@@ -63,9 +63,8 @@ def inner(argv: Argv) -> Inner:
     for words in (1, 2) if len(argv) > 2 else (1,):
         if wrapper := _WRAPPERS.get((name, *argv[1:words])):
             commands += _rest(argv[words:], wrapper)
-            scripts += [
-                script for word in argv[words:] if wrapper.assigns for script in assigned(word)
-            ]
+            for word in argv[words:] if wrapper.assigns else ():
+                scripts += assigned(word)
     if read := _SPECIAL.get(name):
         special = read(argv)
         commands += special.commands
@@ -138,7 +137,7 @@ def _dash_c(argv: Argv) -> Inner:
     return Inner(scripts=tuple(scripts))
 
 
-def _first(argv: Argv) -> Inner:
+def _trap(argv: Argv) -> Inner:
     words = [word for word in argv[1:] if word != "--"]
     return Inner(scripts=tuple(word for word in words[:1] if word != "-"))
 
@@ -204,7 +203,7 @@ _GIT_SCRIPT = re.compile(r"--exe?c?=|-x(?=.)|--(?:tree|index|msg|env|commit|pare
 
 _SPECIAL: Mapping[str, Callable[[Argv], Inner]] = {
     "eval": lambda argv: Inner(scripts=(" ".join(one for one in argv[1:] if one != "--"),)),
-    "trap": _first,
+    "trap": _trap,
     "alias": lambda argv: Inner(
         scripts=tuple(one.partition("=")[2] for one in argv[1:] if "=" in one)
     ),

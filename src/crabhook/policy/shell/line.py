@@ -11,11 +11,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import listed
-from crabhook.policy.shell.script import Atom, Command, Kind, Piece, Redirect, Shape, Word
+from crabhook.policy.shell.script import Atom, Command, Kind, Piece, Redirect, Shape
 from crabhook.policy.shell.wrappers import is_plain
 
 MAX_KNOWN, MAX_SETTLED = 32, 8  # values of one variable
@@ -38,8 +37,8 @@ class Variables:
         self._from_outside = frozenset(known)
         self._set: dict[str, list[_Atoms]] = defaultdict(list)
         self.sure: frozenset[str] = frozenset()
-        self._forgotten = False
-        self._outside: set[str] = set()
+        self.forgotten = False  # whether a script may have set any variable
+        self.outside: set[str] = set()  # which the line must never set
         self._duties: dict[tuple[str, bool, str], None] = {}
 
     def values(self, name: str) -> tuple[str, ...]:
@@ -77,10 +76,6 @@ class Variables:
         """Keep that this must be one plain word."""
         self._must((one for one in atoms if not one.joined), where, number=False)
 
-    def must_be_unset(self, name: str) -> None:
-        """Require that the line never sets this variable."""
-        self._outside.add(name)
-
     def _must(self, atoms: Iterable[Atom], where: str, *, number: bool) -> None:
         for atom in atoms:
             if atom.kind is Kind.NAME or _strays(atom, number=number):
@@ -91,7 +86,7 @@ class Variables:
         """Return what the line computes with, or hands on, though it may be a command."""
         evaluated = "an array is set by a word of declare, which the shell may evaluate"
         odd = [evaluated] if self.declared & self.arrays else []
-        if self._outside & set(self._set):
+        if self.outside & set(self._set):
             odd.append("a test behind ||, which is a command to dash")
         if not self._duties:
             return odd
@@ -102,10 +97,6 @@ class Variables:
                 what = "numbers" if number else "one plain word"
                 found.append(f"{where} takes {what}, and what it is given may be a command")
         return [*odd, *dict.fromkeys(found)]
-
-    def forget(self) -> None:
-        """Count no variable as set by the line alone."""
-        self._forgotten = True
 
     def is_sure(self, atoms: _Atoms) -> bool:
         """Whether the line has set, by now, every variable in these pieces."""
@@ -149,7 +140,7 @@ class Variables:
     def settled(self, atoms: _Atoms) -> tuple[str, ...]:
         """Return every text that these pieces, found sure, can be; nothing if it cannot be told."""
         found = [""]
-        if self._forgotten:
+        if self.forgotten:
             return ()
         for atom in atoms:
             if atom.kind is Kind.TEXT:
@@ -177,7 +168,7 @@ MAX_DEPTH = 40  # a person's line has five
 MAX_COMMANDS = 500
 
 _BLANKS = re.compile(r"(?:[ \t]|(?:(?<=[ \t\n])|^)\\\n|\\\n(?=[ \t\n]))*")
-_PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
+_PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]++(?=[ \t\n;&|<>()]|\Z)")
 _DELIMITERS = " \t\n;&|<>()"
 
 
@@ -224,25 +215,19 @@ class Found:
         self.commands.append(command)
 
 
-class PieceReader(Protocol):
-    """Takes a replaced piece of a word; `quoted`: between double quotes."""
-
-    def __call__(self, line: "Line", *, quoted: bool = False) -> Piece:
-        """Take it."""
-
-
 @frozen
 class Readers:
     """The readers of nested constructs.
 
     `commands` takes commands up to one of the given words, `dollar` a dollar sign's construct,
-    `quoted` double quotes, `backquoted` backquotes.
+    `quoted` double quotes, `backquoted` backquotes. Two of them are told by `quoted` whether they
+    are between double quotes.
     """
 
     commands: Callable[["Line", frozenset[str]], Shape]
-    dollar: PieceReader
+    dollar: Callable[..., Piece]
     quoted: Callable[["Line"], list[Piece]]
-    backquoted: PieceReader
+    backquoted: Callable[..., Piece]
 
 
 @dataclass
@@ -286,10 +271,9 @@ class Line:
 
     def take(self, text: str) -> bool:
         """Take the text if it comes next."""
-        if self.text.startswith(text, self.at):
-            self.at += len(text)
-            return True
-        return False
+        found = self.text.startswith(text, self.at)
+        self.at += len(text) if found else 0
+        return found
 
     def expect(self, text: str) -> None:
         """Take the text, which must come next."""
@@ -311,11 +295,7 @@ class Line:
     def plain_word(self) -> str:
         """Return the next word if it has no quotes and expansions; take nothing."""
         match = _PLAIN.match(self.text, self.at)
-        if not match or (
-            match.end() < len(self.text) and self.text[match.end()] not in _DELIMITERS
-        ):
-            return ""
-        return match[0]
+        return match[0] if match else ""
 
     @property
     def ends_word(self) -> bool:
@@ -343,8 +323,3 @@ class Line:
         """Say so where a line ended inside a word while a here-document waits for its lines."""
         if self.pending and "\n" in self.text[start : self.at]:
             self.found.trouble("a here-document whose lines shells look for in different places")
-
-
-def fixed_word(text: str) -> Word:
-    """Return a word that means itself."""
-    return Word(text, (text,))

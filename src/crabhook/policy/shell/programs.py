@@ -59,16 +59,12 @@ _FOLLOWING_LETTERS: Mapping[str, str] = {
 
 def reads_deep(program: str, words: tuple[str, ...]) -> bool:
     """Whether a command does what it does to a folder with all that is in it."""
-    if program in _ALWAYS_DEEP:
-        return True
     if program == "git":
         return "grep" in words[1:]
-    if program not in RECURSIVE and program != "diff":
-        return False
-    if program not in _DEEP_OPTIONS:
-        return True
-    letters, long = _DEEP_OPTIONS[program]
-    return any(_is_option(word, letters, long) for word in words[1:])
+    if program in _DEEP_OPTIONS:
+        letters, long = _DEEP_OPTIONS[program]
+        return any(_is_option(word, letters, long) for word in words[1:])
+    return program in _ALWAYS_DEEP or program in RECURSIVE
 
 
 def may_read_deep(line: str) -> bool:

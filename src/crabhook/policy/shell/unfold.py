@@ -33,11 +33,10 @@ _GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-pa
 def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Script:
     """Return the script with all that hides in it; `text` is what it was read from."""
     search = _Search(known)
-    search.take(script.commands, script.redirects)
-    search.give_input(script.given, varies=script.varies)
+    search.take(script)
     search.written = frozenset(name for one in script.redirects for name in one.written)
     if script.troubles:
-        search.take(_by_text(text))
+        search.queue(_by_text(text))
     search.run()
     troubles = dict.fromkeys((*script.troubles, *search.troubles))
     return Script(tuple(search.commands), tuple(search.redirects), tuple(troubles))
@@ -60,32 +59,32 @@ class _Search:
         self._shell_listens = False
         self._unknown_given = False
 
-    def give_input(self, given: Iterable[str], *, varies: bool) -> None:
-        """Keep texts on any command's standard input, for a shell that reads it.
+    def take(self, script: Script, depth: int = 0) -> None:
+        """Add what a script does.
 
-        The grammar does not always say which command reads which text.
+        Any shell of the line may read the texts given to its commands: the grammar does not always
+        say which command reads which text.
         """
-        self._given |= dict.fromkeys(given)
-        self._unknown_given |= varies
+        self._given |= dict.fromkeys(script.given)
+        self._unknown_given |= script.varies
+        self.queue(script.commands, depth)
+        self.redirects += script.redirects
+
+    def queue(self, commands: Iterable[Command], depth: int = 0) -> None:
+        """Add commands, to be looked behind in their turn."""
+        for command in commands:
+            self._unknown_given |= command.fed and not prints_what_it_says(command)
+            self.commands.append(command)
+            self._todo.append((command, depth))
 
     def _read_input(self) -> bool:
         """Read texts given to a shell as scripts; return whether there were any."""
         if not (self._shell_listens and self._given):
             return False
         # With a line's end before it, so that a text with a dash in front is no option.
-        self.take(hidden_command(("sh", "-c", f"\n{text}")) for text in self._given)
+        self.queue(hidden_command(("sh", "-c", f"\n{text}")) for text in self._given)
         self._given.clear()
         return True
-
-    def take(
-        self, commands: Iterable[Command], redirects: Iterable[Redirect] = (), depth: int = 0
-    ) -> None:
-        """Add what was found, to be looked behind in its turn."""
-        for command in commands:
-            self._unknown_given |= command.fed and not prints_what_it_says(command)
-            self.commands.append(command)
-            self._todo.append((command, depth))
-        self.redirects += redirects
 
     def run(self) -> None:
         """Look until there is no more, or enough."""
@@ -102,14 +101,11 @@ class _Search:
                     # It may run a file that the line writes, as `sh x` or `./x`.
                     runs_written = not self.written.isdisjoint(map(basename, argv[:3]))
                     self._shell_listens |= reads_script(argv) or runs_written
-                    self._look_behind(argv, depth + 1)
+                    behind = inner(argv)
+                    self.queue(map(hidden_command, behind.commands), depth + 1)
+                    self._look_into(behind.scripts, depth + 1)
         if self._shell_listens and self._unknown_given:
             self.troubles.append("a shell is given a script that is only known when it runs")
-
-    def _look_behind(self, argv: Argv, depth: int) -> None:
-        behind = inner(argv)
-        self.take(map(hidden_command, behind.commands), depth=depth)
-        self._look_into(behind.scripts, depth)
 
     def _look_into(self, scripts: Iterable[str], depth: int) -> None:
         for text in scripts:
@@ -121,14 +117,11 @@ class _Search:
             self._bytes += len(text)
             read = read_script(text, self._known)
             self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
-            self.give_input(read.given, varies=read.varies)
-            self.take(
-                (replace(one, hidden=True) for one in read.commands),
-                (replace(one, hidden=True) for one in read.redirects),
-                depth,
-            )
+            commands = tuple(replace(one, hidden=True) for one in read.commands)
+            redirects = tuple(replace(one, hidden=True) for one in read.redirects)
+            self.take(replace(read, commands=commands, redirects=redirects), depth)
             if read.troubles:
-                self.take(_by_text(text), depth=depth)
+                self.queue(_by_text(text), depth)
 
 
 _ASSIGNS = re.compile(r"[A-Za-z_]\w*\+?=")

@@ -15,7 +15,7 @@ from crabhook.policy.shell.expansion import (
     single_quoted,
     unescape,
 )
-from crabhook.policy.shell.line import Line, UnreadableError, Variables
+from crabhook.policy.shell.line import Line, UnreadableError
 from crabhook.policy.shell.programs import counts, printed
 from crabhook.policy.shell.script import (
     ANY,
@@ -292,8 +292,3 @@ _READERS: Mapping[str, Callable[[Line], list[Piece]]] = {
     "$": lambda line: [dollar(line)],
     "`": lambda line: [backquoted(line)],
 }
-
-
-def single(word: Word, variables: Variables, where: str) -> None:
-    """Keep that a word must come to be exactly one."""
-    variables.must_be_tame((ANY,) if word.glob or word.parts else word.atoms, where)
