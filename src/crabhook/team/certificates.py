@@ -91,8 +91,7 @@ def unsealed(text: bytes, passphrase: str) -> Key:
     cost = int(found[1]) if found else 0
     if not found or cost < 2 or cost & (cost - 1) or cost > _DEAREST:
         raise CertificateError("it is no key that this version of crabhook has written")
-    normal = unicodedata.normalize("NFC", passphrase)[: LONGEST + 1]
-    password = _stretched(normal, bytes.fromhex(found[2].decode()), cost)
+    password = _stretched(normal(passphrase)[: LONGEST + 1], bytes.fromhex(found[2].decode()), cost)
     try:
         return _p256(load_pem_private_key(found[3], password))
     except ValueError:
@@ -109,9 +108,7 @@ def opened(text: bytes) -> Key:
 
 def _stretched(passphrase: str, salt: bytes, cost: int) -> bytes:
     data = passphrase.encode("utf-8", "surrogatepass")
-    room = (
-        256 * cost + 4096
-    ) * 8  # bytes, twice what scrypt takes; OpenSSL allows less unless told
+    room = (256 * cost + 4096) * 8  # bytes: twice what scrypt takes, OpenSSL's default is less
     return hashlib.scrypt(data, salt=salt, n=cost, r=8, p=1, maxmem=room, dklen=32).hex().encode()
 
 
@@ -139,13 +136,13 @@ class Authority:
         """Return a new authority."""
         key = new_key()
         subject = _name(f"crabhook team {name}")
-        builder = _dated(subject, subject, key.public_key(), now, AUTHORITY_DAYS)
-        builder = builder.add_extension(
-            x509.BasicConstraints(ca=True, path_length=0), critical=True
-        )
-        builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
         own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-        builder = builder.add_extension(own, critical=False)
+        builder = (
+            _dated(subject, subject, key.public_key(), now, AUTHORITY_DAYS)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_usage(signs_certificates=True), critical=True)
+            .add_extension(own, critical=False)
+        )
         return cls(_pem(builder.sign(key, SHA256())), key)
 
     def for_device(
@@ -159,47 +156,47 @@ class Authority:
         uris = [f"crabhook:operator:{operator}", f"crabhook:device:{device}"]
         uris += ["crabhook:closing"] if closing else []
         names = map(x509.UniformResourceIdentifier, uris)
-        name, purpose = _name(device), ExtendedKeyUsageOID.CLIENT_AUTH
-        builder = self._dated(name, _asked(request), now, DEVICE_DAYS)
-        return self._end_entity(builder, names, purpose)
+        purpose = ExtendedKeyUsageOID.CLIENT_AUTH
+        return self._issue(device, _asked(request), now, DEVICE_DAYS, names=names, purpose=purpose)
 
     def for_server(self, key: Key, names: Sequence[str], now: float) -> bytes:
         """Return the certificate of a server that is reached by these names and addresses."""
-        name, purpose = _name(names[0]), ExtendedKeyUsageOID.SERVER_AUTH
-        builder = self._dated(name, key.public_key(), now, SERVER_DAYS)
-        return self._end_entity(builder, map(_host, names), purpose)
+        purpose, hosts = ExtendedKeyUsageOID.SERVER_AUTH, map(_host, names)
+        return self._issue(
+            names[0], key.public_key(), now, SERVER_DAYS, names=hosts, purpose=purpose
+        )
 
     def sign(self, data: bytes) -> bytes:
         """Return the authority's signature of some bytes."""
         return self.key.sign(data, ec.ECDSA(SHA256()))
 
-    def _dated(
-        self, name: x509.Name, key: ec.EllipticCurvePublicKey, now: float, days: int
-    ) -> x509.CertificateBuilder:
-        return _dated(
-            name, x509.load_pem_x509_certificate(self.certificate).subject, key, now, days
-        )
-
-    def _end_entity(
+    def _issue(  # noqa: PLR0913 - what two kinds of certificate differ in
         self,
-        builder: x509.CertificateBuilder,
+        name: str,
+        key: ec.EllipticCurvePublicKey,
+        now: float,
+        days: int,
+        *,
         names: Iterable[x509.GeneralName],
         purpose: x509.ObjectIdentifier,
     ) -> bytes:
-        nobodys = x509.BasicConstraints(ca=False, path_length=None)
-        builder = builder.add_extension(nobodys, critical=True)
-        builder = builder.add_extension(_usage(signs_certificates=False), critical=True)
-        builder = builder.add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
-        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+        issuer = x509.load_pem_x509_certificate(self.certificate).subject
         ours = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
-        builder = builder.add_extension(ours, critical=False)  # Python 3.13 wants it
+        builder = (
+            _dated(_name(name), issuer, key, now, days)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(_usage(signs_certificates=False), critical=True)
+            .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+            .add_extension(x509.SubjectAlternativeName(names), critical=False)
+            .add_extension(ours, critical=False)  # Python 3.13 wants it
+        )
         return _pem(builder.sign(self.key, SHA256()))
 
 
 def passing(key: Key, now: float) -> bytes:
     """Return a certificate, in PEM, for a listener that lasts minutes: known by its pin alone."""
-    builder = _dated(_name("crabhook join"), _name("crabhook join"), key.public_key(), now, 1)
-    return _pem(builder.sign(key, SHA256()))
+    name = _name("crabhook join")
+    return _pem(_dated(name, name, key.public_key(), now, 1).sign(key, SHA256()))
 
 
 def signed_by(certificate: bytes, signature: bytes, data: bytes) -> bool:

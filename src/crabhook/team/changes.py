@@ -1,7 +1,7 @@
 """What is changed in a team: each takes the team as it is and returns it changed."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from secrets import token_hex
 
@@ -42,7 +42,7 @@ def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
             f"there is no kind {', '.join(sorted(unknown))}; known are: {', '.join(KINDS)}"
         )
     for one in team.members:
-        if one.name.casefold() == name.casefold():
+        if _is(one, name):
             if role not in (None, one.role) or scope not in (Scope(), one.scope):
                 raise ChangeError(
                     f"{one.name} is in the team already, as {one.role}; an invitation adds a "
@@ -57,7 +57,7 @@ def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
 def with_device(team: Team, member: Member, device: Device) -> Team:
     """Add a device to a person, who comes into the team with the first one."""
     there = next((one for one in team.members if one.id == member.id), None)
-    if there is None and any(one.name.casefold() == member.name.casefold() for one in team.members):
+    if there is None and any(_is(one, member.name) for one in team.members):
         raise ChangeError(f"{member.name} has come into the team meanwhile")
     member = there or member
     names = {one.name for one in member.devices if not one.revoked}
@@ -71,32 +71,30 @@ def with_device(team: Team, member: Member, device: Device) -> Team:
 
 def without_operator(team: Team, name: str, device: str | None, at: int) -> Team:
     """Revoke a person, or one of their devices, by name or id; raises ChangeError if unknown."""
-    hit = 0
 
-    def revoked(one: Device) -> Device:
-        nonlocal hit
-        if one.revoked or device not in (None, one.name, one.id):
-            return one
-        hit += 1
-        return replace(one, revoked=at)
+    def goes(one: Device) -> bool:
+        return not one.revoked and device in (None, one.name, one.id)
 
-    members: list[Member] = []
-    for member in team.members:
-        if member.name.casefold() != name.casefold():
-            members.append(member)
-            continue
-        changed = replace(member, devices=tuple(map(revoked, member.devices)))
-        if device is not None:  # without one, the person goes, and the name may come anew
-            members.append(changed)
-    if not hit:
+    if not any(goes(one) for member in team.members if _is(member, name) for one in member.devices):
         what = f"no device {device} of {name}" if device else f"nobody called {name}"
         raise ChangeError(f"there is {what} that could be revoked")
-    return replace(team, members=tuple(members))
+    if device is None:  # the person goes, and the name may come anew
+        return replace(team, members=tuple(one for one in team.members if not _is(one, name)))
+
+    def without_device(member: Member) -> Member:
+        left = (replace(one, revoked=at) if goes(one) else one for one in member.devices)
+        return replace(member, devices=tuple(left))
+
+    return _with_member(team, name, without_device)
 
 
 def with_key(team: Team, name: str, key: SshKey) -> Team:
     """Let a person show presence by an SSH key too; raises ChangeError if unknown."""
-    return _with_keys(team, name, lambda keys: (*(o for o in keys if o.key != key.key), key))
+    if not any(_is(one, name) for one in team.members):
+        raise ChangeError(f"there is nobody called {name}")
+    return _with_member(
+        team, name, lambda member: replace(member, keys=(*_keys_but(member, key.key), key))
+    )
 
 
 def without_key(team: Team, name: str, key: str) -> Team:
@@ -104,17 +102,15 @@ def without_key(team: Team, name: str, key: str) -> Team:
     found = [one.key for member in team.members if _is(member, name) for one in member.keys]
     if key not in found:
         raise ChangeError(f"{name} has no such key")
-    return _with_keys(team, name, lambda keys: tuple(one for one in keys if one.key != key))
+    return _with_member(team, name, lambda member: replace(member, keys=_keys_but(member, key)))
 
 
-def _with_keys(
-    team: Team, name: str, changed: Callable[[tuple[SshKey, ...]], tuple[SshKey, ...]]
-) -> Team:
-    if not any(_is(one, name) for one in team.members):
-        raise ChangeError(f"there is nobody called {name}")
-    members = (
-        replace(one, keys=changed(one.keys)) if _is(one, name) else one for one in team.members
-    )
+def _keys_but(member: Member, key: str) -> tuple[SshKey, ...]:
+    return tuple(one for one in member.keys if one.key != key)
+
+
+def _with_member(team: Team, name: str, changed: Callable[[Member], Member]) -> Team:
+    members = (changed(one) if _is(one, name) else one for one in team.members)
     return replace(team, members=tuple(members))
 
 
@@ -125,7 +121,8 @@ def _is(member: Member, name: str) -> bool:
 def with_machine(team: Team, machine: Machine) -> Team:
     """Add a machine; one of the same name has a new token from now on."""
     _check(machine.name)
-    return replace(team, machines=(*_but(team.machines, machine.name), machine))
+    others = (one for one in team.machines if one.name != machine.name)
+    return replace(team, machines=(*others, machine))
 
 
 def without_machine(team: Team, name: str, at: int) -> Team:
@@ -133,7 +130,7 @@ def without_machine(team: Team, name: str, at: int) -> Team:
     found = next((one for one in team.machines if one.name == name and not one.revoked), None)
     if found is None:
         raise ChangeError(f"there is no machine {name} that could be revoked")
-    return replace(team, machines=(*_but(team.machines, name), replace(found, revoked=at)))
+    return with_machine(team, replace(found, revoked=at))
 
 
 def with_attempt(team: Team, what: str, at: int) -> Team:
@@ -190,10 +187,6 @@ def _news_of_keys(before: Team, after: Team) -> Iterator[str]:
 
 def _short(key: SshKey) -> str:
     return f"{key.key.partition(' ')[0]} {key.comment}".strip()
-
-
-def _but(machines: Iterable[Machine], name: str) -> tuple[Machine, ...]:
-    return tuple(one for one in machines if one.name != name)
 
 
 def _check(name: str) -> None:

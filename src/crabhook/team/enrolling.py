@@ -8,6 +8,7 @@ import secrets
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from hmac import compare_digest
 from typing import Any, TypeAlias
 
@@ -90,9 +91,6 @@ class JoinPort(EnrolServiceServicer):
         self._finishing = False
         self.over: asyncio.Future[Joined] = asyncio.get_running_loop().create_future()
 
-    def __repr__(self) -> str:
-        return f"<JoinPort wrong={self._wrong} taken={self._joining is not None}>"
-
     async def BeginJoin(  # noqa: N802 - the wire's name
         self, request: pb.BeginJoinRequest, context: Context
     ) -> pb.BeginJoinResponse:
@@ -147,9 +145,16 @@ class JoinPort(EnrolServiceServicer):
         began = proof(self._known, self._nonce)
         if self._compared is None or not compare_digest(began, request.proof) or self._finishing:
             await context.abort(_Code.PERMISSION_DENIED, "no such attempt waits to be finished")
+        assert self._joining is not None  # noqa: S101 - or nothing would be compared
         self._finishing = True
         try:
-            joined = await self._let_in()
+            if not await asyncio.shield(self._compared):
+                raise InvitingError(
+                    "the words were not said to be the same.  Ask for a new invitation"
+                )
+            if self.over.done():
+                raise InvitingError("the invitation is over")
+            joined = self._inviting.grant(self._joining)
         except CrabhookError as error:
             self._end(f"{error}; nobody joined")
             await context.abort(_Code.FAILED_PRECONDITION, f"the other end said: {error}")
@@ -158,24 +163,7 @@ class JoinPort(EnrolServiceServicer):
             raise
         if not self.over.done():
             self.over.set_result(joined)
-        return pb.FinishJoinResponse(
-            authority=joined.authority,
-            certificate=joined.certificate,
-            closing_certificate=joined.closing_certificate,
-            server=joined.server,
-            team=joined.team,
-            name=joined.name,
-            role=joined.role,
-        )
-
-    async def _let_in(self) -> Joined:
-        assert self._compared is not None  # noqa: S101 - looked at by who calls
-        assert self._joining is not None  # noqa: S101 - likewise
-        if not await asyncio.shield(self._compared):
-            raise InvitingError("the words were not said to be the same.  Ask for a new invitation")
-        if self.over.done():
-            raise InvitingError("the invitation is over")
-        return self._inviting.grant(self._joining)
+        return pb.FinishJoinResponse(**asdict(joined))
 
     def _not_the_same(self, compared: "asyncio.Task[bool]") -> None:
         """End the invitation even if nobody waits for the words."""

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import open_own, read_own
@@ -22,40 +21,17 @@ class TeamError(CrabhookError):
     """A team's folder, or its file, that cannot be used."""
 
 
-class Folder(NamedTuple):
+class Folder:
     """Where a team lies, by the server: each file in it is its owner's alone."""
 
-    path: Path
-
-    @property
-    def team(self) -> Path:
-        """The signed file of who is in the team."""
-        return self.path / "team"
-
-    @property
-    def authority(self) -> Path:
-        """The authority's certificate, PEM."""
-        return self.path / "authority.pem"
-
-    @property
-    def authority_key(self) -> Path:
-        """Its key, which lies encrypted."""
-        return self.path / "authority.key"
-
-    @property
-    def server(self) -> Path:
-        """The server's certificate, PEM."""
-        return self.path / "server.pem"
-
-    @property
-    def server_key(self) -> Path:
-        """The server's key, which lies open: the server starts without a person."""
-        return self.path / "server.key"
-
-    @property
-    def newest(self) -> Path:
-        """The highest version of the file that a server has seen."""
-        return self.path / "newest"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.team = path / "team"  # signed: who is in the team
+        self.authority = path / "authority.pem"  # the authority's certificate
+        self.authority_key = path / "authority.key"  # encrypted
+        self.server = path / "server.pem"  # the server's certificate
+        self.server_key = path / "server.key"  # not encrypted: the server starts without a person
+        self.newest = path / "newest"  # the highest version of the team that a server has seen
 
     @property
     def shared(self) -> Mapping[str, Path]:

@@ -51,7 +51,6 @@ class Verb(StrEnum):
     TEAM = "team"  # see and change who is in it
 
 
-_A: Mapping[Role, str] = {one: f"{'an' if one is Role.ADMIN else 'a'} {one}" for one in Role}
 _VIEWS = (Verb.WATCH, Verb.READ)
 _ORDERS = (Verb.ORDER, Verb.REMEMBER, Verb.TEAM)
 
@@ -233,11 +232,7 @@ class Team:
         return NOT_IN_TEAM
 
     def seat(self, operator: str, device: str, now: float) -> Identified:
-        """Return why the seat may not do this, or None; `facts` are of the card.
-
-        Without a card, a limited person may only look (each card is checked again), and do nothing
-        that reaches beyond the limits.
-        """
+        """Return the seat of a person at a device, by their ids, `now` in seconds since 1970."""
         for member in self.members:
             for one in member.devices:
                 if (member.id, one.id) == (operator, device):
@@ -245,14 +240,13 @@ class Team:
         return NOT_IN_TEAM
 
     def may(self, seat: Seat, verb: Verb, facts: Facts | None = None) -> Refused | None:
-        """Return why the seat may not do this, or None; `facts` are of the card it is about.
+        """Return why the seat may not do this, or None; `facts` are of the card.
 
-        Without `facts` it is about no card: then who is limited may look (each card is
-        asked about again), and do nothing that reaches beyond the limits.
+        Without a card, a limited person may only look (each card is checked again), and do nothing
+        that reaches beyond the limits.
         """
         if not seat.role.includes(NEEDS[verb]):
-            has, needed = _A[seat.role], _A[NEEDS[verb]]
-            return Refused(f"{seat.name} is {has}, and to {verb} takes {needed}")
+            return Refused(f"{seat.name} is {_a(seat.role)}, and to {verb} takes {_a(NEEDS[verb])}")
         if seat.closing and verb not in CLOSING:
             return Refused(
                 f"this key of {seat.name}'s may look and close, as by deny, hold and stop: "
@@ -284,12 +278,12 @@ class Team:
     def machine_of(self, token: str) -> str | None:
         """Return the name of the machine whose token this is; looks at each, whichever it is."""
         shown = digest_of(token)
-        found = [
-            one.name
-            for one in self.machines
-            if compare_digest(shown, one.token_sha256) and not one.revoked
-        ]
-        return found[0] if found else None
+        found = [one for one in self.machines if compare_digest(shown, one.token_sha256)]
+        return next((one.name for one in found if not one.revoked), None)
+
+
+def _a(role: Role) -> str:
+    return f"{'an' if role is Role.ADMIN else 'a'} {role}"
 
 
 def _seat(member: Member, device: Device, now: float, *, closing: bool) -> Identified:

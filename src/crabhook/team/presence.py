@@ -9,10 +9,9 @@ hardware key (`sk-…`) says whether somebody touched it; no other key proves a 
 
 import base64
 import binascii
-import hashlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from hashlib import sha256
+from hashlib import sha256, sha512
 from typing import NamedTuple, TypeAlias
 
 from cryptography.exceptions import InvalidSignature
@@ -23,7 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.team.invitation import framed
-from crabhook.team.membership import Identified, Refused, Seat, SshKey, Team
+from crabhook.team.membership import Identified, Refused, Seat, Team
 
 NAMESPACE = "presence@crabhook"
 """What ssh-keygen signs for: no signature that was made for anything else counts."""
@@ -32,10 +31,13 @@ LARGEST = 4096  # bytes of a signature, and of a public key
 _MAGIC = b"SSHSIG"
 _VERSION = 1
 _TOUCHED = 0x01  # the flag by which a key in hardware says that somebody touched it
-_HASHES: Mapping[bytes, Callable[[bytes], bytes]] = {
-    b"sha256": lambda data: hashlib.sha256(data).digest(),
-    b"sha512": lambda data: hashlib.sha512(data).digest(),
-}
+_HASHES = {b"sha256": sha256, b"sha512": sha512}
+_KINDS = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "sk-ssh-ed25519@openssh.com",
+    "sk-ecdsa-sha2-nistp256@openssh.com",
+)
 _ARMOUR = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 
 
@@ -59,8 +61,8 @@ class PublicKey:
             kind = next(_strings(blob)).decode("ascii")
         except (IndexError, ValueError, StopIteration):
             raise SshError("it is no public key: a line as `ssh-ed25519 AAAA…` is") from None
-        if kind != words[0] or kind not in _VERIFIERS or len(blob) > LARGEST:
-            raise SshError(f"a key must be one of {', '.join(_VERIFIERS)}; this one is {words[0]}")
+        if kind != words[0] or kind not in _KINDS or len(blob) > LARGEST:
+            raise SshError(f"a key must be one of {', '.join(_KINDS)}; this one is {words[0]}")
         return cls(kind, blob)
 
     def __str__(self) -> str:
@@ -74,12 +76,7 @@ class PublicKey:
     @property
     def fingerprint(self) -> str:
         """Its name, as `ssh-keygen -l` prints it."""
-        return fingerprint(self.blob)
-
-
-def fingerprint(blob: bytes) -> str:
-    """Return the name of a public key, as `ssh-keygen -l` prints it."""
-    return f"SHA256:{base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip('=')}"
+        return f"SHA256:{base64.b64encode(sha256(self.blob).digest()).decode().rstrip('=')}"
 
 
 def bare(armoured: str) -> bytes:
@@ -112,15 +109,17 @@ def shown_by(signature: bytes, message: bytes) -> Shown:
     try:
         blob, namespace, reserved, hashed, made = _strings(signature[len(_MAGIC) + 4 :])
         kind = next(_strings(blob)).decode("ascii")
-        verifies, digest = _VERIFIERS[kind], _HASHES[hashed]
+        digest = _HASHES[hashed](message).digest()
+        if kind not in _KINDS:
+            raise ValueError(kind)  # noqa: TRY301 - as every other wrong one
     except (ValueError, StopIteration, KeyError):
         raise SshError("the SSH signature cannot be read") from None
     if namespace != NAMESPACE.encode():
         raise SshError("the SSH signature was made for something else")
-    parts = (namespace, reserved, hashed, digest(message))
-    signed = _MAGIC + b"".join(len(one).to_bytes(4, "big") + one for one in parts)
+    parts = (namespace, reserved, hashed, digest)
+    signed = _MAGIC + framed(*parts)
     try:
-        touched = verifies(blob, made, signed)
+        touched = _verify(blob, made, signed)
     except (InvalidSignature, ValueError, StopIteration):
         raise SshError("the SSH signature is false") from None
     return Shown(PublicKey(kind, blob), touched)
@@ -136,69 +135,32 @@ def _strings(data: bytes) -> Iterator[bytes]:
         data = data[4 + size :]
 
 
-# Each verifies a signature by a key, both as SSH has them, and returns whether it was touched.
+def _verify(blob: bytes, made: bytes, signed: bytes) -> bool:
+    """Verify a signature by a key, both as SSH has them; return whether the key was touched.
 
-
-def _ed25519(blob: bytes, made: bytes, signed: bytes) -> bool:
-    kind, public = _strings(blob)
+    Raises InvalidSignature or ValueError.
+    """
+    kind, *parts = _strings(blob)
+    touched = False
+    if kind.startswith(b"sk-"):
+        *parts, application = parts
+        made, told = made[:-5], made[-5:]  # a byte of flags, and a counter
+        touched = bool(int.from_bytes(told[:1], "big") & _TOUCHED)
+        signed = sha256(application).digest() + told + sha256(signed).digest()
     named, signature = _strings(made)
-    _same(kind, named)
-    ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, signed)
-    return False
-
-
-def _ecdsa(blob: bytes, made: bytes, signed: bytes) -> bool:
-    kind, curve, point = _strings(blob)
-    named, signature = _strings(made)
-    _same(kind, named)
-    _verify_p256(curve, point, signature, signed)
-    return False
-
-
-def _sk_ed25519(blob: bytes, made: bytes, signed: bytes) -> bool:
-    kind, public, application = _strings(blob)
-    signature, touched, covered = _of_hardware(kind, made, application, signed)
-    ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, covered)
-    return touched
-
-
-def _sk_ecdsa(blob: bytes, made: bytes, signed: bytes) -> bool:
-    kind, curve, point, application = _strings(blob)
-    signature, touched, covered = _of_hardware(kind, made, application, signed)
-    _verify_p256(curve, point, signature, covered)
-    return touched
-
-
-def _of_hardware(
-    kind: bytes, made: bytes, application: bytes, signed: bytes
-) -> tuple[bytes, bool, bytes]:
-    """Return a hardware key's signature, whether it was touched, and the signed bytes."""
-    body, told = made[:-5], made[-5:]  # a byte of flags, and a counter
-    named, signature = _strings(body)
-    _same(kind, named)
-    covered = hashlib.sha256(application).digest() + told + hashlib.sha256(signed).digest()
-    return signature, bool(told[0] & _TOUCHED), covered
-
-
-def _verify_p256(curve: bytes, point: bytes, signature: bytes, signed: bytes) -> None:
+    if kind != named:
+        raise ValueError("the signature is of another kind than its key")
+    if b"ed25519" in kind:
+        (public,) = parts
+        ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, signed)
+        return touched
+    curve, point = parts
     if curve != b"nistp256":
         raise ValueError("it is not on the curve P-256")
     r, s = (int.from_bytes(one, "big") for one in _strings(signature))
     key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
     key.verify(encode_dss_signature(r, s), signed, ec.ECDSA(SHA256()))
-
-
-def _same(kind: bytes, named: bytes) -> None:
-    if kind != named:
-        raise ValueError("the signature is of another kind than its key")
-
-
-_VERIFIERS: Mapping[str, Callable[[bytes, bytes, bytes], bool]] = {
-    "ssh-ed25519": _ed25519,
-    "ecdsa-sha2-nistp256": _ecdsa,
-    "sk-ssh-ed25519@openssh.com": _sk_ed25519,
-    "sk-ecdsa-sha2-nistp256@openssh.com": _sk_ecdsa,
-}
+    return touched
 
 
 HEADER = "crabhook-presence-bin"
@@ -247,13 +209,8 @@ def opened_by(signature: bytes, call: Call, team: Team, seat: Seat, now: float) 
             f"{shown.key.fingerprint} is no key of {seat.name}'s: an admin runs "
             "`crabhook operators trust-key`"
         )
-    if why := _without_a_person(known, shown):
-        return Refused(why)
+    if shown.key.in_hardware and not shown.touched:
+        return Refused("the key was not touched")
+    if not shown.key.in_hardware and not known.confirmed:
+        return Refused("this key signs without a person")
     return replace(seat, closing=False, signed=True)
-
-
-def _without_a_person(known: SshKey, shown: Shown) -> str:
-    """Return why a signature shows no person; empty if it does, or an admin vouches."""
-    if shown.key.in_hardware:
-        return "" if shown.touched else "the key was not touched"
-    return "" if known.confirmed else "this key signs without a person"

@@ -18,7 +18,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from crabhook.datatypes import frozen
 from crabhook.ownfile import read_own, write_own
 from crabhook.team import certificates, membership
 from crabhook.team.changes import news, refusals
@@ -183,14 +182,6 @@ def _member(said: Mapping[str, Any]) -> membership.Member:
     )
 
 
-@frozen
-class _Read:
-    """What was read, and of which file: looked at anew when that is another."""
-
-    stamp: tuple[int, int, int]
-    outcome: membership.Team | membership.Refused
-
-
 def team_in(folder: Folder) -> membership.Team:
     """Return the team as its file has it now; raises TeamError."""
     if not folder.exists:
@@ -216,7 +207,8 @@ class TeamReader:
         self.authority = private(folder.authority)
         self._newest = self._seen()
         self._digest, self._unnoted = "", ""
-        self._read = _Read((0, 0, 0), membership.Refused("the team file was not read"))
+        self._looked: tuple[int, int, int] | str = ""  # the file's stamp, or why there is none
+        self._outcome: membership.Team | membership.Refused
         self._last: membership.Team | None = None
         self.changed: Callable[[str], object] = lambda _: None
         self.refused: Callable[[str], object] = lambda _: None
@@ -224,35 +216,31 @@ class TeamReader:
         if isinstance(outcome := self.current(), membership.Refused):
             raise TeamError(outcome.why)
 
-    def __repr__(self) -> str:
-        return f"<TeamReader {self.folder.path} version {self._newest}>"
-
     def current(self) -> membership.Team | membership.Refused:
         """Return the present team, or why it is unusable."""
+        looked: tuple[int, int, int] | str
         try:
             found = os.stat(self.folder.team, follow_symlinks=False)  # noqa: PTH116 - no link
+            looked = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
         except OSError as error:
-            missing = membership.Refused(f"{self.folder.team} cannot be read: {error.strerror}")
-            if self._read.outcome != missing:
-                self._read = _Read((0, 0, 0), missing)
-                self._report(missing)
-            return missing
-        stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
-        if stamp != self._read.stamp:
-            self._read = _Read(stamp, self._anew())
-            self._report(self._read.outcome)
+            looked = f"{self.folder.team} cannot be read: {error.strerror}"
+        if looked != self._looked:
+            self._looked = looked
+            self._outcome = membership.Refused(looked) if isinstance(looked, str) else self._anew()
+            self._report(self._outcome)
         if self._unnoted:
             self._note()
-        return self._read.outcome
+        return self._outcome
 
     def _report(self, outcome: membership.Team | membership.Refused) -> None:
         if isinstance(outcome, membership.Refused):
             self.spoilt(f"nobody elsewhere may do anything: {outcome.why}")
             return
-        for words in news(self._last, outcome) if self._last else ():
-            self.changed(words)
-        for words in refusals(self._last, outcome) if self._last else ():
-            self.refused(words)
+        if self._last:
+            for words in news(self._last, outcome):
+                self.changed(words)
+            for words in refusals(self._last, outcome):
+                self.refused(words)
         self._last = outcome
 
     @property
