@@ -22,6 +22,7 @@ FEED_KEPT = 500  # lines
 LIVE_KEPT = 200  # sessions
 READ_KEPT = 256  # cards of which offers, last words and objections are kept
 PAGES_KEPT = 4  # pages, and whole entries, of the history that were read last
+_NOTHING = updates.Snapshot(0.0)
 AWAITED = 1024  # commands whose outcome is awaited
 
 
@@ -39,18 +40,13 @@ class Replica:
         self._queue: tuple[Card, ...] | None = ()  # the same in a row, once somebody asked
         self._ended: dict[int, Card] = {}
         self._feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
-        self._orders: tuple[Standing, ...] = ()
-        self._sessions = self._desks = 0
+        self._plain = _NOTHING  # what a snapshot has as one value, with no cards, lines or sessions
         self._attached: tuple[updates.AttachedDesk, ...] = ()
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
-        self._troubles: tuple[str, ...] = ()
         self._lost = ""
         self._looking: Bounded[int, tuple[Actor, ...]] = Bounded(READ_KEPT)
-        self._holdable: tuple[str, ...] = ()
         self._offers: Bounded[tuple[int, int], updates.Offering] = Bounded(READ_KEPT)
         self._around: Bounded[int, updates.ContextReady] = Bounded(READ_KEPT)
-        self._me: Actor | None = None
-        self._house = updates.HouseChanged()
         self._objections: Bounded[int, updates.ObjectionsReady] = Bounded(READ_KEPT)
         self._pages: Bounded[int, updates.HistoryRead] = Bounded(PAGES_KEPT)
         self._entries: Bounded[int, updates.Past | None] = Bounded(PAGES_KEPT)
@@ -58,9 +54,6 @@ class Replica:
         self._doing: Bounded[str, None] = Bounded(AWAITED)  # commands without an outcome yet
         self._listener: Callable[[updates.News], None] = lambda _: None
         self._stop: Callable[[], None] = lambda: None
-
-    def __repr__(self) -> str:
-        return f"<Replica at {self._number} waiting={len(self._waiting)}>"
 
     # Listening.
 
@@ -105,14 +98,8 @@ class Replica:
                 self._add(news)
             case updates.Snapshot():
                 self._begin(news)
-            case updates.OrdersChanged(orders):
-                self._orders = orders
-            case updates.SessionsChanged(count):
-                self._sessions = count
             case updates.SessionsSeen(changed, ended):
                 self._see(changed, ended)
-            case updates.TroublesChanged(troubles):
-                self._troubles = troubles
             case updates.Claimed(card, by):
                 self._claim(card, by)
             case updates.LinkChanged(lost, now):
@@ -120,12 +107,24 @@ class Replica:
                 self._lost = lost
             case _:
                 self._keep(news)
+                self._change(news)
+
+    def _change(self, news: updates.News) -> None:
+        match news:
+            case updates.OrdersChanged(orders):
+                self._plain = replace(self._plain, orders=orders)
+            case updates.SessionsChanged(count):
+                self._plain = replace(self._plain, sessions=count)
+            case updates.TroublesChanged(troubles):
+                self._plain = replace(self._plain, troubles=troubles)
+            case updates.DesksChanged(count):
+                self._plain = replace(self._plain, desks=count)
+            case updates.HouseChanged():
+                self._plain = replace(self._plain, house=news)
 
     def _keep(self, news: updates.News) -> None:
-        """Keep what was read, the attached desks, and the state of the server."""
+        """Keep what was read."""
         match news:
-            case updates.HouseChanged():
-                self._house = news
             case updates.OffersReady(card, offering, entry):
                 self._offers[card, entry] = offering
             case updates.ContextReady(card):
@@ -138,8 +137,6 @@ class Replica:
                 self._entries[number] = entry
             case updates.DesksRead(desks):
                 self._attached = desks
-            case updates.DesksChanged(count):
-                self._desks = count
 
     def _begin(self, all_of_it: updates.Snapshot) -> None:
         self._ahead, self._lost = all_of_it.now - self._clock(), ""
@@ -147,10 +144,7 @@ class Replica:
         self._queue = None  # not what came: a hostile server may tell one number twice
         self._ended = {card.number: card for card in all_of_it.ended[-ENDED_KEPT:]}
         self._feed = deque(all_of_it.feed, FEED_KEPT)
-        self._orders, self._sessions = all_of_it.orders, all_of_it.sessions
-        self._troubles, self._holdable = all_of_it.troubles, all_of_it.holdable
-        self._me, self._desks = all_of_it.me, all_of_it.desks
-        self._house = all_of_it.house or updates.HouseChanged()
+        self._plain = replace(all_of_it, waiting=(), ended=(), feed=(), live=(), claims=())
         self._live.clear()
         self._looking.clear()
         for claimed in all_of_it.claims:
@@ -211,20 +205,14 @@ class Replica:
 
     def snapshot(self) -> updates.Snapshot:
         """Return all that is known, for a new screen."""
-        return updates.Snapshot(
-            self.now(),
-            tuple(self.waiting()),
-            tuple(self.ended()),
-            tuple(self.feed()),
-            self._orders,
-            self._sessions,
-            self._troubles,
-            self._holdable,
-            tuple(self.live()),
-            self.claims(),
-            self._me,
-            self._desks,
-            self._house,
+        return replace(
+            self._plain,
+            now=self.now(),
+            waiting=tuple(self.waiting()),
+            ended=tuple(self.ended()),
+            feed=tuple(self.feed()),
+            live=tuple(self.live()),
+            claims=tuple(updates.Claimed(card, by) for card, by in self._looking.items()),
         )
 
     def now(self) -> float:
@@ -251,15 +239,15 @@ class Replica:
 
     def orders(self) -> Sequence[Standing]:
         """Return the standing orders, the oldest first."""
-        return self._orders
+        return self._plain.orders
 
     def sessions(self) -> int:
         """Return how many sessions were heard of and have not ended."""
-        return self._sessions
+        return self._plain.sessions
 
     def desks(self) -> int:
         """Return how many desks have a person who may decide."""
-        return self._desks
+        return self._plain.desks
 
     def attached(self) -> Sequence[updates.AttachedDesk]:
         """Return the desks that are attached, the first to come first, after `AskDesks`."""
@@ -271,19 +259,15 @@ class Replica:
 
     def troubles(self) -> Sequence[str]:
         """Return what is wrong now with the rules, the record or the socket."""
-        return self._troubles
+        return self._plain.troubles
 
     def house(self) -> updates.HouseChanged:
         """Return the state of the rules and the record, and today's counts."""
-        return self._house
+        return self._plain.house or updates.HouseChanged()
 
     def looking(self, number: int) -> tuple[Actor, ...]:
         """Return who looks at a card at other desks."""
         return self._looking.get(number, ())
-
-    def claims(self) -> tuple[updates.Claimed, ...]:
-        """Return who looks at which card at other desks."""
-        return tuple(updates.Claimed(card, by) for card, by in self._looking.items())
 
     def doing(self) -> bool:
         """Return whether anything that was submitted to be done has no outcome yet."""
@@ -295,7 +279,7 @@ class Replica:
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that can be held on request."""
-        return self._holdable
+        return self._plain.holdable
 
     def offers(self, number: int, entry: int = 0) -> updates.Offering:
         """Return the rules that were offered for a card, or an entry, after `AskOffers`."""
@@ -315,7 +299,7 @@ class Replica:
 
     def decided_by_another(self, card: Card) -> Operator | None:
         """Return who decided a card, where that was an operator at another desk than this."""
-        by, me = card.decided.by if card.decided else None, self._me
+        by, me = card.decided.by if card.decided else None, self._plain.me
         if not isinstance(by, Operator) or me is None:
             return None
         mine = isinstance(me, Operator) and (by.id, by.desk) == (me.id, me.desk)

@@ -6,11 +6,11 @@ classes' names, and `…_json` is JSON.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum, Flag
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -41,6 +41,8 @@ BOUNDED: Mapping[str, Mapping[str, int]] = {
 }
 """How many letters of a text are read at most; what is longer is cut, since it is only shown."""
 NEEDED = {"Card": "requests"}  # what a value has at least one of
+ELSEWHERE = {"State": ("waiting", "ended", "feed", "live", "me")}
+"""The fields of a value that are not in its message, since other messages carry them."""
 COMMAND_ID = "command_id"
 """The id of any other command; what only asks has none on the wire."""
 
@@ -87,10 +89,6 @@ class _Row(NamedTuple):
     holds: Callable[[Any], Any] | None
 
 
-def _as_is(value: T) -> T:
-    return value
-
-
 def text_sent(text: str) -> bytes:
     """Return a text as it is sent."""
     return text.encode("utf-8", "surrogatepass")
@@ -112,8 +110,8 @@ def seconds_read(sent: float) -> float:
 
 
 _TEXT = _Way(text_sent, text_read)
-_PLAIN = _Way(_as_is, _as_is)
-_SECONDS = _Way(_as_is, seconds_read)
+_PLAIN = _Way(lambda value: value, lambda value: value)
+_SECONDS = _Way(_PLAIN.put, seconds_read)
 _WAYS = {FieldDescriptor.TYPE_BYTES: _TEXT, FieldDescriptor.TYPE_DOUBLE: _SECONDS}
 _DATE = _Way(datetime.isoformat, datetime.fromisoformat)
 
@@ -133,12 +131,10 @@ def _message(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any t
 
 
 def _struct(kind: type, descriptor: Descriptor) -> _Way:
-    hints, rows = get_type_hints(kind), list[_Row]()
-    for one in fields(kind):
-        field = _field_of(one.name, descriptor)
-        if field is not None:
-            rows.append(_row(one.name, hints[one.name], field))
-    made = GetMessageClass(descriptor)
+    hints = get_type_hints(kind)
+    every = [_row(one.name, hints[one.name], descriptor) for one in fields(kind)]
+    rows = [row for row in every if row]
+    made, needed = GetMessageClass(descriptor), NEEDED.get(descriptor.name)
 
     def put(value: object) -> Message:
         given = {}
@@ -157,19 +153,17 @@ def _struct(kind: type, descriptor: Descriptor) -> _Way:
                 found[attribute] = None
             else:
                 found[attribute] = way.take(getattr(message, name))
-        return kind(**_whole(found, descriptor.name))
+        if needed and not found[needed]:
+            raise WireError(f"a {descriptor.name} without {needed}")
+        return kind(**found)
 
     return _Way(put, take)
 
 
-def _whole(found: Mapping[str, T], name: str) -> Mapping[str, T]:
-    if (needed := NEEDED.get(name)) and not found[needed]:
-        raise WireError(f"a {name} without {needed}")
-    return found
-
-
 def _field_of(attribute: str, descriptor: Descriptor) -> FieldDescriptor | None:
-    """Return the message's field for an attribute; None for the id of a request."""
+    """Return the message's field for an attribute; None where the message leaves that out."""
+    if attribute in ELSEWHERE.get(descriptor.name, ()):
+        return None
     named = RENAMED.get(descriptor.name, {}).get(attribute, attribute)
     known = descriptor.fields_by_name
     for name in (named, f"{named}_json"):
@@ -180,32 +174,22 @@ def _field_of(attribute: str, descriptor: Descriptor) -> FieldDescriptor | None:
     raise WireError(f"{descriptor.name} has no field for {attribute}")
 
 
-def _row(attribute: str, hint: Any, field: FieldDescriptor) -> _Row:  # noqa: ANN401 - any type's hint
+def _row(attribute: str, hint: Any, descriptor: Descriptor) -> _Row | None:  # noqa: ANN401 - any type's hint
+    """Return the row of an attribute; None where the message leaves that out."""
+    if (field := _field_of(attribute, descriptor)) is None:
+        return None
     optional, holds, inner = type(None) in get_args(hint), None, hint
     if field.is_repeated and isinstance(hint, type) and issubclass(hint, Flag):
         nothing = hint(0)
-        holds = partial(_all_of, nothing)
+        holds = lambda flags: reduce(or_, flags, nothing)  # noqa: E731 - as the other is a class
     elif field.is_repeated:
         holds, inner = get_origin(hint), get_args(hint)[0]
-    way = _single(inner, field)
-    of = field.containing_type.name if field.containing_type else ""
-    if longest := BOUNDED.get(of, {}).get(field.name):
-        way = _Way(way.put, partial(_start, way.take, longest))
+    put, take = way = _single(inner, field)
+    if longest := BOUNDED.get(descriptor.name, {}).get(field.name):
+        way = _Way(put, lambda text: take(text)[:longest])
     if optional and field.type == FieldDescriptor.TYPE_ENUM:
-        way, optional = _Way(way.put, partial(_unless_unsaid, way.take)), False
+        way, optional = _Way(put, lambda number: take(number) if number else None), False
     return _Row(attribute, field.name, way, optional, holds)
-
-
-def _start(take: Callable[[bytes], str], longest: int, text: bytes) -> str:
-    return take(text)[:longest]
-
-
-def _all_of(nothing: Flag, flags: Iterable[Flag]) -> Flag:
-    return reduce(or_, flags, nothing)
-
-
-def _unless_unsaid(take: Callable[[int], T], number: int) -> T | None:
-    return take(number) if number else None
 
 
 def _single(hint: Any, field: FieldDescriptor) -> _Way:  # noqa: ANN401 - any type's hint

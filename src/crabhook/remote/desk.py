@@ -81,9 +81,6 @@ class RemoteDesk:
         self._inputs: Bounded[tuple[str, bytes], Event] = Bounded(INPUTS_KEPT)
         self._all.follow()
 
-    def __repr__(self) -> str:
-        return f"<RemoteDesk at {self._at}{' lost' if self.lost else ''}>"
-
     # The desk's door.
 
     def subscribe(self, listener: Callable[[Update], object]) -> Callable[[], None]:

@@ -2,19 +2,17 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from crabhook.datatypes import Bounded, frozen
+from crabhook.datatypes import Bounded
 from crabhook.desk import commands, updates
-from crabhook.model.card import Card, FeedEntry, Leg
-from crabhook.model.card import State as Waits
+from crabhook.model.card import Card, FeedEntry, Leg, State
 from crabhook.model.jsontext import in_pieces
-from crabhook.model.order import Standing
 from crabhook.model.session import SessionView
 from crabhook.remote.codec import WireError, json_of, own_input, to_message, to_value
 from crabhook.v1 import operator_pb2 as pb
@@ -129,20 +127,6 @@ def outcome_unknown(command: commands.Command) -> commands.Outcome:
 
 
 # News.
-
-
-@frozen
-class State:
-    """What a snapshot has beside cards, lines and sessions."""
-
-    now: float
-    orders: tuple[Standing, ...]
-    sessions: int
-    troubles: tuple[str, ...]
-    holdable: tuple[str, ...]
-    claims: tuple[updates.Claimed, ...]
-    desks: int
-    house: updates.HouseChanged | None
 
 
 class Cursor(NamedTuple):
@@ -265,8 +249,7 @@ def events_of(
     snapshot: updates.Snapshot, limit: int = PAYLOAD_LIMIT, inputs: Inputs | None = None
 ) -> Iterator[pb.WatchEvent]:
     """Yield the events that tell all there is, each made when it is wanted, but for the last."""
-    state = State(*(getattr(snapshot, one.name) for one in fields(State)))
-    yield pb.WatchEvent(state=to_message(state, pb.State))
+    yield pb.WatchEvent(state=to_message(snapshot, pb.State))
     for card in (*snapshot.waiting, *snapshot.ended):
         yield event_of(card, 0, limit, inputs)
     for entry in snapshot.feed:
@@ -286,13 +269,13 @@ def snapshot_of(state: pb.State, told: Iterable[updates.News]) -> updates.Snapsh
                 feed.append(news)
             case updates.SessionsSeen(changed):
                 live += changed
-    beside: State = to_value(state, State)
-    return updates.Snapshot(
-        waiting=tuple(card for card in cards if card.state is Waits.WAITING),
-        ended=tuple(card for card in cards if card.state is not Waits.WAITING),
+    beside: updates.Snapshot = to_value(state, updates.Snapshot)
+    return replace(
+        beside,
+        waiting=tuple(card for card in cards if card.state is State.WAITING),
+        ended=tuple(card for card in cards if card.state is not State.WAITING),
         feed=tuple(feed),
         live=tuple(live),
-        **{one.name: getattr(beside, one.name) for one in fields(State)},
     )
 
 

@@ -58,9 +58,6 @@ class Servers:
         self.address, *self._left = self._stubs
         self._looking: asyncio.Task[str] | None = None
 
-    def __repr__(self) -> str:
-        return f"<Servers at {self.address} of {len(self._stubs)}>"
-
     @property
     def stub(self) -> Any:  # noqa: ANN401 - what gRPC generates
         """The service at the server of now."""
