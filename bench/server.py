@@ -25,7 +25,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
-from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
+from crabhook.server.ndjson import bridge
 
 TOKEN, CERTIFICATE, KEY, AUTHORITY = "token", "server.pem", "server.key", "ca.pem"
 BRIDGE = "ndjson.sock"
@@ -76,12 +76,12 @@ async def serve(folder: Path) -> None:
     operator = PromptOperator(runner.desk(OWNER))
     token = load_or_make(folder / TOKEN)
     service = PermissionPort(runner, wait=WAIT, tokens=Tokens(token))
-    intake = BridgeIntake(runner, wait=WAIT)
+    intake = AnonymousIntake(runner, wait=WAIT, named=bridge.NAMED)
     way = AnonymousIntake(runner, wait=WAIT, named=NAMED)
     addresses = (default_address(), TcpAddress("127.0.0.1", 0))
     async with (
         open_port(service, addresses, Tls(folder / CERTIFICATE, folder / KEY)) as bound,
-        open_bridge(intake, f"unix:{folder / BRIDGE}"),
+        bridge.open_bridge(intake, f"unix:{folder / BRIDGE}"),
         open_http(Opening("127.0.0.1:0", Tokens(token)), runner, way) as http,
     ):
         say("ready", *(str(place).rpartition(":")[2] for place in (bound[1], http)))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
+from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
-from crabhook.server.ndjson.bridge import BridgeIntake, open_bridge
+from crabhook.server.ndjson.bridge import NAMED, open_bridge
 from tests.support.port import BASH, SOON, Opened, short_folder
 from tests.support.seat import hears
 
@@ -67,7 +68,7 @@ async def opened_bridge(*, wait: float = 60.0) -> AsyncIterator[Opened]:
     """Open a bridge on a socket of its own; nothing waits any more at the end."""
     with short_folder() as folder:
         runner = Runner(PLATFORMS)
-        intake = BridgeIntake(runner, wait=wait)
+        intake = AnonymousIntake(runner, wait=wait, named=NAMED)
         async with open_bridge(intake, f"unix:{folder}/s") as address:
             port = Opened(runner, (address,))
             stop = hears(runner, port.hears)

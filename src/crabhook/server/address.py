@@ -184,10 +184,6 @@ def _load(path: Path) -> str:
 _BEARER = "Bearer "
 
 
-def _no_machine(_: str) -> str | None:
-    return None
-
-
 @frozen
 class Tokens:
     """The tokens for clients beyond the Unix socket: the server's own, or a machine's own.
@@ -196,7 +192,7 @@ class Tokens:
     """
 
     own: str | None = field(default=None, repr=False)
-    machine_of: Callable[[str], str | None] = _no_machine
+    machine_of: Callable[[str], str | None] = lambda _token: None
 
     def whose(self, authorization: str) -> str | None:
         """Return the machine of a header's token; "" for the server's own token, None for neither.

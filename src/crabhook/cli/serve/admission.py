@@ -268,7 +268,7 @@ class Listeners:
             if settings.ndjson is not None:
                 from crabhook.server.ndjson import bridge  # noqa: PLC0415 - few servers have one
 
-                lines = bridge.BridgeIntake(self.runner, wait=settings.wait)
+                lines = AnonymousIntake(self.runner, wait=settings.wait, named=bridge.NAMED)
                 self._switches.append(lines.switch_to)
                 harness = bridge.open_bridge(lines, settings.ndjson)
                 bound.append(await opened.enter_async_context(harness))

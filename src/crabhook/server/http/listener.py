@@ -47,7 +47,6 @@ from crabhook.server.http.middleware import (
     turned_away,
 )
 
-LONGEST = MAX_REQUEST  # bytes of a body, as over gRPC
 READ_WITHIN = 30.0  # seconds for a body; an agent sends it at once
 
 
@@ -63,7 +62,7 @@ async def read(request: web.BaseRequest) -> bytes:
         raise TurnedAwayError(wrong, "the body must be application/json", ends=True)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _unread(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must not be compressed")
-    if (request.content_length or 0) > LONGEST:
+    if (request.content_length or 0) > MAX_REQUEST:
         raise _too_long()
     expects = request.headers.get("Expect", "").lower() == "100-continue"
     if expects and request.version >= HttpVersion11 and request.transport:  # HTTP/1.0 has no 100
@@ -82,21 +81,23 @@ async def _all(content: StreamReader) -> bytes:
     parts, size = list[bytes](), 0
     while part := await content.readany():
         size += len(part)
-        if size > LONGEST:
+        if size > MAX_REQUEST:
             raise _too_long()
         parts.append(part)
     return b"".join(parts)
 
 
 def _too_long() -> TurnedAwayError:
-    return _unread(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {LONGEST} bytes")
+    return _unread(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {MAX_REQUEST} bytes"
+    )
 
 
 def _unread(status: HTTPStatus, what: str) -> TurnedAwayError:
     return TurnedAwayError(status, what, notice=f"a hook's input was not taken: {what}", ends=True)
 
 
-_OURS = "x-crabhook-"
+_STANCE, _WAIT = STANCE.lower(), WAIT.lower()
 _STANCES: Mapping[str, Stance] = {stance.value: stance for stance in Stance}
 
 
@@ -112,33 +113,19 @@ def hook_headers(headers: Mapping[str, str]) -> HookHeaders:
     """Return our installer's headers of a request; raises TurnedAwayError for a wrong one."""
     said: dict[str, Any] = {}
     for name, value in headers.items():  # a repeated header comes repeatedly
-        if not name.lower().startswith(_OURS):
+        field = name.lower()
+        if not field.startswith("x-crabhook-"):
             continue
-        if name.lower() not in _READ:
+        if field not in (_STANCE, _WAIT):
             raise _wrong(f"of the headers X-Crabhook-… there are {STANCE} and {WAIT}")
-        field, read = _READ[name.lower()]
         if field in said:
             raise _wrong(f"{name} is there twice")
-        said[field] = read(value)
-    return HookHeaders(**said)
-
-
-def _stance(value: str) -> Stance:
-    if value not in _STANCES:
-        raise _wrong(f"{STANCE} is one of: {', '.join(_STANCES)}")
-    return _STANCES[value]
-
-
-def _seconds(value: str) -> float:
-    if not re.fullmatch("[1-9][0-9]{0,7}", value):
-        raise _wrong(f"{WAIT} is a whole number of seconds")
-    return float(value)
-
-
-_READ: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    STANCE.lower(): ("stance", _stance),
-    WAIT.lower(): ("wait", _seconds),
-}
+        if field == _STANCE and value not in _STANCES:
+            raise _wrong(f"{STANCE} is one of: {', '.join(_STANCES)}")
+        if field == _WAIT and not re.fullmatch("[1-9][0-9]{0,7}", value):
+            raise _wrong(f"{WAIT} is a whole number of seconds")
+        said[field] = _STANCES[value] if field == _STANCE else float(value)
+    return HookHeaders(said.get(_STANCE, Stance.GATE), said.get(_WAIT, 0.0))
 
 
 def _wrong(what: str) -> TurnedAwayError:

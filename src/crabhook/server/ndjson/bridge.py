@@ -26,7 +26,6 @@ from crabhook.server.address import (
 )
 from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.core.runner import Runner
 from crabhook.server.unix_socket import SocketFile, peer_of
 
 LONGEST_ID = 256  # characters
@@ -120,23 +119,21 @@ def quoted(value: Value) -> str:
     return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}…"
 
 
-class BridgeIntake(AnonymousIntake):
-    """Takes the bridge's requests in; how long a forwarder waits is unknown."""
+NAMED = "harness bridge"
 
-    def __init__(self, runner: Runner, *, wait: float) -> None:
-        super().__init__(runner, wait=wait, named="harness bridge")
 
-    async def take(self, envelope: Envelope, origin: Origin, size: int) -> PendingCall:
-        """Take a request of `size` bytes in.  Raises PayloadError or RefusedError."""
-        event = self.read(envelope.payload)
-        if differs := envelope.differs(event):
-            self.observe(event, differs)
-        return await self.enter(event, origin, size)
+async def take(
+    intake: AnonymousIntake, envelope: Envelope, origin: Origin, size: int
+) -> PendingCall:
+    """Take a request of `size` bytes in.  Raises PayloadError or RefusedError."""
+    event = intake.read(envelope.payload)
+    if differs := envelope.differs(event):
+        intake.observe(event, differs)
+    return await intake.enter(event, origin, size)
 
 
 _LOG = logging.getLogger(__name__)
 
-LONGEST_LINE = MAX_REQUEST  # bytes
 MOST_FAULTS = 16  # wrong lines without a usable id, after which the connection is closed
 
 
@@ -145,7 +142,7 @@ class Connection:
 
     def __init__(
         self,
-        intake: BridgeIntake,
+        intake: AnonymousIntake,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         origin: Origin,
@@ -185,7 +182,7 @@ class Connection:
                 what = f"a line of {len(error.partial)} bytes has no end and was not followed"
                 self._intake.complain(what)
         except asyncio.LimitOverrunError:
-            await self._refuse(f"a line is longer than {LONGEST_LINE} bytes", None)
+            await self._refuse(f"a line is longer than {MAX_REQUEST} bytes", None)
         return b""
 
     async def _take(self, line: bytes) -> None:
@@ -198,7 +195,7 @@ class Connection:
             await self._refuse(str(error), error.request_id)
             return
         try:
-            pending = await self._intake.take(envelope, self._origin, len(line))
+            pending = await take(self._intake, envelope, self._origin, len(line))
         except PayloadError as error:
             await self._refuse(f"unreadable hook input: {error}", envelope.request_id)
         except RefusedError as error:
@@ -252,7 +249,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def open_bridge(intake: BridgeIntake, address: str) -> AsyncIterator[Address]:
+async def open_bridge(intake: AnonymousIntake, address: str) -> AsyncIterator[Address]:
     """Listen on `unix:PATH` while the context lasts; yields that address.
 
     Raises AddressError or SocketTakenError.
@@ -263,7 +260,7 @@ async def open_bridge(intake: BridgeIntake, address: str) -> AsyncIterator[Addre
     bridge = Bridge(intake)
     with SocketFile(where.path), _bound(where) as sock:
         server = await asyncio.start_unix_server(
-            bridge.accept, sock=sock, limit=LONGEST_LINE, backlog=BACKLOG
+            bridge.accept, sock=sock, limit=MAX_REQUEST, backlog=BACKLOG
         )
         try:
             yield where
@@ -289,7 +286,7 @@ def _bound(where: UnixAddress) -> socket.socket:
 class Bridge:
     """The open connections."""
 
-    def __init__(self, intake: BridgeIntake) -> None:
+    def __init__(self, intake: AnonymousIntake) -> None:
         self._intake = intake
         self._open: dict[asyncio.Task[None], Connection] = {}
 

@@ -10,9 +10,9 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.intake import LONG
+from crabhook.server.core.intake import LONG, AnonymousIntake
 from crabhook.server.core.runner import Runner
-from crabhook.server.ndjson.bridge import BridgeIntake, Envelope
+from crabhook.server.ndjson.bridge import NAMED, Envelope, take
 from tests.support.seat import seat
 
 BASH = b'{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_use_id":"t1"}'
@@ -20,13 +20,13 @@ STOP = b'{"hook_event_name":"Stop","session_id":"s"}'
 ANN = Origin("laptop", 7, "ann")
 
 
-def intake(runner: Runner, wait: float = 60.0) -> BridgeIntake:
-    return BridgeIntake(runner, wait=wait)
+def intake(runner: Runner, wait: float = 60.0) -> AnonymousIntake:
+    return AnonymousIntake(runner, wait=wait, named=NAMED)
 
 
 async def test_a_request_waits_at_the_gate_with_a_ticket_of_ours() -> None:
     runner = Runner(PLATFORMS)
-    place = await intake(runner).take(Envelope("theirs", BASH), ANN, 90)
+    place = await take(intake(runner), Envelope("theirs", BASH), ANN, 90)
     (card,) = runner.broker.waiting()
     (request,) = card.requests
     assert request == place.request.leg("")
@@ -39,7 +39,7 @@ async def test_a_request_waits_at_the_gate_with_a_ticket_of_ours() -> None:
 async def test_one_id_twice_is_two_requests() -> None:
     runner = Runner(PLATFORMS)
     way = intake(runner)
-    one, other = [await way.take(Envelope("same", BASH), ANN, 90) for _ in range(2)]
+    one, other = [await take(way, Envelope("same", BASH), ANN, 90) for _ in range(2)]
     assert one.request.id != other.request.id
     assert one.request.secret != other.request.secret
     runner.close()
@@ -48,13 +48,13 @@ async def test_one_id_twice_is_two_requests() -> None:
 async def test_an_input_nobody_can_read_is_not_taken_in() -> None:
     runner = Runner(PLATFORMS)
     with pytest.raises(PayloadError):
-        await intake(runner).take(Envelope("r", b"{}"), ANN, 2)
+        await take(intake(runner), Envelope("r", b"{}"), ANN, 2)
     assert not runner.broker.feed()
 
 
 async def test_copies_that_contradict_are_told_and_do_not_count() -> None:
     runner = Runner(PLATFORMS)
-    await intake(runner).take(Envelope("r", STOP, "another", "PreToolUse"), ANN, 50)
+    await take(intake(runner), Envelope("r", STOP, "another", "PreToolUse"), ANN, 50)
     told = [entry.text for entry in runner.broker.feed()]
     assert '"PreToolUse"' in told[0]
     assert '"another"' in told[0]
@@ -78,7 +78,7 @@ async def test_what_is_judged_is_judged_before_it_is_taken_in(
         seen.append((event.name, long, len(runner.broker.feed()) + len(runner.broker.waiting())))
 
     runner = Runner(PLATFORMS, judge=judge)
-    await intake(runner).take(Envelope("r", payload), ANN, size)
+    await take(intake(runner), Envelope("r", payload), ANN, size)
     assert seen == [(*one, 0) for one in judged]
     runner.close()
 
@@ -86,7 +86,7 @@ async def test_what_is_judged_is_judged_before_it_is_taken_in(
 async def test_only_an_operators_answer_is_noted_as_taken() -> None:
     runner = Runner(PLATFORMS)
     way = intake(runner)
-    place = await way.take(Envelope("r", BASH), ANN, 90)
+    place = await take(way, Envelope("r", BASH), ANN, 90)
     (card,) = runner.broker.waiting()
     seat(runner).answer(card.number, Decision(Verdict.ALLOW))
     await place.wait()
@@ -94,7 +94,7 @@ async def test_only_an_operators_answer_is_noted_as_taken() -> None:
     found = runner.broker.card(card.number)
     assert found is not None
     assert found.delivered
-    observed = await way.take(Envelope("r", STOP), ANN, 50)
+    observed = await take(way, Envelope("r", STOP), ANN, 50)
     await asyncio.wait_for(observed.wait(), 1)
     way.taken(observed)  # which nobody waits to hear
 

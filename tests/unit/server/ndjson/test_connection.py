@@ -185,7 +185,7 @@ async def test_a_line_without_an_end_is_not_followed() -> None:
 async def test_a_line_past_the_bound_closes_and_what_waited_is_withdrawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crabhook.server.ndjson.bridge.LONGEST_LINE", 10_000)
+    monkeypatch.setattr("crabhook.server.ndjson.bridge.MAX_REQUEST", 10_000)
     async with opened_bridge() as port, line_to(port) as line:
         await line.send(bash("a"))
         await port.waiting()
