@@ -16,11 +16,11 @@ from typing import Protocol
 
 from bench.errors import BenchError
 from crabhook.hook.call import OK, Call
-from crabhook.hook.wire import GATE, client_facts, permission_request, read_reply, request_headers
+from crabhook.hook.wire import GATE, permission_request, read_reply, request_headers, write_message
 
 _METHOD = "/crabhook.v1.PermissionService/RequestPermission"
 _HEADERS = request_headers(_METHOD, "localhost", secure=False, token="", agent="bench")
-_FACTS = client_facts(host="bench", pid=os.getpid(), user="bench", version="0")
+_FACTS = write_message("bench", os.getpid(), "bench", "0")
 
 
 def written(payload: bytes) -> bytes:

@@ -9,7 +9,7 @@ plan elsewhere only the name is shown.
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
 
@@ -71,14 +71,9 @@ class Summary:
 
 def summary(path: str) -> Summary | None:
     """Return what a session was about; None if its transcript tells nothing."""
-    try:
-        with open_own(path) as (file, found):
-            read = file.read(SUMMED)
-            start = max(found.st_size - PIECE, len(read))
-            rest = os.pread(file.fileno(), PIECE, start)
-    except OSError:
-        return None
-    sayings = list(_sayings((read + rest).split(b"\n")))
+    head, tail, size = _pieces(path, SUMMED, PIECE)
+    read = head + tail[max(0, len(head) + len(tail) - size) :]  # no byte twice
+    sayings = list(_sayings(read))
     if not sayings:
         return None
     spoken = [one for one in sayings if one.text]
@@ -87,8 +82,8 @@ def summary(path: str) -> Summary | None:
         task=next((one.text for one in spoken if one.who == "user"), "")[:LAST],
         last=next((one.text for one in reversed(spoken) if one.who == "assistant"), "")[:LAST],
         calls=dict(called.most_common(TOOLS)),
-        size=found.st_size,
-        whole=found.st_size <= len(read) + len(rest),
+        size=size,
+        whole=size <= len(read),
     )
 
 
@@ -96,12 +91,13 @@ def excerpt(path: str) -> tuple[str, str]:
     """Return the first prompt and the last sayings, one a paragraph; empty where there are none."""
     if not path.endswith(".jsonl"):
         return "", ""
-    head, tail = _ends(path)
+    head, tail, _ = _pieces(path, PIECE, PIECE)
     first = next((one.text for one in _sayings(head) if one.who == "user" and one.text), "")
     kept: list[str] = []
     room = MOST
-    for one in reversed([one for one in _sayings(tail) if one.whole]):
-        said = one.whole[:LONGEST]
+    for one in _sayings(tail, last_first=True):
+        if not (said := one.whole[:LONGEST]):
+            continue
         room -= len(said)
         if room < 0:
             break
@@ -114,8 +110,8 @@ def last_words(path: str) -> str:
 
     Results of tools are not prompts.
     """
-    _, tail = _ends(path)
-    for one in reversed(list(_sayings(tail))):
+    _, tail, _ = _pieces(path, 0, PIECE)
+    for one in _sayings(tail, last_first=True):
         if one.who == "assistant" and one.text:
             return one.text[:LAST]
         if one.who == "user" and one.texts:
@@ -125,36 +121,32 @@ def last_words(path: str) -> str:
 
 def last_prompt(path: str) -> str:
     """Return what a session's user asked for last; empty where nothing can be."""
-    try:
-        with open_own(path) as (file, found):
-            read = os.pread(file.fileno(), SUMMED, max(0, found.st_size - SUMMED))
-    except OSError:
-        return ""
-    for one in _sayings(reversed(read.split(b"\n")), _NO_PROMPT):
+    _, tail, _ = _pieces(path, 0, SUMMED)
+    for one in _sayings(tail, _NO_PROMPT, last_first=True):
         typed = [text for text in one.texts if not text.lstrip().startswith(_NOT_TYPED)]
         if one.who == "user" and (said := "\n".join(typed).strip()):
             return said[:LAST]
     return ""
 
 
-def _ends(path: str) -> tuple[list[bytes], list[bytes]]:
-    """Return the lines of the file's first and last pieces; some may be cut."""
+def _pieces(path: str, first: int, last: int) -> tuple[bytes, bytes, int]:
+    """Return the first and the last bytes of a file, which may overlap, and its size."""
     try:
         with open_own(path) as (file, found):
-            number = file.fileno()
-            head = os.pread(number, PIECE, 0)
-            tail = os.pread(number, PIECE, max(0, found.st_size - PIECE))
+            number, size = file.fileno(), found.st_size
+            return os.pread(number, first, 0), os.pread(number, last, max(0, size - last)), size
     except OSError:
-        return [], []
-    return head.split(b"\n"), tail.split(b"\n")
+        return b"", b"", 0
 
 
-def _sayings(lines: Iterable[bytes], not_if: Sequence[str] = ()) -> Iterator[Saying]:
+def _sayings(
+    text: bytes, not_if: Sequence[str] = (), *, last_first: bool = False
+) -> Iterator[Saying]:
     """Return who said what; lines that are cut or different are skipped.
 
     So are lines where a field of `not_if` is true.
     """
-    for line in lines:
+    for line in text.split(b"\n")[:: -1 if last_first else 1]:
         with suppress(PayloadError):
             said = parse_object(line)
             message, who = said.get("message"), said.get("type")

@@ -96,10 +96,6 @@ class Call:
         self._outbound += _frame(_HEADERS, _END_HEADERS, stream, headers)
         self._body = memoryview(b"\0" + len(message).to_bytes(4, "big") + message)
 
-    def __repr__(self) -> str:
-        state = "ended" if self.status is not None else "accepted" if self.accepted else "asking"
-        return f"<Call {state}, status {self.status}, {len(self._body)} bytes unsent>"
-
     def again(self, headers: bytes, message: bytes) -> None:
         """Begin another call, on a new stream, after the end of this one."""
         if self._leaving:

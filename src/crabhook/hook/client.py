@@ -27,11 +27,10 @@ from crabhook.hook.call import DEADLINE_EXCEEDED, OK, TEMPORARY, Call
 from crabhook.hook.wire import (
     Malformed,
     Reply,
-    client_facts,
-    confirm_reply_request,
     permission_request,
     read_reply,
     request_headers,
+    write_message,
 )
 
 TYPE_CHECKING = False  # typing's own name, without what importing typing costs
@@ -143,9 +142,8 @@ class Request:
         if self._sock is None or self._call is None:
             return
         by = monotonic() + _RECEIPT_TIME
-        receipt = confirm_reply_request(request_id=self._id, secret=self._secret)
         try:
-            self._call.again(self._headers("ConfirmReply"), receipt)
+            self._call.again(self._headers("ConfirmReply"), write_message(self._id, self._secret))
             _carry(self._sock, self._call, by, by, by)
         except (Exception, KeyboardInterrupt):  # noqa: BLE001 - the reply stands, and its exit code
             return
@@ -184,7 +182,8 @@ class Request:
     def new_call(self, kind: "type[AnyCall]", payload: bytes, *, seconds: float) -> "AnyCall":
         """Return the next call, for the receipt; the ticket stays the same."""
         user = posix.environ.get(b"LOGNAME") or posix.environ.get(b"USER") or b""
-        message = permission_request(
+        host, pid = posix.uname().nodename, posix.getpid()
+        asked = permission_request(
             request_id=self._id,
             secret=self._secret,
             platform=self.options.platform,
@@ -192,14 +191,9 @@ class Request:
             wait_ms=max(1, int(seconds * 1000)),
             stance=self.options.stance,
             when_lost=self.options.when_lost,
-            facts=client_facts(
-                host=posix.uname().nodename,
-                pid=posix.getpid(),
-                user=user.decode("utf-8", "replace"),
-                version=__version__,
-            ),
+            facts=write_message(host, pid, user.decode("utf-8", "replace"), __version__),
         )
-        self._call = call = kind(self._headers("RequestPermission"), message)
+        self._call = call = kind(self._headers("RequestPermission"), asked)
         return call
 
     def _headers(self, method: str) -> bytes:

@@ -44,14 +44,6 @@ class Reply:
         self.exit_code = exit_code
         self.confirm = confirm
 
-    def __repr__(self) -> str:
-        return f"Reply({self.stdout!r}, {self.stderr!r}, {self.exit_code}, confirm={self.confirm})"
-
-
-def client_facts(*, host: str, pid: int, user: str, version: str) -> bytes:
-    """Write a ClientFacts."""
-    return b"".join((_text(1, host), number_field(2, pid), _text(3, user), _text(4, version)))
-
 
 def permission_request(  # noqa: PLR0913 - the message has eight fields
     *,
@@ -65,23 +57,7 @@ def permission_request(  # noqa: PLR0913 - the message has eight fields
     when_lost: str,
 ) -> bytes:
     """Write a PermissionRequest; `facts` is a ClientFacts already written."""
-    return b"".join(
-        (
-            _text(1, request_id),
-            _text(2, secret),
-            _text(3, platform),
-            bytes_field(4, payload),
-            number_field(5, wait_ms),
-            number_field(6, stance),
-            bytes_field(7, facts),
-            _text(8, when_lost),
-        )
-    )
-
-
-def confirm_reply_request(*, request_id: str, secret: str) -> bytes:
-    """Write a ConfirmReplyRequest."""
-    return _text(1, request_id) + _text(2, secret)
+    return write_message(request_id, secret, platform, payload, wait_ms, stance, facts, when_lost)
 
 
 def read_reply(response: bytes) -> Reply:
@@ -115,19 +91,19 @@ def _varint(number: int) -> bytes:
     return bytes(out)
 
 
-def number_field(field: int, value: int) -> bytes:
-    """Write a number field; nothing for 0, the default."""
-    return bytes((field << 3 | _VARINT,)) + _varint(value) if value else b""
-
-
-def bytes_field(field: int, value: bytes) -> bytes:
-    """Write a bytes field; nothing for empty bytes, the default."""
-    return bytes((field << 3 | _BYTES,)) + _varint(len(value)) + value if value else b""
-
-
-def _text(field: int, value: str) -> bytes:
-    # A string field must be UTF-8; a name from the environment may be something else.
-    return bytes_field(field, value.encode("utf-8", "replace"))
+def write_message(*fields: "str | bytes | int") -> bytes:
+    """Write a message of these fields, numbered from 1 in their order; defaults are left out."""
+    parts = []
+    for number, value in enumerate(fields, 1):
+        if not value:
+            continue
+        if isinstance(value, int):
+            parts += [bytes((number << 3 | _VARINT,)), _varint(value)]
+            continue
+        # A string field must be UTF-8; a name from the environment may be something else.
+        raw = value.encode("utf-8", "replace") if isinstance(value, str) else value
+        parts += [bytes((number << 3 | _BYTES,)), _varint(len(raw)), raw]
+    return b"".join(parts)
 
 
 def fields_of(message: bytes) -> list[tuple[int, int, bytes]]:

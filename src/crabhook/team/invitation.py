@@ -21,7 +21,7 @@ from typing import Final
 
 from crabhook.datatypes import frozen
 from crabhook.hook.call import OK, UNAVAILABLE, Call
-from crabhook.hook.wire import Malformed, bytes_field, fields_of, number_field, request_headers
+from crabhook.hook.wire import Malformed, fields_of, request_headers, write_message
 from crabhook.model.errors import CrabhookError
 from crabhook.tables import tables
 
@@ -183,13 +183,12 @@ def join(
     known = kept(invitation.secret)
     until = monotonic() + within
     with closing(_line(invitation)) as line:
-        begin = number_field(1, who.joins) + bytes_field(2, who.key)
-        begin += bytes_field(3, who.closing_key) + bytes_field(4, who.name.encode())
-        begin += bytes_field(5, proof(known, *who.fields))
+        shown = proof(known, *who.fields)
+        begin = write_message(who.joins, who.key, who.closing_key, who.name.encode(), shown)
         call = Call(_headers(invitation, "BeginJoin"), begin)
         (nonce,) = _answer(line, call, monotonic() + ANSWER_WITHIN, 1)
         show(six_words(invitation.pin, nonce, *who.fields))
-        call.again(_headers(invitation, "FinishJoin"), bytes_field(1, proof(known, nonce)))
+        call.again(_headers(invitation, "FinishJoin"), write_message(proof(known, nonce)))
         told = _answer(line, call, until, 7)
     authority, certificate, closing_certificate, *texts = told
     try:

@@ -235,7 +235,7 @@ def test_acceptance_is_seen_before_the_answer_and_only_then() -> None:
     assert not call.accepted
     call.feed(head(*ACCEPTED))
     assert call.accepted
-    assert repr(call) == "<Call accepted, status None, 13 bytes unsent>"
+    assert (call.accepted, call.status, len(call._body)) == (True, None, 13)
 
 
 def test_a_refusal_without_acceptance_is_told_from_one_after() -> None:

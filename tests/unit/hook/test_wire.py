@@ -51,7 +51,7 @@ def test_a_request_reads_back_as_it_was_written(
         wait_ms=wait_ms,
         stance=stance,
         when_lost=host,
-        facts=wire.client_facts(host=host, pid=pid, user=secret, version=platform),
+        facts=wire.write_message(host, pid, secret, platform),
     )
     assert pb.PermissionRequest.FromString(written) == pb.PermissionRequest(
         request_id=request_id,
@@ -73,13 +73,13 @@ def test_the_stances_are_the_wires() -> None:
 
 
 def test_a_name_that_is_no_text_still_makes_a_request_that_can_be_read() -> None:
-    written = wire.client_facts(host="a\udcff", pid=0, user="", version="")
+    written = wire.write_message("a\udcff", 0, "", "")
     assert pb.ClientFacts.FromString(written).host == "a?"
 
 
 @given(TEXTS, TEXTS)
 def test_a_receipt_reads_back_as_it_was_written(request_id: str, secret: str) -> None:
-    written = wire.confirm_reply_request(request_id=request_id, secret=secret)
+    written = wire.write_message(request_id, secret)
     assert pb.ConfirmReplyRequest.FromString(written) == pb.ConfirmReplyRequest(
         request_id=request_id, secret=secret
     )
@@ -116,7 +116,7 @@ def test_fields_of_a_later_version_are_passed_over() -> None:
     inside = pb.Reply(stdout=b"x", exit_code=2).SerializeToString() + later
     message = later + b"\x6a" + bytes((len(inside),)) + inside + later
     reply = read_reply(message)
-    assert repr(reply) == "Reply(b'x', b'', 2, confirm=False)"
+    assert (reply.stdout, reply.stderr, reply.exit_code, reply.confirm) == (b"x", b"", 2, False)
     assert pb.PermissionResponse.FromString(message).reply.stdout == b"x"
 
 
