@@ -16,11 +16,10 @@ import pwd
 import socket
 import stat
 import struct
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Self
 
 from crabhook.datatypes import frozen
 from crabhook.model.card import Origin
@@ -66,48 +65,39 @@ class SocketTakenError(CrabhookError):
     """Another server uses the path, or other users can change it."""
 
 
-class SocketFile:
-    """The claim on a socket's path, held while the server lives."""
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Hold the claim on a socket's path; raises SocketTakenError, and then changes nothing."""
+    lock_path = path.with_name(path.name + ".lock")
+    try:
+        _private_folder(path.parent)
+        _nothing_but_a_socket(path)
+        lock = _locked(lock_path)
+    except BlockingIOError:
+        raise _taken(path, lock_path) from None
+    except OSError as error:
+        raise SocketTakenError(f"cannot listen on {path}: {error}") from error
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    path.unlink(missing_ok=True)  # a dead server's
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        lock_path.unlink(missing_ok=True)
+        os.close(lock)
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = -1
 
-    def __enter__(self) -> Self:
-        """Claim the path, or raise SocketTakenError and change nothing."""
-        try:
-            _private_folder(self.path.parent)
-            _nothing_but_a_socket(self.path)
-            self._lock = _locked(self._lock_path)
-        except BlockingIOError:
-            raise self._taken() from None
-        except OSError as error:
-            raise SocketTakenError(f"cannot listen on {self.path}: {error}") from error
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
-        self.path.unlink(missing_ok=True)  # a dead server's
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.path.unlink(missing_ok=True)
-        self._lock_path.unlink(missing_ok=True)
-        os.close(self._lock)
-        self._lock = -1
-
-    @property
-    def _lock_path(self) -> Path:
-        return self.path.with_name(self.path.name + ".lock")
-
-    def _taken(self) -> SocketTakenError:
-        holder = ""
-        with suppress(OSError):
-            holder = read_own(self._lock_path, 64).decode("ascii", "replace").strip()
-        who = f"process {holder}" if holder else "another process"
-        return SocketTakenError(
-            f"a crabhook server ({who}) already listens on {self.path}: "
-            "use its terminal (in the background: crabhook desk), or end it (crabhook down), "
-            "or give this one another --listen address"
-        )
+def _taken(path: Path, lock_path: Path) -> SocketTakenError:
+    holder = ""
+    with suppress(OSError):
+        holder = read_own(lock_path, 64).decode("ascii", "replace").strip()
+    who = f"process {holder}" if holder else "another process"
+    return SocketTakenError(
+        f"a crabhook server ({who}) already listens on {path}: "
+        "use its terminal (in the background: crabhook desk), or end it (crabhook down), "
+        "or give this one another --listen address"
+    )
 
 
 def _private_folder(folder: Path) -> None:

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.server.unix_socket import SocketFile, SocketTakenError
+from crabhook.server.unix_socket import SocketTakenError, claimed
 from tests.support.port import short_folder
 
 HOLD = """
 import pathlib, socket, sys
-from crabhook.server.unix_socket import SocketFile
+from crabhook.server.unix_socket import claimed
 path = pathlib.Path(sys.argv[1])
-SocketFile(path).__enter__()
+held = claimed(path)
+held.__enter__()
 line = socket.socket(socket.AF_UNIX)
 line.bind(str(path))
 print("held", flush=True)
@@ -47,7 +48,7 @@ def bind(path: Path) -> None:
 
 
 def test_a_claim_makes_a_private_folder_and_leaves_nothing(path: Path) -> None:
-    with SocketFile(path):
+    with claimed(path):
         assert path.parent.stat().st_mode & 0o777 == 0o700
         bind(path)
     assert list(path.parent.iterdir()) == []
@@ -58,7 +59,7 @@ def test_a_second_server_is_told_whose_the_place_is(
     path: Path, holder: subprocess.Popen[bytes]
 ) -> None:
     with pytest.raises(SocketTakenError, match=rf"\(process {holder.pid}\) already listens"):
-        SocketFile(path).__enter__()
+        claimed(path).__enter__()
     assert path.is_socket()
 
 
@@ -67,22 +68,22 @@ def test_a_dead_servers_socket_is_taken_over(path: Path, holder: subprocess.Pope
     holder.send_signal(signal.SIGKILL)
     holder.wait()
     assert path.is_socket()
-    with SocketFile(path):
+    with claimed(path):
         assert not path.exists()
         assert path.with_name("s.lock").read_text() == f"{os.getpid()}\n"
 
 
 def test_a_claim_can_be_made_again_and_again(path: Path) -> None:
     for _ in range(3):
-        with SocketFile(path), pytest.raises(SocketTakenError, match=f"process {os.getpid()}"):
-            SocketFile(path).__enter__()
+        with claimed(path), pytest.raises(SocketTakenError, match=f"process {os.getpid()}"):
+            claimed(path).__enter__()
 
 
 def test_another_kind_of_file_is_refused_and_kept(path: Path) -> None:
     path.parent.mkdir(mode=0o700)
     path.write_text("precious")
     with pytest.raises(SocketTakenError, match="not a socket"):
-        SocketFile(path).__enter__()
+        claimed(path).__enter__()
     assert path.read_text() == "precious"
     assert list(path.parent.iterdir()) == [path]
 
@@ -92,7 +93,7 @@ def test_a_link_is_no_socket(path: Path) -> None:
     bind(path.with_name("else"))
     path.symlink_to("else")
     with pytest.raises(SocketTakenError, match="not a socket"):
-        SocketFile(path).__enter__()
+        claimed(path).__enter__()
     assert path.is_symlink()
 
 
@@ -101,7 +102,7 @@ def test_a_folder_others_can_write_in_is_refused(mode: int, path: Path) -> None:
     path.parent.mkdir()
     path.parent.chmod(mode)
     with pytest.raises(SocketTakenError, match=rf"mode {mode:o}.*chmod 700 {path.parent}"):
-        SocketFile(path).__enter__()
+        claimed(path).__enter__()
     assert list(path.parent.iterdir()) == []
 
 
@@ -109,7 +110,7 @@ def test_a_shared_folder_is_refused_and_nobody_is_told_to_change_it(path: Path) 
     path.parent.mkdir()
     path.parent.chmod(0o1777)
     with pytest.raises(SocketTakenError, match="a folder of its own") as caught:
-        SocketFile(path).__enter__()
+        claimed(path).__enter__()
     assert "chmod" not in str(caught.value)
 
 
@@ -118,19 +119,19 @@ def test_another_users_folder_is_refused(path: Path) -> None:
     path.parent.mkdir(mode=0o700)
     os.chown(path.parent, 12345, -1)
     with pytest.raises(SocketTakenError, match="another user's"):
-        SocketFile(path).__enter__()
+        claimed(path).__enter__()
 
 
 def test_a_folder_that_cannot_be_made_is_refused_in_words(path: Path) -> None:
     path.parent.write_text("a file")
     with pytest.raises(SocketTakenError, match="cannot listen on"):
-        SocketFile(path).__enter__()
+        claimed(path).__enter__()
 
 
 def test_a_lock_somebody_removed_protects_no_more_and_is_made_anew(path: Path) -> None:
     path.parent.mkdir(mode=0o700)
     stale = path.with_name("s.lock")
     stale.write_text("99999999\n")
-    with SocketFile(path):
+    with claimed(path):
         assert stale.read_text() == f"{os.getpid()}\n"
     assert not stale.exists()

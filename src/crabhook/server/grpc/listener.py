@@ -34,7 +34,7 @@ from crabhook.server.address import (
 )
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.unix_socket import SocketFile
+from crabhook.server.unix_socket import claimed
 from crabhook.store.interface import Role
 from crabhook.v1 import desk_pb2, permission_pb2
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
@@ -235,7 +235,7 @@ async def open_port(
 
 def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None, claims: ExitStack) -> Address:
     if isinstance(address, UnixAddress):
-        claims.enter_context(SocketFile(address.path))
+        claims.enter_context(claimed(address.path))
         before = os.umask(0o177)  # no other user can ever connect to the socket
         try:
             _add(server, address, None)

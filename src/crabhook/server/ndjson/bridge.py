@@ -26,7 +26,7 @@ from crabhook.server.address import (
 )
 from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.unix_socket import SocketFile, peer_of
+from crabhook.server.unix_socket import claimed, peer_of
 
 LONGEST_ID = 256  # characters
 _BLOCKED = 2  # the exit code that blocks
@@ -258,7 +258,7 @@ async def open_bridge(intake: AnonymousIntake, address: str) -> AsyncIterator[Ad
     if not isinstance(where, UnixAddress):
         raise AddressError(f"{address!r}: the harness bridge listens on unix:PATH alone")
     bridge = Bridge(intake)
-    with SocketFile(where.path), _bound(where) as sock:
+    with claimed(where.path), _bound(where) as sock:
         server = await asyncio.start_unix_server(
             bridge.accept, sock=sock, limit=MAX_REQUEST, backlog=BACKLOG
         )

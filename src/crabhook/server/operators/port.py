@@ -133,11 +133,11 @@ class OperatorPort:
         seat = await self.seats.admit(context, Verb.WATCH)
         row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
         view, at = view_tag(seat, row.run), request.after_seq
-        resumed = request.store_id == row.store_id and request.view_tag == view
-        resumed = resumed and row.after(at) is not None
-        with self._watched(seat, context) as too_many:
-            if too_many:
-                await self.seats.no_room(context, f"it watches {WATCHES} times already")
+        known = request.store_id == row.store_id and request.view_tag == view
+        resumed = known and row.after(at) is not None
+        if self._watches[seat.device] >= WATCHES:
+            await self.seats.no_room(context, f"it watches {WATCHES} times already")
+        with self._watched(seat, context):
             yield pb.WatchEvent(hello=self._hello(seat, view, resumed=resumed))
             if not resumed:
                 if request.store_id:
@@ -150,20 +150,17 @@ class OperatorPort:
                     yield event
 
     @contextmanager
-    def _watched(self, seat: Seat, context: Context) -> Iterator[bool]:
+    def _watched(self, seat: Seat, context: Context) -> Iterator[None]:
         """Count a watch; a person with the right to decide counts as attached meanwhile.
 
         A closing key proves no person: any program of its owner's can use it.
         """
         decides = seat.role.includes(Role.DECIDER) and not seat.closing
         attached = AttachedDesk(operator_of(seat, context), self._runner.now(), seat.closing)
-        if self._watches[seat.device] >= WATCHES:
-            yield True
-            return
         self._watches[seat.device] += 1
         try:
             with self._runner.attendance.attending(attached, decides=decides):
-                yield False
+                yield
         finally:
             self._watches[seat.device] -= 1
 

@@ -34,7 +34,7 @@ async def test_a_body_that_breaks_off_is_nobodys(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_a_bound_that_is_met_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "LONGEST", 30)
+    monkeypatch.setattr(listener, "MAX_REQUEST", 30)
     async with standing() as http:
         for fields, status in (({"hook_event_name": "Stop"}, 200), ({"x": "y" * 30}, 413)):
             client = await http.connect()
