@@ -6,7 +6,6 @@ import resource
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import chain
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
@@ -80,15 +79,13 @@ class Connections(web.Server):
             logger=_QUIET,
         )
         self.most = room()
-        self._open: set[asyncio.Transport] = set()
-        self._strangers: dict[asyncio.Transport, asyncio.TimerHandle] = {}
-        self._overdue: dict[asyncio.Transport, asyncio.TimerHandle] = {}
+        self._strangers: dict[asyncio.Transport, asyncio.TimerHandle] = {}  # the oldest first
         self._waiting: set[asyncio.Transport] = set()
         self._transports: dict[RequestHandler, asyncio.Transport] = {}
 
     def __repr__(self) -> str:
-        strangers = len(self._strangers) + len(self._overdue)
-        return f"<Connections {len(self._open)} open, {strangers} of strangers>"
+        strangers = len(self._strangers)
+        return f"<Connections {len(self._transports)} open, {strangers} of strangers>"
 
     def __call__(self) -> RequestHandler:
         """Return the protocol of a new connection, with our bounds."""
@@ -103,8 +100,7 @@ class Connections(web.Server):
         """
         super().connection_made(handler, transport)
         self._transports[handler] = transport
-        self._open.add(transport)
-        if len(self._open) > self.most and not self._one_goes():
+        if len(self._transports) > self.most and not self._oldest_goes():
             transport.abort()
             return
         # "Drained" shall mean that the kernel has all bytes. A TLS transport pauses at `high`, not
@@ -113,20 +109,23 @@ class Connections(web.Server):
         transport.set_write_buffer_limits(high=int(tls), low=0)
         notice_silence(transport.get_extra_info("socket"))
         loop = asyncio.get_running_loop()
-        self._strangers[transport] = loop.call_later(KNOWN_WITHIN, self._is_overdue, transport)
-        if self._overdue and len(self._strangers) + len(self._overdue) > MOST_STRANGERS:
-            self._one_goes()
+        oldest = next(iter(self._strangers.values()), None)
+        # A busy loop may have an overdue stranger's request and no answer yet.
+        closes = loop.call_later(KNOWN_WITHIN + GONE_AFTER, transport.abort)
+        self._strangers[transport] = closes
+        overdue = oldest is not None and oldest.when() <= loop.time() + GONE_AFTER
+        if overdue and len(self._strangers) > MOST_STRANGERS:
+            self._oldest_goes()
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         """Forget a connection."""
         super().connection_lost(handler, exc)
         if transport := self._transports.pop(handler, None):
             self.known(transport)
-            self._open.discard(transport)
 
-    def _one_goes(self) -> bool:
-        """Close the oldest stranger, an overdue one first; return whether there was one."""
-        oldest = next(chain(self._overdue, self._strangers), None)
+    def _oldest_goes(self) -> bool:
+        """Close the oldest stranger; return whether there was one."""
+        oldest = next(iter(self._strangers), None)
         if oldest is None:
             return False
         self.known(oldest)
@@ -135,15 +134,8 @@ class Connections(web.Server):
 
     def known(self, transport: asyncio.Transport) -> None:
         """Note that a connection is no stranger's any more."""
-        for unknown in (self._strangers, self._overdue):
-            if alarm := unknown.pop(transport, None):
-                alarm.cancel()
-
-    def _is_overdue(self, transport: asyncio.Transport) -> None:
-        """Close a stranger after GONE_AFTER: a busy loop may have its request and no answer yet."""
-        del self._strangers[transport]
-        loop = asyncio.get_running_loop()
-        self._overdue[transport] = loop.call_later(GONE_AFTER, transport.abort)
+        if closes := self._strangers.pop(transport, None):
+            closes.cancel()
 
     @contextmanager
     def waiting(self, transport: asyncio.Transport) -> Iterator[None]:

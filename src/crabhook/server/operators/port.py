@@ -130,24 +130,25 @@ class OperatorPort:
         self, request: pb.WatchRequest, context: Context
     ) -> AsyncIterator[pb.WatchEvent]:
         """Send a snapshot, or the changes since the desk's place, and then all changes."""
-        seat = await self.seats.admit(context, Verb.WATCH)
-        row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
-        view, at = view_tag(seat, row.run), request.after_seq
-        known = request.store_id == row.store_id and request.view_tag == view
-        resumed = known and row.after(at) is not None
-        if self._watches[seat.device] >= WATCHES:
-            await self.seats.no_room(context, f"it watches {WATCHES} times already")
-        with self._watched(seat, context):
-            yield pb.WatchEvent(hello=self._hello(seat, view, resumed=resumed))
-            if not resumed:
-                if request.store_id:
-                    yield pb.WatchEvent(gap=pb.Gap())
-                for event in await self._all(seat, limit, row):
-                    at = event.seq
-                    yield event
-            async with aclosing(self._following(seat, context, at, limit, row)) as changes:
-                async for event in changes:
-                    yield event
+        async with self.seats.room(context):
+            seat = await self.seats.admit(context, Verb.WATCH)
+            row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
+            view, at = view_tag(seat, row.run), request.after_seq
+            known = request.store_id == row.store_id and request.view_tag == view
+            resumed = known and row.after(at) is not None
+            if self._watches[seat.device] >= WATCHES:
+                await self.seats.no_room(context, f"it watches {WATCHES} times already")
+            with self._watched(seat, context):
+                yield pb.WatchEvent(hello=self._hello(seat, view, resumed=resumed))
+                if not resumed:
+                    if request.store_id:
+                        yield pb.WatchEvent(gap=pb.Gap())
+                    for event in await self._all(seat, limit, row):
+                        at = event.seq
+                        yield event
+                async with aclosing(self._following(seat, context, at, limit, row)) as changes:
+                    async for event in changes:
+                        yield event
 
     @contextmanager
     def _watched(self, seat: Seat, context: Context) -> Iterator[None]:
@@ -223,20 +224,25 @@ class OperatorPort:
         self, request: pb.GetCardRequest, context: Context
     ) -> AsyncIterator[pb.CardPart]:
         """Send a whole card."""
-        await self.seats.admit(context, Verb.READ)
-        card = self._row.card(request.number)
-        if card is None:
-            await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
-        await self.seats.admit(context, Verb.READ, facts_of(card))
-        await self._row.inputs.prepare(card)
-        await self.seats.admit(context, Verb.READ, facts_of(card))  # rights may have ended
-        data = card_message(card, self._row.inputs).SerializeToString()
-        for start in range(0, len(data), PART):
-            yield pb.CardPart(data=data[start : start + PART])
+        async with self.seats.room(context):
+            await self.seats.admit(context, Verb.READ)
+            card = self._row.card(request.number)
+            if card is None:
+                await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
+            await self.seats.admit(context, Verb.READ, facts_of(card))
+            await self._row.inputs.prepare(card)
+            await self.seats.admit(context, Verb.READ, facts_of(card))  # rights may have ended
+            data = card_message(card, self._row.inputs).SerializeToString()
+            for start in range(0, len(data), PART):
+                yield pb.CardPart(data=data[start : start + PART])
 
     # Commands.
 
     async def _call(self, rpc: str, told: tuple[bytes, Any], context: Context) -> Any:  # noqa: ANN401 - messages
+        async with self.seats.room(context):
+            return await self._answer(rpc, told, context)
+
+    async def _answer(self, rpc: str, told: tuple[bytes, Any], context: Context) -> Any:  # noqa: ANN401 - messages
         """Carry out a call's command, once, and return its outcome."""
         request = told[1]
         try:

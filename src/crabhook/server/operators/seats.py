@@ -3,10 +3,9 @@
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
-from functools import partial
+from contextlib import asynccontextmanager, suppress
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 
 import grpc
@@ -23,11 +22,6 @@ from crabhook.v1 import operator_pb2 as pb
 
 OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
 REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # one of a kind is recorded in so many seconds
-
-if TYPE_CHECKING:
-    _Interceptor: TypeAlias = grpc.aio.ServerInterceptor[Any, Any]
-else:  # at run time it takes no types
-    _Interceptor = grpc.aio.ServerInterceptor
 
 _LATEST = 1e11  # seconds that fit the signed bytes
 
@@ -58,6 +52,7 @@ class Seats:
 
     def __init__(self, team: Callable[[], Team | Refused], runner: Runner) -> None:
         self._team, self.runner = team, runner
+        self._open = Counter[bytes]()  # calls, by certificate and by address
         self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
         self.challenge = secrets.token_bytes(16)
 
@@ -104,6 +99,26 @@ class Seats:
         self._told(TurnedAway.ROOM, caller.address, f"{whose}{words}")
         await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, said(words))
 
+    @asynccontextmanager
+    async def room(self, context: Context) -> AsyncIterator[None]:
+        """Count a call as open; end a call beyond the limit of its certificate or its address.
+
+        A device must not take the places of the others: a card being sent is in memory until it is
+        read.
+        """
+        caller = Caller.of(context)
+        places = {caller.certificate: OF_DEVICE, caller.address.encode(): FROM_ADDRESS}
+        if any(self._open[place] >= most for place, most in places.items()):
+            await self.no_room(context, "too many of its calls are open")
+        self._open.update(places.keys())
+        try:
+            yield
+        finally:
+            self._open.subtract(places.keys())
+            for place in places:
+                if not self._open[place]:
+                    del self._open[place]
+
     def _told(self, why: TurnedAway, address: str, words: str) -> None:
         self.runner.witness.turned_away(why)
         if self._refused.get(words, 0.0) <= monotonic():
@@ -117,64 +132,6 @@ class Seats:
             return TurnedAway.TEAM
         known = not isinstance(team.identify(caller.certificate, time()), Refused)
         return TurnedAway.RIGHTS if known else TurnedAway.CERTIFICATE
-
-
-Answers: TypeAlias = Callable[[Any, Context], Any]
-
-
-class OpenCalls(_Interceptor):
-    """Limits the open calls of a certificate, and from an address.
-
-    A device must not take the places of the others: a card being sent is in memory until it is
-    read.
-    """
-
-    def __init__(self, seats: Seats) -> None:
-        self._seats = seats
-        self._open = Counter[bytes]()
-
-    async def intercept_service(self, go_on: Any, details: Any) -> Any:  # noqa: ANN401 - gRPC's own
-        """Return a call's handler, where there is room."""
-        handler = await go_on(details)
-        if handler is None:
-            return None
-        how: dict[str, Any] = {
-            "request_deserializer": handler.request_deserializer,
-            "response_serializer": handler.response_serializer,
-        }
-        if handler.response_streaming:
-            told = partial(self._stream, handler.unary_stream)
-            return grpc.unary_stream_rpc_method_handler(told, **how)
-        return grpc.unary_unary_rpc_method_handler(partial(self._one, handler.unary_unary), **how)
-
-    async def _one(self, answer: Answers, request: Any, context: Context) -> Any:  # noqa: ANN401
-        async with self._room(context):
-            return await answer(request, context)
-
-    async def _stream(
-        self,
-        answer: Answers,
-        request: Any,  # noqa: ANN401 - a message
-        context: Context,
-    ) -> AsyncIterator[Any]:
-        async with self._room(context), aclosing(answer(request, context)) as told:
-            async for message in told:
-                yield message
-
-    @asynccontextmanager
-    async def _room(self, context: Context) -> AsyncIterator[None]:
-        caller = Caller.of(context)
-        places = {caller.certificate: OF_DEVICE, caller.address.encode(): FROM_ADDRESS}
-        if any(self._open[place] >= most for place, most in places.items()):
-            await self._seats.no_room(context, "too many of its calls are open")
-        self._open.update(places.keys())
-        try:
-            yield
-        finally:
-            self._open.subtract(places.keys())
-            for place in places:
-                if not self._open[place]:
-                    del self._open[place]
 
 
 def address_of(peer: str) -> str:
