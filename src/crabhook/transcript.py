@@ -120,7 +120,7 @@ def last_words(path: str) -> str:
 
 
 def last_prompt(path: str) -> str:
-    """Return what a session's user asked for last; empty where nothing can be."""
+    """Return what a session's user asked for last; empty if unreadable."""
     _, tail, _ = _pieces(path, 0, SUMMED)
     for one in _sayings(tail, _NO_PROMPT, last_first=True):
         typed = [text for text in one.texts if not text.lstrip().startswith(_NOT_TYPED)]

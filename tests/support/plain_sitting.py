@@ -120,7 +120,7 @@ async def _seen(sits: Sitting) -> AsyncIterator[None]:
         async with port.desk("ann", clock=sits.desk.now) as desk:
             begins = desk.cursor.seq - news
             sits.sees = desk
-            sits.heard = lambda: desk.cursor.seq == begins + news and not desk.busy
+            sits.heard = lambda: desk.cursor.seq == begins + news and not desk._tasks
             yield
         leave()
 

@@ -125,11 +125,6 @@ class RemoteDesk:
         """Where another desk of this person's can go on from."""
         return Cursor(self._store, self._at, self._view)
 
-    @property
-    def busy(self) -> bool:
-        """Whether the answer to a command is awaited."""
-        return bool(self._tasks)
-
     def _publish(self, news: News) -> None:
         for stream in tuple(self._streams):
             stream(news)
