@@ -22,7 +22,7 @@ from crabhook.platforms.interface import Platform
 from crabhook.server.grpc import permission
 from crabhook.ui.cards.summary import agent_label, project, session_label, summary, tool_label
 from crabhook.ui.full.panes.request import everything_rows
-from crabhook.ui.plain.output import card_lines, feed_line, outcome_line
+from crabhook.ui.plain.output import PROGRAMS
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import safe_ascii
@@ -105,8 +105,8 @@ def _shown(card: Card, outcome: str) -> None:
         choices=card.choices,
     )
     for one in (card, over):
-        _visible(card_lines(one, 200.0))
-    _visible([outcome_line(over), feed_line(FeedEntry(1.0, event, outcome))])
+        _visible(PROGRAMS.block(one, 200.0))
+    _visible([PROGRAMS.outcome(over), PROGRAMS.went_by(FeedEntry(1.0, event, outcome))])
     for spell in (safe, safe_ascii):
         for label in (summary, tool_label, agent_label, project, session_label):
             _visible([label(event, spell)])

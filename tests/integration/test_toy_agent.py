@@ -29,7 +29,7 @@ from crabhook.store.record import Kind as RecordKind
 from crabhook.store.recorder import Recorder
 from crabhook.ui.full.panes.request import everything_rows
 from crabhook.ui.full.panes.rows import CardRow, WordsOfCards
-from crabhook.ui.plain.output import card_lines
+from crabhook.ui.plain.output import PROGRAMS
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 from tests.support.client import Client
@@ -108,7 +108,7 @@ async def test_a_call_of_its_is_a_card_on_both_desks_and_is_decided_and_recorded
         hook = Client(str(address), payload, "--platform", "toy")
         (card,) = await port.waiting()
         assert "spin" in full_desk(card)
-        assert card_lines(card, 0.0)[0] == "#1 ToyCall toy_shell session=s1 cwd=/toys"
+        assert PROGRAMS.block(card, 0.0)[0] == "#1 ToyCall toy_shell session=s1 cwd=/toys"
         seat(runner).answer(card.number, Decision(Verdict.DENY, reason="bedtime"))
         answer = await asyncio.to_thread(hook.finish)
         assert (answer.code, answer.output) == (0, {"says": "deny", "why": "bedtime"})
@@ -129,9 +129,9 @@ async def test_its_question_and_the_fields_of_its_events_are_told_on_both_desks(
     shown = {event.name: _card(event) for event in (question, pause)}
     assert WordsOfCards(safe).of(CardRow(shown["ToyCall"])).subject.startswith("? ")
     assert "Which colour?" in full_desk(shown["ToyCall"])
-    assert any("Which colour?" in line for line in card_lines(shown["ToyCall"], 0.0))
+    assert any("Which colour?" in line for line in PROGRAMS.block(shown["ToyCall"], 0.0))
     assert "the toy's mood" in full_desk(shown["ToyPause"])
-    assert "  mood: tired" in card_lines(shown["ToyPause"], 0.0)
+    assert "  mood: tired" in PROGRAMS.block(shown["ToyPause"], 0.0)
     assert "ToyPause" in runner.broker.holdable()
     assert labels_of(pause) == ("toy", "ToyPause")
     runner.close()

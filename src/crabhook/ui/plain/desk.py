@@ -12,7 +12,7 @@ from crabhook.model.card import Card, FeedEntry
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.plain.interpreter import Interpreter
-from crabhook.ui.plain.output import PROGRAMS, OutputQueue, Write, outcome_line
+from crabhook.ui.plain.output import PROGRAMS, OutputQueue, Write
 from crabhook.ui.plain.person import Detail, ForAPerson
 from crabhook.ui.secrets import covered
 
@@ -153,6 +153,6 @@ async def farewell(
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(FAREWELL):
             for card in ended:
-                await write(outcome_line(card))
+                await write(PROGRAMS.outcome(card))
             for line in summary(len(ended)) if summary else ():
                 await write(line)

@@ -30,7 +30,7 @@ from crabhook.ui.commands.parse import (
 )
 from crabhook.ui.commands.words import WORDS, LineError, help_lines
 from crabhook.ui.plain.deciding import Deciding
-from crabhook.ui.plain.output import WHOLE_CHARACTERS, WHOLE_LINES, OutputQueue, list_lines
+from crabhook.ui.plain.output import WHOLE, OutputQueue
 from crabhook.ui.plain.person import Detail, ForAPerson
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.secrets import covered
@@ -192,7 +192,7 @@ class Interpreter:
             self._say(f"· from now on: {command.word.means}")
 
     def _list(self, _: Command) -> None:
-        for line in list_lines(self._desk, self._output.form):
+        for line in self._output.form.listing(self._desk):
             self._say(line)
 
     def _order(self, command: Command) -> None:
@@ -301,7 +301,7 @@ class Histories:
         if entry is None:
             self._say(f"! there is no entry {number}, or it is no longer kept; history lists them")
             return
-        rows = bounded(_rows(entry), WHOLE_LINES, WHOLE_CHARACTERS)
+        rows = bounded(_rows(entry), *WHOLE)
         self._say("\n".join([f"history {number}", *(row.line for row in rows), ""]))
 
 
@@ -313,6 +313,6 @@ def _rows(entry: Past) -> Iterator[Row]:
     event, allowed = entry.card.event, as_allowed(entry.card)
     if allowed is not event:
         yield Row("  as it was answered:" if is_question(event) else "  as it was allowed:")
-        yield from given_rows(allowed, WHOLE_CHARACTERS)
+        yield from given_rows(allowed, WHOLE[1])
         yield Row("  as it was asked:")
-    yield from given_rows(event, WHOLE_CHARACTERS)
+    yield from given_rows(event, WHOLE[1])

@@ -25,10 +25,15 @@ from crabhook.ui.secrets import COVER, covered
 from crabhook.ui.text.rows import Row, bounded, countdown
 from crabhook.ui.text.safe import safe
 
-FIRST_LINES, FIRST_CHARACTERS = 200, 20_000  # of a card that is printed unasked
-_LONGEST_FACT = 2_000  # characters of why a card is here, which may quote what is asked
-WHOLE_LINES, WHOLE_CHARACTERS = 10_000, 200_000  # of a card that was asked for
-_THE_MOST = "this is the most the plain desk prints"
+FIRST = 200, 20_000  # lines and characters of a card that is printed unasked
+WHOLE = 10_000, 200_000  # and of a card that was asked for
+LONGEST_FACT = 2_000  # characters of why a card is here, which may quote what is asked
+BACKLOG = 2_000  # untold things kept for a reader who has stopped reading
+WITHIN = 0.05  # seconds before passed events are printed
+AT_ONCE = 64  # lines, or a few more, in one write: a flood needs few writes
+_ENDED_REMEMBERED = 1_000  # ended cards, so that each end is printed once
+
+Write: TypeAlias = Callable[[str], Awaitable[None]]
 
 
 class Format:
@@ -40,24 +45,92 @@ class Format:
     words: Mapping[str, Word] = WORDS
 
     def header(self, card: Card) -> str:
-        """Return the first line about a card."""
-        return header(card)
+        """Return a card's first line: `#N EVENT TOOL session=… cwd=…`.
+
+        A program can take it apart: the event, the tool and the session are one word each, whatever
+        the agent named them, the first two without `=`.
+        """
+        event = card.event
+        names = [event.name, event.tool.name] if event.tool else [event.name]
+        words = [brief(name, covered).replace(" ", "⟨U+0020⟩") for name in names]
+        asks = " ".join([f"#{card.number}", *words]).replace("=", "⟨U+003D⟩")
+        return f"{asks} session={shown_session(event.session)} cwd={brief(event.cwd, covered)}"
 
     def block(
         self, card: Card, now: float, *, whole: bool = False, bare: bool = False
     ) -> list[str]:
-        """Return the lines about a card that waits, or was asked for: see `card_lines`."""
-        return card_lines(card, now, whole=whole, bare=bare)
+        """Return the lines that tell all about a card, a blank line at their end.
+
+        A long request is shortened in its middle to what a person takes in at once; `whole` gives
+        more of it. `bare` leaves secrets in the clear.
+        """
+        whole = whole or bare
+        bounds = WHOLE if whole else FIRST
+        given = bounded(chain(given_rows(card.event, bounds[1]), suggested_rows(card)), *bounds)
+        rows = [*(row.cut(LONGEST_FACT) for row in _facts(card, now)), *given]
+        if any(row.shortened for row in given):
+            more = f'"{WORDS["show"].usage(card.number)}" prints more of it'
+            most = "this is the most the plain desk prints"
+            rows.append(Row(f"  shortened: {most if whole else more}"))
+        lines = [row.bare_line if bare else row.line for row in rows]
+        if not bare and any(COVER in line for line in lines):
+            usage = WORDS["show secrets"].usage(card.number)
+            lines.append(f'  covered: secrets; "{usage}" prints them')
+        if card.state is State.WAITING:
+            closing = f"  answer with: {' | '.join(fitting(card))}"
+        else:
+            closing = " ".join(filter(None, ("  ended:", card.outcome, brief(card.why, covered))))
+        return [self.header(card), *lines, closing, ""]
 
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list."""
-        event = card.event
+        event, waits = card.event, countdown(now - card.asked_at)
         about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
-        return f"#{card.number} {_times(card, now)} · {about}"
+        return f"#{card.number} waits {waits}, {left(card, now)} · {about}"
+
+    def listing(self, desk: Replica) -> Iterator[str]:
+        """Yield what is wrong, a line for each card that waits, and one for each standing order."""
+        waiting, now = desk.waiting(), desk.now()
+        yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
+        for card in waiting:
+            first = first_alike(card, waiting)
+            same = f" · the same as #{first.number}" if first else ""
+            yield self.listed(card, now) + same
+        if not waiting:
+            yield "· nothing waits"
+        yield from (order_line(order, now) for order in desk.orders())
+
+    def tell(self, before: Card | None, card: Card, now: float) -> list[str]:
+        """Return the lines that lead from the card as it was last told to the card as it is.
+
+        A card first told when it has ended gets its header and its outcome alone.
+        """
+        ended = card.state is not State.WAITING
+        if before is None:
+            lines = [self.header(card)] if ended else self.block(card, now)
+        else:
+            lines = [*_changes(before, card, now)]
+        if before is not None or ended:
+            told = before.alarms if before is not None else ()
+            lines += [f"#{card.number} ! {brief(one)}" for one in card.alarms if one not in told]
+        if ended and (before is None or before.state is State.WAITING):
+            lines.append(self.outcome(card))
+        if card.delivered is not None and (before is None or before.delivered != card.delivered):
+            lines += filter(None, [self.fate(card)])
+        return lines
 
     def outcome(self, card: Card) -> str:
-        """Return how a card ended."""
-        return outcome_line(card)
+        """Return how a card ended, and all that was said with it, in one line."""
+        decision = card.decision
+        parts = [f"#{card.number} {card.outcome}"]
+        if decision is None:
+            parts.append(brief(card.why, covered))
+        else:
+            parts.append(brief(decision.reason or decision.note, covered))
+            parts += [f"({told})" for told in _besides(decision)]
+            if card.decided is not None and not isinstance(card.decided.by, Operator):
+                parts.append(f"(by {brief(who(card.decided.by), covered)})")
+        return " ".join(part for part in parts if part)
 
     def fate(self, card: Card) -> str:
         """Return whether the answer reached its hook; empty where that is not told."""
@@ -65,51 +138,25 @@ class Format:
         return f"#{card.number} {fate}"
 
     def went_by(self, entry: FeedEntry) -> str:
-        """Return what went by in one line; empty where it is not told."""
-        return feed_line(entry)
+        """Return what went by in one line, "!" before an alarm; empty where it is not told."""
+        event, dot = entry.event, "!" if entry.alarm else "·"
+        if not event.platform:  # the desk's own news: an order was given, or has ended
+            return f"{dot} desk: {brief(entry.text, covered)}"
+        session = f"session={safe(event.session[:4])}…" if event.session else ""
+        tool = brief(event.tool.name, covered) if event.tool else ""
+        subject = summary(event, covered) if entry.number is None else ""
+        told = " · ".join(filter(None, (brief(entry.text or entry.outcome, covered), subject)))
+        parts = (dot, brief(event.name, covered), tool, session, project(event, covered), told)
+        return " ".join(part for part in parts if part)
 
 
-def _times(card: Card, now: float) -> str:
-    times = f"waits {countdown(now - card.asked_at)}, {countdown(card.wait_until - now)} left"
+PROGRAMS = Format()
+
+
+def left(card: Card, now: float) -> str:
+    """Return how long a card still waits, and how long it is aside."""
     aside = f", aside for {countdown(card.snoozed_until - now)}" if card.snoozed_until else ""
-    return times + aside
-
-
-def card_lines(card: Card, now: float, *, whole: bool = False, bare: bool = False) -> list[str]:
-    """Return the block that tells all about a card, a blank line at its end.
-
-    A long request is shortened in its middle to what a person takes in at once; `whole` gives more
-    of it. `bare` leaves secrets in the clear.
-    """
-    whole = whole or bare
-    bounds = (WHOLE_LINES, WHOLE_CHARACTERS) if whole else (FIRST_LINES, FIRST_CHARACTERS)
-    given = bounded(chain(given_rows(card.event, bounds[1]), suggested_rows(card)), *bounds)
-    rows = [*(row.cut(_LONGEST_FACT) for row in _facts(card, now)), *given]
-    if any(row.shortened for row in given):
-        more = f'"{WORDS["show"].usage(card.number)}" prints more of it'
-        rows.append(Row(f"  shortened: {_THE_MOST if whole else more}"))
-    lines = [row.bare_line if bare else row.line for row in rows]
-    if not bare and any(COVER in line for line in lines):
-        usage = WORDS["show secrets"].usage(card.number)
-        lines.append(f'  covered: secrets; "{usage}" prints them')
-    if card.state is State.WAITING:
-        closing = f"  answer with: {' | '.join(fitting(card))}"
-    else:
-        closing = " ".join(filter(None, ("  ended:", card.outcome, brief(card.why, covered))))
-    return [header(card), *lines, closing, ""]
-
-
-def header(card: Card) -> str:
-    """Return a card's first line: `#N EVENT TOOL session=… cwd=…`.
-
-    A program can take it apart: the event, the tool and the session are one word each, whatever the
-    agent named them, the first two without `=`.
-    """
-    event = card.event
-    names = [event.name, event.tool.name] if event.tool else [event.name]
-    words = [brief(name, covered).replace(" ", "⟨U+0020⟩") for name in names]
-    asks = " ".join([f"#{card.number}", *words]).replace("=", "⟨U+003D⟩")
-    return f"{asks} session={shown_session(event.session)} cwd={brief(event.cwd, covered)}"
+    return f"{countdown(card.wait_until - now)} left{aside}"
 
 
 def _facts(card: Card, now: float) -> Iterator[Row]:
@@ -142,50 +189,6 @@ def suggested_rows(card: Card) -> Iterator[Row]:
         yield Row(f"  always {number}: ", offered.what, place)
 
 
-Write: TypeAlias = Callable[[str], Awaitable[None]]
-
-BACKLOG = 2_000  # untold things kept for a reader who has stopped reading
-WITHIN = 0.05  # seconds before passed events are printed
-AT_ONCE = 64  # lines, or a few more, in one write: a flood needs few writes
-_ENDED_REMEMBERED = 1_000  # ended cards, so that each end is printed once
-
-
-PROGRAMS = Format()
-
-
-def list_lines(desk: Replica, form: Format = PROGRAMS) -> Iterator[str]:
-    """Yield what is wrong, then a line for each card that waits, and for each standing order."""
-    waiting, now = desk.waiting(), desk.now()
-    yield from (f"! {brief(wrong, covered)}" for wrong in desk.troubles())
-    for card in waiting:
-        first = first_alike(card, waiting)
-        same = f" · the same as #{first.number}" if first else ""
-        yield form.listed(card, now) + same
-    if not waiting:
-        yield "· nothing waits"
-    yield from (order_line(order, now) for order in desk.orders())
-
-
-def tell(before: Card | None, card: Card, now: float, form: Format = PROGRAMS) -> list[str]:
-    """Return the lines that lead from the card as it was last told to the card as it is.
-
-    A card first told when it has ended gets its header and its outcome alone.
-    """
-    ended = card.state is not State.WAITING
-    if before is None:
-        lines = [form.header(card)] if ended else form.block(card, now)
-    else:
-        lines = [*_changes(before, card, now)]
-    if before is not None or ended:
-        told = before.alarms if before is not None else ()
-        lines += [f"#{card.number} ! {brief(one)}" for one in card.alarms if one not in told]
-    if ended and (before is None or before.state is State.WAITING):
-        lines.append(form.outcome(card))
-    if card.delivered is not None and (before is None or before.delivered != card.delivered):
-        lines += filter(None, [form.fate(card)])
-    return lines
-
-
 def _changes(before: Card, card: Card, now: float) -> Iterator[str]:
     """Say which events ask as well now, and whether a waiting card moved or waits longer."""
     known = {leg.id for leg in before.requests}
@@ -199,20 +202,6 @@ def _changes(before: Card, card: Card, now: float) -> Iterator[str]:
         yield f"#{card.number} {aside if card.snoozed_until else 'is back'}"
     if len(card.requests) == len(before.requests) and card.wait_until > before.wait_until:
         yield f"#{card.number} waits longer: {countdown(card.wait_until - now)} left"
-
-
-def outcome_line(card: Card) -> str:
-    """Return how a card ended, and all that was said with it, in one line."""
-    decision = card.decision
-    parts = [f"#{card.number} {card.outcome}"]
-    if decision is None:
-        parts.append(brief(card.why, covered))
-    else:
-        parts.append(brief(decision.reason or decision.note, covered))
-        parts += [f"({told})" for told in _besides(decision)]
-        if card.decided is not None and not isinstance(card.decided.by, Operator):
-            parts.append(f"(by {brief(who(card.decided.by), covered)})")
-    return " ".join(part for part in parts if part)
 
 
 def _besides(decision: Decision) -> Iterator[str]:
@@ -235,19 +224,6 @@ def _besides(decision: Decision) -> Iterator[str]:
         yield brief(pretty(dict(decision.content)), covered)
 
 
-def feed_line(entry: FeedEntry) -> str:
-    """Return what went by in one line that begins with a dot, or with "!" where it alarms."""
-    event, dot = entry.event, "!" if entry.alarm else "·"
-    if not event.platform:  # the desk's own news: an order was given, or has ended
-        return f"{dot} desk: {brief(entry.text, covered)}"
-    session = f"session={safe(event.session[:4])}…" if event.session else ""
-    tool = brief(event.tool.name, covered) if event.tool else ""
-    subject = summary(event, covered) if entry.number is None else ""
-    told = " · ".join(filter(None, (brief(entry.text or entry.outcome, covered), subject)))
-    parts = (dot, brief(event.name, covered), tool, session, project(event, covered), told)
-    return " ".join(part for part in parts if part)
-
-
 class OutputQueue:
     """Keeps lines and changed cards until they are written; the broker never waits for a reader.
 
@@ -256,10 +232,9 @@ class OutputQueue:
     lost.
     """
 
-    def __init__(self, desk: Replica, form: Format = PROGRAMS) -> None:
+    def __init__(self, desk: Replica, form: Format) -> None:
         self._desk, self.form = desk, form
-        # a card by its number
-        self._queue: OrderedDict[object, Card | FeedEntry | str] = OrderedDict()
+        self._queue: OrderedDict[object, Card | FeedEntry | str] = OrderedDict()  # cards by number
         self._left_out = 0
         self._shown: dict[int, Card] = {}
         self._over: Bounded[int, Card] = Bounded(_ENDED_REMEMBERED)
@@ -338,7 +313,7 @@ class OutputQueue:
         else:
             self._shown.pop(number, None)
             self._over[number] = thing
-        return tell(before, thing, self._desk.now(), self.form)
+        return self.form.tell(before, thing, self._desk.now())
 
     def _told(self, number: int) -> Card | None:
         return self._shown.get(number) or self._over.get(number)

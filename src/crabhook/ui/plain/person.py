@@ -46,13 +46,12 @@ from crabhook.ui.cards.summary import (
 from crabhook.ui.commands.decide import difference, fitting
 from crabhook.ui.commands.words import PERSONS_WORDS, for_a_person
 from crabhook.ui.plain.output import (
-    FIRST_CHARACTERS,
-    FIRST_LINES,
-    WHOLE_CHARACTERS,
-    WHOLE_LINES,
+    FIRST,
+    LONGEST_FACT,
+    PROGRAMS,
+    WHOLE,
     Format,
-    card_lines,
-    outcome_line,
+    left,
     suggested_rows,
 )
 from crabhook.ui.plain.request import happening_rows, tool_rows
@@ -63,7 +62,6 @@ from crabhook.ui.text.safe import folded, safe
 Speller: TypeAlias = Callable[[str], str]
 
 _PRINTED_KEPT = 10_000  # cards with a memory of what was printed
-_LONGEST_FACT = 2_000  # characters
 
 
 class Detail(StrEnum):
@@ -95,10 +93,9 @@ class ForAPerson(Format):
 
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list, its time at the end."""
-        aside = f", aside for {countdown(card.snoozed_until - now)}" if card.snoozed_until else ""
         names = self._names(card.number)
         looks = f", {_are_looking(names)}" if names else ""
-        return f"{self.header(card)} · {countdown(card.wait_until - now)} left{aside}{looks}"
+        return f"{self.header(card)} · {left(card, now)}{looks}"
 
     def looks(self, card: int) -> str:
         """Return that others look at a card that waits, each of them once; else nothing."""
@@ -128,18 +125,18 @@ class ForAPerson(Format):
         if card.number not in self._asked and (whole or self.detail is Detail.FULL):
             self._ask_words(card)
         known, told = [*self._known(card)], [*self._around(card, now)]
-        longest = WHOLE_CHARACTERS if whole else FIRST_CHARACTERS
-        body = [*_body(card, longest, fold=not whole)]
+        bounds = WHOLE if whole else FIRST
+        body = [*_body(card, bounds[1], fold=not whole)]
         offered = 0
         if self.detail is Detail.BRIEF and not whole:
             offered = sum(1 for _ in suggested_rows(card))  # which no plain allow takes
             given, left_out = [], len(body) - offered
         else:
-            given = bounded(body, *((WHOLE_LINES, WHOLE_CHARACTERS) if whole else _FIRST))
+            given = bounded(body, *bounds)
             left_out = sum(row.shortened for row in given)
             known += told
         header = self.header(card, safe if bare else covered)
-        rows = [*(row.cut(_LONGEST_FACT) for row in known), *given]
+        rows = [*(row.cut(LONGEST_FACT) for row in known), *given]
         lines = [row.bare_line if bare else row.line for row in rows]
         if left_out:
             more = "this is the most that is printed" if whole else f"{card.number} show prints it"
@@ -165,7 +162,7 @@ class ForAPerson(Format):
                 ("last words", read.words),
             )
             rows = (Row(f"#{number} {who}: ", " ".join(text.split())) for who, text in said if text)
-            if lines := [row.cut(_LONGEST_FACT).line for row in rows]:
+            if lines := [row.cut(LONGEST_FACT).line for row in rows]:
                 self.say("\n".join(lines))
 
         self._asked[number] = None
@@ -174,11 +171,11 @@ class ForAPerson(Format):
 
     def raw(self, card: Card, now: float) -> list[str]:
         """Return everything that was sent about a card: ids, paths, its process, its JSON."""
-        lines = card_lines(card, now, whole=True)[:-2]
+        lines = PROGRAMS.block(card, now, whole=True)[:-2]
         for leg in card.requests:
             lines.append(f"  {leg.event.name}, request {leg.id}, its JSON:")
             text = pretty(dict(leg.event.fields))
-            given = bounded((Row("    ", one, piece=True) for one in text.split("\n")), *_WHOLE)
+            given = bounded((Row("    ", one, piece=True) for one in text.split("\n")), *WHOLE)
             lines += [row.line for row in given]
         return lines
 
@@ -199,7 +196,7 @@ class ForAPerson(Format):
     def outcome(self, card: Card) -> str:
         """Return how a card ended, and what was allowed where that was changed."""
         told = " ".join(filter(None, (outcome(card), by_another(card, self._desk, covered))))
-        line = outcome_line(card).replace(card.outcome, told, 1)
+        line = super().outcome(card).replace(card.outcome, told, 1)
         allowed = as_allowed(card)
         if allowed is card.event or is_question(allowed):
             return line
@@ -270,7 +267,6 @@ def _are_looking(names: Sequence[str]) -> str:
 
 
 _NOTHING: tuple[Value, ...] = (None, False, "", [], {})  # of a field, worth no line
-_FIRST, _WHOLE = (FIRST_LINES, FIRST_CHARACTERS), (WHOLE_LINES, WHOLE_CHARACTERS)
 
 
 def _said(card: Card, spell: Speller) -> str:

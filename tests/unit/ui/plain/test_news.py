@@ -21,7 +21,7 @@ from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.order import Order
 from crabhook.ui.plain import output as plain_output
-from crabhook.ui.plain.output import BACKLOG, OutputQueue, card_lines, feed_line, tell
+from crabhook.ui.plain.output import BACKLOG, PROGRAMS, OutputQueue
 from tests.support.desk import PlayedDesk
 from tests.support.observed import OBSERVED
 
@@ -55,7 +55,7 @@ WAITING = bash()
 @pytest.mark.parametrize(
     ("before", "card", "lines"),
     [
-        (None, WAITING, card_lines(WAITING, 0.0)),
+        (None, WAITING, PROGRAMS.block(WAITING, 0.0)),
         (WAITING, WAITING, []),
         (WAITING, decided(ALLOW), ["#7 ALLOWED"]),
         (WAITING, decided(Decision(Verdict.ALLOW, note="ok")), ["#7 ALLOWED ok"]),
@@ -117,27 +117,27 @@ WAITING = bash()
 def test_what_is_told_leads_from_the_last_telling_to_now(
     before: Card | None, card: Card, lines: list[str]
 ) -> None:
-    assert tell(before, card, 0.0) == lines
+    assert PROGRAMS.tell(before, card, 0.0) == lines
 
 
 def test_another_event_about_the_same_call_is_told_once() -> None:
     (leg,) = WAITING.requests
     other = replace(leg, id="other", event=replace(leg.event, name="PermissionRequest"))
     joined = replace(WAITING, requests=(leg, other))
-    assert tell(WAITING, joined, 0.0) == ["#7 is also asked as PermissionRequest"]
-    assert tell(joined, joined, 0.0) == []
-    assert tell(joined, replace(joined, requests=(other,)), 0.0) == []
+    assert PROGRAMS.tell(WAITING, joined, 0.0) == ["#7 is also asked as PermissionRequest"]
+    assert PROGRAMS.tell(joined, joined, 0.0) == []
+    assert PROGRAMS.tell(joined, replace(joined, requests=(other,)), 0.0) == []
 
 
 def test_what_went_by_is_one_line_that_begins_with_a_dot() -> None:
     event = Event("claude", "PostToolUse", "3f1c77", "/w/api", tool=ToolCall("Bash", None))
-    assert feed_line(FeedEntry(0.0, event, "")) == "· PostToolUse Bash session=3f1c… api"
-    assert feed_line(FeedEntry(0.0, Event("claude", "X\n#8"), "a\nb")) == "· X␊#8 a␊b"
+    assert PROGRAMS.went_by(FeedEntry(0.0, event, "")) == "· PostToolUse Bash session=3f1c… api"
+    assert PROGRAMS.went_by(FeedEntry(0.0, Event("claude", "X\n#8"), "a\nb")) == "· X␊#8 a␊b"
 
 
 def test_what_becomes_of_an_order_is_the_desks_own_news() -> None:
     entry = FeedEntry(0.0, Order(OrderKind.HOLD, name="Stop", session="s").event, "hold Stop\nx")
-    assert feed_line(entry) == "· desk: hold Stop␊x"
+    assert PROGRAMS.went_by(entry) == "· desk: hold Stop␊x"
 
 
 class Reader:
@@ -164,7 +164,7 @@ async def told(output: OutputQueue, reader: Reader) -> Reader:
 
 async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
     desk, reader = PlayedDesk(), Reader()
-    output = OutputQueue(desk.replica)
+    output = OutputQueue(desk.replica, PROGRAMS)
     desk.listen(output.on_news)
     writing = asyncio.create_task(output.write_to(reader.write))
     hook = desk.ask(sample("PermissionRequest-Bash"))
@@ -181,7 +181,7 @@ async def test_a_cards_whole_life_is_told_in_order_and_once() -> None:
 
 async def test_a_feed_entry_of_a_card_that_was_never_shown_is_told() -> None:
     desk = PlayedDesk()
-    output = OutputQueue(desk.replica)
+    output = OutputQueue(desk.replica, PROGRAMS)
     output.on_news(FeedEntry(0.0, Event("claude", "PreToolUse", "s"), "ALLOWED by a rule", 9))
     reader = await told(output, Reader())
     assert reader.lines == ["· PreToolUse session=s… ALLOWED by a rule"]
@@ -200,7 +200,7 @@ async def test_what_goes_by_is_told_together_soon_and_a_card_or_an_alarm_at_once
     def went_by(name: str, *, alarm: bool = False) -> None:
         output.on_news(FeedEntry(0.0, Event("claude", name, "s"), "went by", alarm=alarm))
 
-    output = OutputQueue(desk.replica)
+    output = OutputQueue(desk.replica, PROGRAMS)
     desk.listen(output.on_news)
     writing = asyncio.create_task(output.write_to(write))
     await asyncio.sleep(0)
@@ -224,7 +224,7 @@ async def test_what_goes_by_is_told_together_soon_and_a_card_or_an_alarm_at_once
 
 async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_outcome() -> None:
     desk, reader = PlayedDesk(), Reader()
-    output = OutputQueue(desk.replica)
+    output = OutputQueue(desk.replica, PROGRAMS)
     desk.listen(output.on_news)
     shown = desk.ask(sample("PermissionRequest-Bash"))
     writing = asyncio.create_task(output.write_to(reader.write))
@@ -253,7 +253,7 @@ async def test_a_reader_who_stops_loses_what_went_by_but_never_a_request_or_an_o
 
 async def test_of_a_card_that_was_told_or_has_ended_no_payload_is_kept() -> None:
     desk = PlayedDesk()
-    output = OutputQueue(desk.replica)
+    output = OutputQueue(desk.replica, PROGRAMS)
     desk.listen(output.on_news)
     ended = desk.ask(sample("PermissionRequest-Bash"))
     desk.leave(ended)
@@ -266,7 +266,7 @@ async def test_of_a_card_that_was_told_or_has_ended_no_payload_is_kept() -> None
 
 async def test_there_is_room_again_once_the_reader_goes_on() -> None:
     desk, reader = PlayedDesk(), Reader()
-    output = OutputQueue(desk.replica)
+    output = OutputQueue(desk.replica, PROGRAMS)
     for number in range(BACKLOG):
         output.say(f"· {number}")
     waiting = asyncio.create_task(output.room())
@@ -283,7 +283,7 @@ async def test_what_the_writer_raises_ends_the_telling() -> None:
     async def gone(_: str) -> None:
         raise BrokenPipeError
 
-    output = OutputQueue(PlayedDesk())
+    output = OutputQueue(PlayedDesk(), PROGRAMS)
     output.say("· x")
     with pytest.raises(BrokenPipeError):
         await output.write_to(gone)
@@ -296,7 +296,7 @@ def test_what_went_by_tells_its_subject_and_its_outcome_and_not_a_bare_name(
     agent, _, sent = name.partition("/")
     desk = PlayedDesk()
     desk.ask(json.loads(Path(f"tests/samples/{name}.json").read_text()), platform=agent)
-    line = feed_line(desk.feed()[-1])
+    line = PROGRAMS.went_by(desk.feed()[-1])
     assert line.startswith(f"· {sent.partition('-')[0]} ")
     assert all(word in line for word in told)
 
@@ -304,7 +304,7 @@ def test_what_went_by_tells_its_subject_and_its_outcome_and_not_a_bare_name(
 def test_a_notification_is_told_by_its_title_and_its_message() -> None:
     desk = PlayedDesk()
     desk.ask(sample("Notification", title="Done\x1b[2J", message="ready\nfor you", cwd="/p"))
-    assert feed_line(desk.feed()[-1]).endswith(" p Done␛[2J: ready␊for you")
+    assert PROGRAMS.went_by(desk.feed()[-1]).endswith(" p Done␛[2J: ready␊for you")
 
 
 def test_a_secret_in_what_went_by_and_in_an_outcome_is_covered() -> None:
@@ -312,8 +312,8 @@ def test_a_secret_in_what_went_by_and_in_an_outcome_is_covered() -> None:
         "claude", "PreToolUse", "s", "/w", tool=ToolCall("Bash", {"command": "TOKEN=abcd1234"})
     )
     said = (
-        feed_line(FeedEntry(0.0, event, "denied: export TOKEN=abcd1234")),
-        *tell(None, decided(Decision(Verdict.DENY, reason="not TOKEN=abcd1234")), 0.0),
+        PROGRAMS.went_by(FeedEntry(0.0, event, "denied: export TOKEN=abcd1234")),
+        *PROGRAMS.tell(None, decided(Decision(Verdict.DENY, reason="not TOKEN=abcd1234")), 0.0),
     )
     assert not any("abcd1234" in line for line in said)
     assert any("TOKEN=••••••••" in line for line in said)

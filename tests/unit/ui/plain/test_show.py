@@ -12,12 +12,7 @@ from crabhook.model.card import Card, Leg, Origin, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.plain.output import (
-    FIRST_CHARACTERS,
-    FIRST_LINES,
-    WHOLE_CHARACTERS,
-    card_lines,
-)
+from crabhook.ui.plain.output import FIRST, PROGRAMS, WHOLE
 from crabhook.ui.plain.request import LABELS
 from crabhook.ui.text.rows import countdown
 from tests.support.desk import PlayedDesk
@@ -48,7 +43,7 @@ def test_a_card_is_a_header_its_facts_its_input_and_the_words_that_fit() -> None
     (leg,) = card.requests
     card = replace(card, requests=(replace(leg, origin=Origin("box", 42, "dev")),))
     payload = sample("PermissionRequest-Bash")
-    block = card_lines(card, desk.now())
+    block = PROGRAMS.block(card, desk.now())
     assert block[0] == (
         f"#1 PermissionRequest Bash session={payload['session_id']} cwd={payload['cwd']}"
     )
@@ -82,7 +77,7 @@ def test_every_kind_of_request_claude_sends_can_be_shown() -> None:
     for path in sorted(asking):
         desk.ask(json.loads(path.read_text()))
     for card in desk.waiting():
-        block = card_lines(card, desk.now())
+        block = PROGRAMS.block(card, desk.now())
         assert card.event.session in block[0]
         assert "shortened" not in "\n".join(block)
 
@@ -91,14 +86,14 @@ def test_questions_are_answered_by_number() -> None:
     desk = PlayedDesk()
     desk.ask(sample("PermissionRequest-AskUserQuestion"))
     (card,) = desk.waiting()
-    closing = card_lines(card, desk.now())[-2]
+    closing = PROGRAMS.block(card, desk.now())[-2]
     assert closing.startswith("  answer with: 1 answer 1=1")
     assert f" | {REFUSING} | " in closing
     assert "edit" not in closing
 
 
 def test_questions_that_cannot_be_read_leave_the_words_of_any_call() -> None:
-    block = card_lines(tool_card("AskUserQuestion", {"questions": "?"}), 0)
+    block = PROGRAMS.block(tool_card("AskUserQuestion", {"questions": "?"}), 0)
     assert any(line.startswith("  these questions cannot be read: ") for line in block)
     told = f"  answer with: 1 allow [note] | {REFUSING} | 1 edit TEXT | {BESIDES}"
     assert block[-2] == told.replace("1 ", "7 ")
@@ -107,7 +102,7 @@ def test_questions_that_cannot_be_read_leave_the_words_of_any_call() -> None:
 def test_a_subagent_and_the_client_are_named() -> None:
     event = Event("claude", "Odd", agent_id="a7f2", agent_type="Explore")
     request = Leg("r", event, 600.0, origin=Origin("box", 42, "dev"))
-    block = card_lines(Card(7, (request,), 0.0), 0)
+    block = PROGRAMS.block(Card(7, (request,), 0.0), 0)
     assert block[:3] == [
         "#7 Odd session= cwd=",
         "  agent: Explore a7f2",
@@ -117,19 +112,19 @@ def test_a_subagent_and_the_client_are_named() -> None:
 
 def test_a_client_without_a_user_is_named_by_its_host() -> None:
     request = Leg("r", Event("claude", "Odd"), 600.0, origin=Origin("box", 42))
-    assert card_lines(Card(7, (request,), 0.0), 0)[1] == "  from: box process 42"
+    assert PROGRAMS.block(Card(7, (request,), 0.0), 0)[1] == "  from: box process 42"
 
 
 def test_a_client_whose_process_is_not_known_is_given_none() -> None:
     request = Leg("r", Event("claude", "Odd"), 600.0, origin=Origin("box"))
-    assert card_lines(Card(7, (request,), 0.0), 0)[1] == "  from: box"
+    assert PROGRAMS.block(Card(7, (request,), 0.0), 0)[1] == "  from: box"
 
 
 def test_an_ended_card_tells_how_it_ended_instead_of_what_to_write() -> None:
     desk = PlayedDesk()
     desk.ask(sample("PermissionRequest-Bash"))
     ended = desk.answer(1, Decision(Verdict.ASK))
-    block = card_lines(ended, desk.now())
+    block = PROGRAMS.block(ended, desk.now())
     assert block[-2] == "  ended: HANDED BACK"
     assert not any("time left" in line for line in block)
 
@@ -137,21 +132,21 @@ def test_an_ended_card_tells_how_it_ended_instead_of_what_to_write() -> None:
 def test_a_long_request_is_shortened_and_says_how_to_see_all_of_it() -> None:
     given = {"command": "\n".join(f"echo {n}" for n in range(1000))}
     card = tool_card("Bash", given)
-    block = card_lines(card, 0)
-    assert len(block) <= FIRST_LINES + 10
+    block = PROGRAMS.block(card, 0)
+    assert len(block) <= FIRST[0] + 10
     assert "    echo 0" in block
     assert "    echo 999" in block
     assert block[-3] == '  shortened: "7 show" prints more of it'
-    whole = card_lines(card, 0, whole=True)
+    whole = PROGRAMS.block(card, 0, whole=True)
     assert [line for line in whole if "echo" in line] == [f"    echo {n}" for n in range(1000)]
 
 
 def test_even_the_whole_has_a_bound_and_says_so() -> None:
-    card = tool_card("Bash", {"command": "x" * (WHOLE_CHARACTERS * 2)})
-    whole = card_lines(card, 0, whole=True)
+    card = tool_card("Bash", {"command": "x" * (WHOLE[1] * 2)})
+    whole = PROGRAMS.block(card, 0, whole=True)
     assert whole[-3] == "  shortened: this is the most the plain desk prints"
-    assert len("\n".join(whole)) < WHOLE_CHARACTERS + 1000
-    assert len("\n".join(card_lines(card, 0))) < FIRST_CHARACTERS + 1000
+    assert len("\n".join(whole)) < WHOLE[1] + 1000
+    assert len("\n".join(PROGRAMS.block(card, 0))) < FIRST[1] + 1000
 
 
 @pytest.mark.parametrize(
@@ -246,7 +241,7 @@ ONCE = ("  mode: ", "  agent: ", "  time left: ", "  answer with: ", "  command:
 
 @given(EVENT)
 def test_no_text_of_an_agents_can_pass_for_a_line_of_ours(event: Event) -> None:
-    first, *lines, closing, blank = card_lines(card_of(event), 0)
+    first, *lines, closing, blank = PROGRAMS.block(card_of(event), 0)
     assert first.startswith("#7 ")
     assert closing.startswith("  answer with: 7 ")
     assert blank == ""
@@ -256,14 +251,14 @@ def test_no_text_of_an_agents_can_pass_for_a_line_of_ours(event: Event) -> None:
 
 @given(EVENT)
 def test_no_line_holds_a_character_that_acts_or_hides(event: Event) -> None:
-    for line in card_lines(card_of(event), 0):
+    for line in PROGRAMS.block(card_of(event), 0):
         assert line.isprintable(), line
         assert line.splitlines() in ([line], [])
 
 
 @given(EVENT)
 def test_the_header_can_be_taken_apart_whatever_the_agent_named_itself(event: Event) -> None:
-    first = card_lines(card_of(event), 0)[0]
+    first = PROGRAMS.block(card_of(event), 0)[0]
     words, _, cwd = first.partition(" cwd=")
     number, *names, session = words.split(" ")
     assert number == "#7"
@@ -277,9 +272,9 @@ def test_what_a_hook_cannot_do_stands_on_a_line_of_its_own_while_the_card_waits(
     event = Event("gemini", "BeforeTool", tool=ToolCall("replace", {"file_path": "a"}))
     limits = tuple(PLATFORMS["gemini"].limits(event))
     card = replace(card_of(event), limits=limits)
-    assert f"  limit: {limits[0]}" in card_lines(card, 0.0)
+    assert f"  limit: {limits[0]}" in PROGRAMS.block(card, 0.0)
     ended = replace(card, state=State.WITHDRAWN)
-    assert not any("limit:" in line for line in card_lines(ended, 0.0))
+    assert not any("limit:" in line for line in PROGRAMS.block(ended, 0.0))
 
 
 KEY = "sk-ant-api03-" + "aB3" * 20
@@ -300,11 +295,11 @@ def test_no_secret_is_printed_in_the_clear_until_it_is_asked_for(
 ) -> None:
     event = Event("claude", "PreToolUse", "s", "/p", tool=ToolCall(tool, given))
     card = card_of(event, law=f"a rule says so: {KEY}")
-    shown = "\n".join(card_lines(card, 0.0, whole=whole))
+    shown = "\n".join(PROGRAMS.block(card, 0.0, whole=whole))
     for secret in (KEY, KEY[20:40], "s3cr3tvalue", "hunter2hunter2"):
         assert secret not in shown
     assert '"7 show secrets" prints them' in shown
-    bare = "\n".join(card_lines(card, 0.0, bare=True))
+    bare = "\n".join(PROGRAMS.block(card, 0.0, bare=True))
     assert KEY in bare
     assert "covered" not in bare
 
@@ -320,7 +315,7 @@ def test_of_a_huge_input_a_bounded_part_is_printed(field: str) -> None:
     card = card_of(
         replace(event, permission_mode="m" * 100_000), law="why " * 100_000, came="c" * 99_999
     )
-    unasked = "\n".join(card_lines(card, 0.0))
-    assert len(unasked) < FIRST_CHARACTERS + 10_000
-    assert unasked.count("\n") < FIRST_LINES + 50
-    assert len("\n".join(card_lines(card, 0.0, whole=True))) < WHOLE_CHARACTERS + 10_000
+    unasked = "\n".join(PROGRAMS.block(card, 0.0))
+    assert len(unasked) < FIRST[1] + 10_000
+    assert unasked.count("\n") < FIRST[0] + 50
+    assert len("\n".join(PROGRAMS.block(card, 0.0, whole=True))) < WHOLE[1] + 10_000
