@@ -6,7 +6,6 @@ the operator answers the card again, and when the desk is closed.
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from math import ceil
 
 from crabhook.datatypes import frozen
@@ -197,27 +196,22 @@ class Answers:
             self._send(held)
 
     def _send(self, held: HeldAnswer) -> None:
-        number, decision, rule = held.card.number, held.decision, held.rule
-        then = held.then or partial(self._settled, number)
-        if rule is not None and held.then is None:
-            where = self._desk.offers(number).where
-            then = partial(self._ruled, f"#{number} ALLOWED, and the rule WRITTEN in {where}")
+        number, seen, decision, rule = held.card.number, held.seen, held.decision, held.rule
+        where = self._desk.offers(number).where if rule is not None else ""
 
         def settled(outcome: Outcome) -> None:
             if self._sent.get(number) is held:
                 del self._sent[number]
-            then(outcome)
+            if held.then is not None:
+                held.then(outcome)
+            elif rule is not None:
+                self._say(outcome.why or f"#{number} ALLOWED, and the rule WRITTEN in {where}")
+            else:
+                card = self._desk.card(number) if self._names else None
+                why = too_late(outcome, card, self._desk)
+                self._say(why if not why or f"#{number}" in why else f"#{number}: {why}")
 
         self._sent[number] = held
-        if rule is None:
-            self._desk.submit(Decide(number, held.seen, decision), settled)
-        else:
-            self._desk.submit(AllowWithRule(number, held.seen, rule, decision), settled)
-
-    def _ruled(self, said: str, outcome: Outcome) -> None:
-        self._say(outcome.why or said)
-
-    def _settled(self, number: int, outcome: Outcome) -> None:
-        card = self._desk.card(number) if self._names else None
-        why = too_late(outcome, card, self._desk)
-        self._say(why if not why or f"#{number}" in why else f"#{number}: {why}")
+        plain = Decide(number, seen, decision)
+        command = plain if rule is None else AllowWithRule(number, seen, rule, decision)
+        self._desk.submit(command, settled)

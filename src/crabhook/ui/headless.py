@@ -52,14 +52,14 @@ class Presence(Protocol):
 
 async def run(desk: Desk, otherwise: Verdict) -> None:
     """Answer every card, new ones and those already there, until cancelled."""
-    answering = _Answering(desk, otherwise, HEADLESS)
+    replica = Replica(desk, monotonic)
 
     def on_news(news: News) -> None:
         for card in news.waiting if isinstance(news, Snapshot) else (news,):
             if isinstance(card, Card) and card.state is State.WAITING:
-                answering.answer(card)
+                _answer(replica, card, otherwise, HEADLESS)
 
-    leave = answering.replica.follow(on_news)
+    leave = replica.follow(on_news)
     try:
         await asyncio.Event().wait()
     finally:
@@ -69,8 +69,8 @@ async def run(desk: Desk, otherwise: Verdict) -> None:
 async def stand_in(desk: Desk, otherwise: Verdict, after: float, presence: Presence) -> None:
     """Answer what waited for `after` seconds while no person is at a desk, until cancelled."""
     nobody = f"nobody has been at a desk for {after:g} s; crabhook serve --no-desk"
-    answering, look = _Answering(desk, otherwise, nobody), asyncio.Event()
-    replica, presence.changed = answering.replica, look.set
+    replica, look = Replica(desk, monotonic), asyncio.Event()
+    presence.changed = look.set
     leave = replica.follow(lambda _: look.set())
     try:
         while True:
@@ -82,7 +82,7 @@ async def stand_in(desk: Desk, otherwise: Verdict, after: float, presence: Prese
                 for card in replica.waiting():
                     due = max(since, card.asked_at - ahead) + after - now
                     if due <= 0:
-                        answering.answer(card)
+                        _answer(replica, card, otherwise, nobody)
                     else:
                         within = min(due, within or due)
             with suppress(TimeoutError):
@@ -92,20 +92,15 @@ async def stand_in(desk: Desk, otherwise: Verdict, after: float, presence: Prese
         leave()
 
 
-class _Answering:
-    def __init__(self, desk: Desk, otherwise: Verdict, nobody: str) -> None:
-        self.replica = Replica(desk, monotonic)
-        self._otherwise, self._nobody = otherwise, nobody
+def _answer(replica: Replica, card: Card, otherwise: Verdict, nobody: str) -> None:
+    """Give a card its answer, or no opinion where its event cannot carry the answer."""
+    passed = Decision(Verdict.PASS, reason=f"{nobody} {_NO_OPINION}")
 
-    def answer(self, card: Card) -> None:
-        """Give a card its answer, or no opinion where its event cannot carry the answer."""
-        self._decide(card, answer_to(card, self._otherwise, self._nobody))
-
-    def _decide(self, card: Card, decision: Decision) -> None:
-        passed = Decision(Verdict.PASS, reason=f"{self._nobody} {_NO_OPINION}")
-
+    def decide(decision: Decision) -> None:
         def settled(outcome: Outcome) -> None:
             if isinstance(outcome, Refused) and decision != passed:
-                self._decide(card, passed)  # whatever it is that cannot be told, nothing may wait
+                decide(passed)  # whatever it is that cannot be told, nothing may wait
 
-        self.replica.submit(Decide(card.number, card.revision, decision), settled)
+        replica.submit(Decide(card.number, card.revision, decision), settled)
+
+    decide(answer_to(card, otherwise, nobody))

@@ -44,33 +44,23 @@ class Tally:
 
     def __init__(self) -> None:
         self._here: Counter[str] = Counter()
-        self._day = _today()
+        self._day = tuple(localtime()[:3])
         self._on_day: Counter[str] = Counter()
         self._alike: Counter[tuple[object, ...]] = Counter()
 
-    def __repr__(self) -> str:
-        return f"<Tally {self.today()}>"
-
-    def count(self, event: Event, decided: Decided) -> None:
-        """Count a decision."""
-        word = counted_as(event, decided)
-        if word:
-            self._here[word] += 1
-        self._count(event, decided, word)
-
-    def count_earlier(self, event: Event, decided: Decided) -> None:
-        """Count a decision of today that was made before the desk was opened."""
-        self._count(event, decided, counted_as(event, decided))
-
-    def _count(self, event: Event, decided: Decided, word: str) -> None:
+    def count(self, event: Event, decided: Decided, *, earlier: bool = False) -> None:
+        """Count a decision; an `earlier` one is of today, from before the desk was opened."""
         self._turn()
-        if word:
+        if word := counted_as(event, decided):
             self._on_day[word] += 1
+            if not earlier:
+                self._here[word] += 1
         if event.tool is not None and len(self._alike) < MOST_ALIKE:
             self._alike[event.tool.name, target(event), decided.decision.verdict] += 1
 
     def _turn(self) -> None:
-        if (day := _today()) != self._day:
+        """Begin to count anew on another day."""
+        if (day := tuple(localtime()[:3])) != self._day:
             self._day = day
             self._on_day.clear()
             self._alike.clear()
@@ -92,10 +82,6 @@ class Tally:
         if waiting:
             requests = plural(waiting, "request")
             yield from wrap(f"{requests} still waited. {follows}", COLUMNS)
-
-
-def _today() -> tuple[int, ...]:
-    return tuple(localtime()[:3])
 
 
 def _told(words: Mapping[str, int]) -> str:

@@ -54,7 +54,7 @@ def test_the_day_has_what_was_before_and_the_summary_has_not() -> None:
     assert not tally.today()
     for times, by in ((3, OWNER), (30, Rule("allow"))):
         for _ in range(times):
-            tally.count_earlier(call(), Decided(Decision(Verdict.ALLOW), by))
+            tally.count(call(), Decided(Decision(Verdict.ALLOW), by), earlier=True)
     tally.count(call(), Decided(Decision(Verdict.ALLOW), OWNER))
     tally.count(call(), Decided(Decision(Verdict.DENY, reason="no"), OWNER))
     assert tally.today() == "4 allowed · 1 denied · 30 by rules"

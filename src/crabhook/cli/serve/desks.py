@@ -162,7 +162,7 @@ def count_today(tally: "Tally", place: Place) -> None:
                     made = replace(made, updated_input={})
                 tool = ToolCall(record.tool, data.get("input")) if record.tool else None
                 event = Event(record.platform, "PreToolUse", tool=tool)
-                tally.count_earlier(event, Decided(made, actor_in(data)))
+                tally.count(event, Decided(made, actor_in(data)), earlier=True)
 
 
 async def _full(runner: Runner, settings: Settings, where: str) -> None:

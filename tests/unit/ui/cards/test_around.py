@@ -178,7 +178,7 @@ def test_what_was_decided_of_its_like_today_is_counted_though_no_card_of_it_is_k
     event = sitting.desk.card(sitting.ask(tool_input={"command": "npm run a"}))
     assert event is not None
     for verdict in (Verdict.ALLOW, Verdict.ALLOW, Verdict.DENY, Verdict.PASS):
-        tally.count_earlier(event.event, Decided(Decision(verdict), OWNER))
+        tally.count(event.event, Decided(Decision(verdict), OWNER), earlier=True)
     sitting.ask(tool_input={"command": "npm ci"})
     sitting.press("down")
     assert "3 such calls today: 2 allowed, 1 denied" in card_rows(sitting)
