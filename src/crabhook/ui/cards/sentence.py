@@ -7,10 +7,10 @@ mode of the agent in which another verdict lets the call happen.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from crabhook.desk.commands import Outcome, TooLate
@@ -34,10 +34,8 @@ from crabhook.ui.cards.summary import (
     tool_label,
 )
 from crabhook.ui.text.rows import ago
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import Speller, safe
 from crabhook.vocabulary import vocabulary
-
-_Spell: TypeAlias = Callable[[str], str]
 
 _DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]
 LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
@@ -68,7 +66,7 @@ class Sentence(NamedTuple):
         return f"{self.wants}: {self.exactly}" if self.exactly else str(self)
 
 
-def sentence(card: Card, spell: _Spell = safe) -> Sentence:
+def sentence(card: Card, spell: Speller = safe) -> Sentence:
     """Return what a card asks, in words after its agent's name."""
     event, verdicts = card.event, card.choices.verdicts
     if event.tool is None:
@@ -85,14 +83,14 @@ def sentence(card: Card, spell: _Spell = safe) -> Sentence:
     return Sentence(f"wants to {deed}", thing, summary(event, spell))
 
 
-def asker(event: Event, spell: _Spell = safe) -> str:
+def asker(event: Event, spell: Speller = safe) -> str:
     """Return which agent asks, and in which mode, in bounded length."""
     agent, mode = agent_label(event, spell), brief(event.permission_mode, spell)
     told = "main agent" if agent == MAIN_AGENT else agent, mode and f"mode {mode}"
     return " · ".join(filter(None, told))
 
 
-def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: _Spell) -> Sentence:
+def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: Speller) -> Sentence:
     if Verdict.ACCEPT in verdicts:
         server = brief(event.text("mcp_server_name"), spell)
         if event.text("mode") == "url":
@@ -105,7 +103,7 @@ def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: _Spell) ->
     return Sentence(f"reports {brief(event.name, spell)}", "", summary(event, spell))
 
 
-def _deed(event: Event, spell: _Spell) -> tuple[str, str]:
+def _deed(event: Event, spell: Speller) -> tuple[str, str]:
     name = event.tool.name if event.tool else ""
     deed, thing = _DEEDS.get(vocabulary().aliases.get(name, name), ("", ""))
     if deed:
@@ -116,7 +114,7 @@ def _deed(event: Event, spell: _Spell) -> tuple[str, str]:
     return f"use the tool {tool_label(event, spell)}", ""
 
 
-def _question(event: Event, spell: _Spell) -> Sentence:
+def _question(event: Event, spell: Speller) -> Sentence:
     try:
         questions = read_questions(event.tool.input if event.tool else None)
     except QuestionError:
@@ -126,7 +124,7 @@ def _question(event: Event, spell: _Spell) -> Sentence:
     return Sentence("asks you", f"{len(questions)} questions")
 
 
-def risk_words(risk: Risk, spell: _Spell = safe) -> str:
+def risk_words(risk: Risk, spell: Speller = safe) -> str:
     """Return what a call may do, each level by its word: "danger: deletes …. caution: network"."""
     told = [f"{LEVELS[level]}: {'; '.join(words)}" for level, words in by_level(risk, spell)]
     if risk.unknown:
@@ -136,7 +134,7 @@ def risk_words(risk: Risk, spell: _Spell = safe) -> str:
     return ". ".join(told)
 
 
-def by_level(risk: Risk, spell: _Spell = safe) -> Iterator[tuple[Level, list[str]]]:
+def by_level(risk: Risk, spell: Speller = safe) -> Iterator[tuple[Level, list[str]]]:
     """Yield the words of what a call may do, the worst level first."""
     for level, effects in groupby(risk.effects, key=lambda one: one.level):
         yield level, [brief(effect.words, spell) for effect in effects]
@@ -186,7 +184,7 @@ def decided_before(card: Card, ended: Iterable[Card]) -> str:
     return such_calls(alike[Verdict.ALLOW], alike[Verdict.DENY], "lately")
 
 
-def by_another(card: Card, desk: Replica, spell: _Spell = safe, *, when: bool = True) -> str:
+def by_another(card: Card, desk: Replica, spell: Speller = safe, *, when: bool = True) -> str:
     """Return which other operator decided a card: "by Ann at laptop, 2 s ago"; else empty.
 
     `when`: how long ago as well.

@@ -20,7 +20,7 @@ from crabhook.model.wording import plural
 from crabhook.policy.calls.shell_call import read_patch
 from crabhook.tables import tables
 from crabhook.ui.text.compare import counted, line_count
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.safe import Speller, safe
 from crabhook.vocabulary import vocabulary
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
@@ -32,25 +32,24 @@ _COUNTED = 200_000  # letters of an edit whose lines are counted
 _ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
 
 _Input: TypeAlias = Mapping[str, Value]
-_Spell: TypeAlias = Callable[[str], str]
 
 
-def brief(text: str, spell: _Spell = safe) -> str:
+def brief(text: str, spell: Speller = safe) -> str:
     """Return the start of an agent's text, safe; an ellipsis replaces the rest."""
     return spell(text) if len(text) <= LONGEST else spell(text[:LONGEST]) + "…"
 
 
-def tool_label(event: Event, spell: _Spell = safe) -> str:
+def tool_label(event: Event, spell: Speller = safe) -> str:
     """Return the event's tool, or the event's own name if it has no tool."""
     return brief(event.tool.name if event.tool else event.name, spell)
 
 
-def agent_name(event: Event, spell: _Spell = safe) -> str:
+def agent_name(event: Event, spell: Speller = safe) -> str:
     """Return the name that the agent's makers gave it."""
     return vocabulary().titles.get(event.platform) or brief(event.platform, spell)
 
 
-def agent_label(event: Event, spell: _Spell = safe) -> str:
+def agent_label(event: Event, spell: Speller = safe) -> str:
     """Return which of the session's agents it was: "main", or a subagent's kind and id."""
     if not event.agent_id:
         return MAIN_AGENT
@@ -58,13 +57,13 @@ def agent_label(event: Event, spell: _Spell = safe) -> str:
     return f"{kind}·{spell(event.agent_id[:_ID_SHOWN])}"
 
 
-def project(event: Event, spell: _Spell = safe) -> str:
+def project(event: Event, spell: Speller = safe) -> str:
     """Return the last part of the folder the agent works in."""
     parts = event.cwd[-LONGEST:].replace("\\", "/").rstrip("/").rsplit("/", 1)
     return brief(parts[-1] or event.cwd, spell)
 
 
-def session_label(event: Event, spell: _Spell = safe) -> str:
+def session_label(event: Event, spell: Speller = safe) -> str:
     """Return the start of the session's id, enough to tell sessions apart."""
     return spell(event.session[:8])
 
@@ -163,7 +162,7 @@ def names_plan(event: Event) -> bool:
     return is_plan(event) and "plan_filename" in event.given
 
 
-def summary(event: Event, spell: _Spell = safe) -> str:
+def summary(event: Event, spell: Speller = safe) -> str:
     """Return what the call is for, in one line: its command, file, question or plan.
 
     A line break in a command stays visible, so one line never looks like the whole of several.

@@ -9,7 +9,6 @@ line allows what nobody could read.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import TypeAlias
 
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import AskContext, Outcome
@@ -57,9 +56,7 @@ from crabhook.ui.plain.output import (
 from crabhook.ui.plain.request import happening_rows, tool_rows
 from crabhook.ui.secrets import COVER, covered
 from crabhook.ui.text.rows import Row, bounded, countdown
-from crabhook.ui.text.safe import folded, safe
-
-Speller: TypeAlias = Callable[[str], str]
+from crabhook.ui.text.safe import Speller, folded, safe
 
 _PRINTED_KEPT = 10_000  # cards with a memory of what was printed
 

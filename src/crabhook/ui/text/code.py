@@ -23,8 +23,8 @@ from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value, literal
 from crabhook.tables import tables
 from crabhook.ui.text.layout import Line, Rows, Sheet, Span, framed, hung, rows_of_a_line
-from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Mask, Speller, cuts, lines_of, spelling_of, wrapped
+from crabhook.ui.text.safe import TAB, Speller
+from crabhook.ui.text.width import Mask, cuts, lines_of, spelling_of, wrapped
 
 LONGEST = 8_000  # letters that are coloured; a lexer's time may grow faster than the text
 

@@ -9,8 +9,8 @@ from itertools import count, islice
 from typing import TypeAlias
 
 from crabhook.datatypes import Bounded, frozen
-from crabhook.ui.text.safe import FOLD, folded, folded_json, safe
-from crabhook.ui.text.width import Speller, cells, clip
+from crabhook.ui.text.safe import FOLD, Speller, folded, folded_json, safe
+from crabhook.ui.text.width import cells, clip
 
 Span: TypeAlias = tuple[str, str]
 """The name of a style (see `style`), and the text that wears it."""
@@ -107,15 +107,12 @@ def rows_of_a_line(rows: Iterable[Line]) -> Rows:
 def framed(rows: Iterable[tuple[bool, Line]]) -> Iterator[Line]:
     """Return rows behind a bar; broken where a row does not begin a line."""
     for begins, row in rows:
-        yield [("bar", "│ " if begins else "┆ "), *_with_marks(row)]
-
-
-def _with_marks(row: Line) -> Iterator[Span]:
-    """Yield a row, marks of folded text in the style of a warning."""
-    for style, text in row:
-        for at, part in enumerate(FOLD.split(text)):  # marks at odd places
-            if part or not text:
-                yield "warning" if at % 2 else style, part
+        framed: Line = [("bar", "│ " if begins else "┆ ")]
+        for style, text in row:
+            for at, part in enumerate(FOLD.split(text)):  # marks of folded text at odd places
+                if part or not text:
+                    framed.append(("warning" if at % 2 else style, part))
+        yield framed
 
 
 def hung(
@@ -185,14 +182,12 @@ class Item:
 class Content:
     """A content of `count` items; `item` returns the item at a place, from 0.
 
-    A new `key` means a new content, shown from its start. The first `asked` items are the request:
-    all by default.
+    A new `key` means a new content, shown from its start.
     """
 
     key: Hashable
     count: int
     item: Callable[[int], Item]
-    asked: int | None = None
 
 
 def page(key: Hashable, rows: Layer, said: Hashable = ()) -> Content:
@@ -244,29 +239,28 @@ class Detail:
             paper.seen.update(rows)
 
     def unseen(self) -> int:
-        """Return how many rows of the request were never on the screen.
+        """Return how many rows of the content were never on the screen.
 
         An item that was once seen to its end stays seen, also when rows are broken anew.
         """
-        return sum(paper.unseen() for _, paper in self._asked())
+        return sum(paper.unseen() for _, paper in self._unread())
 
     def end_unseen(self) -> bool:
-        """Whether the last row of the request was never on the screen."""
-        return any(paper.reach(1 << 30) - 1 not in paper.seen for _, paper in self._asked())
+        """Whether the last row of the content was never on the screen."""
+        return any(paper.reach(1 << 30) - 1 not in paper.seen for _, paper in self._unread())
 
     def go_on(self) -> None:
-        """Move the window to the first row of the request that was never on the screen."""
-        for place, paper in self._asked():
+        """Move the window to the first row of the content that was never on the screen."""
+        for place, paper in self._unread():
             if paper.unseen():
                 row = next(row for row in count() if row not in paper.seen)
                 self._top = self._up((place, row), 1 if self._height > 1 else 0)
                 return
 
-    def _asked(self) -> Iterator[tuple[int, Paper]]:
-        """Yield the items of the request that were not yet seen to their ends."""
-        content = self._content
-        for place in range(content.count if content.asked is None else content.asked):
-            key, paper = content.item(place).key, self._paper(place)
+    def _unread(self) -> Iterator[tuple[int, Paper]]:
+        """Yield the items that were not yet seen to their ends."""
+        for place in range(self._content.count):
+            key, paper = self._content.item(place).key, self._paper(place)
             if key not in self._seen_whole:
                 if paper.unseen() or not paper.whole:
                     yield place, paper

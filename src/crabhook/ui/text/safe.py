@@ -7,7 +7,12 @@ its length, so that blanks push nothing out of view.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeAlias
+
+Speller: TypeAlias = Callable[[str], str]
+"""What makes an agent's text fit for a terminal, as `safe` does."""
 
 TAB = "    "
 EXCERPT = 40  # letters
@@ -50,16 +55,13 @@ FOLD = re.compile("([⟨<][0-9]+ (?:empty lines|blanks|tabs|blanks and tabs)[⟩
 
 def folded(text: str) -> str:
     """Return a text with a mark in place of many empty lines on end, and of many blanks."""
-    return _BLANKS.sub(_fold, _EMPTY.sub(_fold_lines, text))
+    lines = _EMPTY.sub(lambda it: f"⟨{it[0].count(chr(10))} empty lines⟩\n", text)
+    return _BLANKS.sub(_fold, lines)
 
 
 def folded_json(text: str) -> str:
     """Return a line of JSON with a mark in place of many blanks on end, also of escaped ones."""
     return _IN_JSON.sub(lambda it: "⟨{} blanks⟩".format(len(it[0]) - it[0].count("\\")), text)
-
-
-def _fold_lines(found: re.Match[str]) -> str:
-    return "⟨{} empty lines⟩\n".format(found[0].count("\n"))
 
 
 def _fold(found: re.Match[str]) -> str:

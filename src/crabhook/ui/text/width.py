@@ -4,17 +4,14 @@ Our own words use the few symbols of OWN_SYMBOLS, which `own_ascii` replaces at 
 spells agents' text from the start; a Mask also covers secrets.
 """
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
 from prompt_toolkit.utils import get_cwidth
 
 from crabhook.datatypes import frozen
 from crabhook.secrets.context import names_a_secret
 from crabhook.ui.secrets import COVER, masked
-from crabhook.ui.text.safe import safe
-
-Speller: TypeAlias = Callable[[str], str]
+from crabhook.ui.text.safe import Speller, safe
 
 CHUNK = 2048  # letters of a long line that are looked at in one go
 LONGEST_WORD = 512  # letters of a word that is not cut between two of them

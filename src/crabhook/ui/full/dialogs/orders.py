@@ -18,7 +18,7 @@ from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Pu
 from crabhook.ui.full.effects import Effects, Say, submit
 from crabhook.ui.text.layout import Content, Line
 from crabhook.ui.text.rows import Clock, lasting
-from crabhook.ui.text.width import Speller
+from crabhook.ui.text.safe import Speller
 
 _DOT: Final = ("", " · ")
 

@@ -21,8 +21,8 @@ from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
-from crabhook.ui.text.safe import TAB
-from crabhook.ui.text.width import Speller, cells
+from crabhook.ui.text.safe import TAB, Speller
+from crabhook.ui.text.width import cells
 
 
 @dataclass(slots=True)

@@ -25,8 +25,8 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.text import layout
 from crabhook.ui.text.code import paragraph, quoted
 from crabhook.ui.text.rows import Clock
-from crabhook.ui.text.safe import hidden
-from crabhook.ui.text.width import Speller, clip
+from crabhook.ui.text.safe import Speller, hidden
+from crabhook.ui.text.width import clip
 
 
 def head_lines(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> list[layout.Line]:

@@ -22,7 +22,8 @@ from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.layout import Line, clip_line, line_cells
 from crabhook.ui.text.rows import Clock
-from crabhook.ui.text.width import Speller, cells, clip, fit, wrapped
+from crabhook.ui.text.safe import Speller
+from crabhook.ui.text.width import cells, clip, fit, wrapped
 
 _LOST = (
     "the server is not heard: what you see is of before, and nothing can be decided. It comes back "

@@ -11,7 +11,8 @@ from crabhook.ui.full.keys import KEYS, TABLE
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.layout import Content, Line, Sheet, clip_line, page
-from crabhook.ui.text.width import Speller, fit, wrapped
+from crabhook.ui.text.safe import Speller
+from crabhook.ui.text.width import fit, wrapped
 
 _KEY_CELLS = 18
 _LAWS = (

@@ -24,7 +24,8 @@ from crabhook.ui.cards.summary import (
 )
 from crabhook.ui.text.layout import Line, ends
 from crabhook.ui.text.rows import Clock, ago, bar, lasting
-from crabhook.ui.text.width import Speller, cells, clip, fit
+from crabhook.ui.text.safe import Speller
+from crabhook.ui.text.width import cells, clip, fit
 
 HELD_BAR = 6  # cells
 

@@ -39,7 +39,8 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
 from crabhook.ui.text.rows import Clock, ago
-from crabhook.ui.text.width import Speller, cells, clip, fit
+from crabhook.ui.text.safe import Speller
+from crabhook.ui.text.width import cells, clip, fit
 
 _WIDE, _NARROW = 100, 60  # columns from which rows show more
 _FATE, _WHOM = 15, 28  # cells at most
