@@ -91,9 +91,6 @@ class Arming:
         self._sight: Hashable = None
         self._since: float | None = None
 
-    def __repr__(self) -> str:
-        return f"<Arming {self._sight!r} since {self._since}>"
-
     def seen(self, sight: Hashable, now: float) -> None:
         """Take in what was just drawn; None for a view without a card."""
         if sight is None:
@@ -128,9 +125,6 @@ class Notice:
     def __init__(self) -> None:
         self.text = ""
         self._since = 0.0
-
-    def __repr__(self) -> str:
-        return f"<Notice {self.text!r}>"
 
     def say(self, text: str, now: float) -> None:
         """Show a sentence; an empty sentence leaves the last in view."""

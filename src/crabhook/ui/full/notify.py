@@ -100,9 +100,6 @@ class Notifier:
         self._title: str | None = None
         self._programs: set[asyncio.Task[None]] = set()
 
-    def __repr__(self) -> str:
-        return f"<Notifier {self._title!r} programs={len(self._programs)}>"
-
     def call(self) -> None:
         """Send the calls that are due, and keep the title true."""
         called = called_by(self._attention, self._screen.watch.call(self._screen.desk.now()))

@@ -112,9 +112,6 @@ class Screen:
         self.done = False
         self._opened: int | None = None  # the card whose form was opened when it was selected
 
-    def __repr__(self) -> str:
-        return f"<Screen {self.focus!r} {self.selection!r} {self.answers!r} {self.marks!r}>"
-
     @property
     def card(self) -> Card | None:
         """The selected card, as it last was."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from math import inf, isfinite
 
 from crabhook.desk.commands import EndOrders, GiveOrder, Steer, StopSession, TakeBackNote
 from crabhook.desk.replica import Replica
@@ -19,9 +19,6 @@ from crabhook.ui.full.effects import Effects, Say, submit
 from crabhook.ui.text.layout import Content, Line
 from crabhook.ui.text.rows import Clock, lasting
 from crabhook.ui.text.safe import Speller
-
-_DOT: Final = ("", " · ")
-
 
 _WHAT = {
     OrderKind.HOLD: "hold {}",
@@ -50,49 +47,46 @@ def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
     loud = (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HALT)
     away, allowing, halted = ([one for one in orders if one.kind is kind] for kind in loud)
     others = [order for order in orders if order.kind not in loud]
-    line: Line = []
-
-    def told(order: Order, of: Sequence[Order]) -> str:
-        more = f" +{len(of) - 1}" if len(of) > 1 else ""
-        return f"{spell(order.session[:ID_SHOWN])}{more}"
-
+    told: Line = []
     if away:
         until = away[0].until
         end = "" if until is None else f" until {clock.of_day(until)[:5]}"
-        line += [("held", f"AWAY{end}"), _DOT]
+        told.append(("held", f"AWAY{end}"))
     if allowing:
         first = min(allowing, key=_end)
-        line += [("held", f"ALLOWING {told(first, allowing)} {_left(first, clock)}"), _DOT]
+        end = "without end" if first.until is None else lasting(first.until - clock.now)
+        told.append(("held", f"ALLOWING {_whose(first, allowing, spell)} {end}"))
     if halted:
-        line += [("held", f"HALTED {told(halted[0], halted)}"), _DOT]
+        told.append(("held", f"HALTED {_whose(halted[0], halted, spell)}"))
     if others:
-        first = min(others, key=_end)
-        ends = f", next ends {_left(first, clock)}" if first.until is not None else ""
-        count = plural(len(others), "order")
-        line += [("count", f"{count}{ends}"), _DOT]
-    return line
+        left = min(map(_end, others)) - clock.now
+        ends = f", next ends {lasting(left)}" if isfinite(left) else ""
+        told.append(("count", f"{plural(len(others), 'order')}{ends}"))
+    return [span for one in told for span in (one, ("", " · "))]
+
+
+def _whose(first: Order, orders: Sequence[Order], spell: Speller) -> str:
+    more = f" +{len(orders) - 1}" if len(orders) > 1 else ""
+    return f"{spell(first.session[:ID_SHOWN])}{more}"
 
 
 def _end(order: Order) -> float:
-    return float("inf") if order.until is None else order.until
-
-
-def _left(order: Order, clock: Clock) -> str:
-    return "without end" if order.until is None else lasting(order.until - clock.now)
+    return inf if order.until is None else order.until
 
 
 _STOP = "Stop"
 _HELD_FIRST = (_STOP, "SubagentStop", "UserPromptSubmit", "PostToolUse")
+_ALLOW_ALL = "allow everything of this session for a while…"
+_HOLD_ALL = "hold everything of this session"
 
 
 def offer_orders(card: Card | None, desk: Replica) -> Effects:
     """Show the standing orders, to end, and the orders that the operator can give."""
-    now = desk.now()
     title = "standing orders: choose one to end it, or give another"
     rows = (
-        *(_ending(order, now) for order in desk.orders()),
-        *_for_session(card, desk),
-        Choice("hold Stop of every session", partial(give, _holding(_STOP))),
+        *(_ending(order, desk.now()) for order in desk.orders()),
+        *(_for_session(card, desk) if card is not None and card.event.session else ()),
+        _giving("hold Stop of every session", Order(OrderKind.HOLD, _STOP)),
         Choice("hold another event of every session…", partial(_ask_which, "", desk)),
     )
     return (Menu(title, rows),)
@@ -101,44 +95,41 @@ def offer_orders(card: Card | None, desk: Replica) -> Effects:
 def _ending(order: Standing, now: float) -> Choice:
     left = f", {lasting(order.until - now)} left" if order.until is not None else ""
     times = f", {order.times} times more" if order.times is not None else ""
-    ours = f"END: {what_of(order)}{left}{times}"
     end = submit(EndOrders(frozenset({order.id})), Say(f"ended: {what_of(order)}"))
+    ours = f"END: {what_of(order)}{left}{times}"
     return Choice(ours, lambda: (end,), _behind(scope_of(order)))
+
+
+def _giving(ours: str, order: Order, theirs: str = "") -> Choice:
+    return Choice(ours, partial(give, order), theirs)
 
 
 def _behind(theirs: str) -> str:
     return f" · {theirs}" if theirs else ""
 
 
-def _for_session(card: Card | None, desk: Replica) -> Iterator[Choice]:
-    if card is None or not card.event.session:
-        return
+def _for_session(card: Card, desk: Replica) -> Iterator[Choice]:
     session, folder = card.event.session, card.event.cwd.rstrip("/")
     hold_all = Order(OrderKind.HOLD_ALL, session=session)
-    for ours, does in (
-        ("allow everything of this session for a while…", partial(ask_how_long, session, desk)),
-        ("hold everything of this session", partial(give, hold_all)),
-        ("hold Stop of this session", partial(give, _holding(_STOP, session))),
-        ("keep this session going at its next stops…", partial(_ask_how_often, session)),
-        ("hold another event of this session…", partial(_ask_which, session, desk)),
-    ):
-        yield Choice(ours, does, _behind(scope_of(hold_all)))
+    behind = _behind(scope_of(hold_all))
+    yield Choice(_ALLOW_ALL, partial(_ask_how_long, session, desk), behind)
+    yield _giving(_HOLD_ALL, hold_all, behind)
+    hold_stop = Order(OrderKind.HOLD, _STOP, session=session)
+    yield _giving("hold Stop of this session", hold_stop, behind)
+    going = "keep this session going at its next stops…"
+    yield Choice(going, partial(_ask_how_often, session), behind)
+    another = "hold another event of this session…"
+    yield Choice(another, partial(_ask_which, session, desk), behind)
     if folder:
-        order = Order(OrderKind.HOLD, _STOP, project=folder)
-        yield Choice(
-            "hold Stop of this project", partial(give, order), _behind(project(card.event))
-        )
-
-
-def _holding(event: str, session: str = "") -> Order:
-    return Order(OrderKind.HOLD, event, session=session)
+        hold_stop = Order(OrderKind.HOLD, _STOP, project=folder)
+        yield _giving("hold Stop of this project", hold_stop, _behind(project(card.event)))
 
 
 def _ask_which(session: str, desk: Replica) -> Effects:
-    events = desk.holdable()
+    events = desk.holdable()  # of all agents, whose names for events may be the same
     ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
-    orders = (_holding(name, session) for name in ordered)
-    rows = (Choice(what_of(one), partial(give, one), _behind(scope_of(one))) for one in orders)
+    orders = (Order(OrderKind.HOLD, name, session=session) for name in ordered)
+    rows = (_giving(what_of(one), one, _behind(scope_of(one))) for one in orders)
     return (Menu("hold which event?", tuple(rows)),)
 
 
@@ -148,7 +139,7 @@ def give(order: Order) -> Effects:
     return (submit(GiveOrder(order), Say(said)),)
 
 
-def ask_how_long(session: str, desk: Replica) -> Effects:
+def _ask_how_long(session: str, desk: Replica) -> Effects:
     """Ask for how long everything of a session is to be allowed, then for a yes."""
 
     def ask(seconds: float) -> Effects:
@@ -162,12 +153,9 @@ def ask_how_long(session: str, desk: Replica) -> Effects:
     def allow(seconds: float) -> Effects:
         return give(Order(OrderKind.ALLOW_ALL, session=session, until=desk.now() + seconds))
 
-    subject, needs = f"allow everything of {_named(session)}", "say for how long: 30s, 10m, 2h"
+    subject = f"allow everything of {brief(session[:ID_SHOWN])}"
+    needs = "say for how long: 30s, 10m, 2h"
     return (AskLine(Purpose.FOR_HOW_LONG, _with_seconds(ask), "10m", needs, subject),)
-
-
-def _named(session: str) -> str:
-    return brief(session[:ID_SHOWN])
 
 
 def _ask_how_often(session: str) -> Effects:
@@ -181,7 +169,8 @@ def _ask_how_often(session: str) -> Effects:
         times = int(often)
         return give(Order(OrderKind.KEEP_GOING, _STOP, session=session, times=times, words=words))
 
-    subject, needs = f"keep {_named(session)} going", "say how often, and how"
+    subject = f"keep {brief(session[:ID_SHOWN])} going"
+    needs = "say how often, and how"
     return (AskLine(Purpose.KEEP_GOING_TIMES, then, needs=needs, subject=subject),)
 
 
@@ -220,72 +209,59 @@ def come_back(desk: Replica) -> Effects:
 
 # To one live session.
 
+_MAIN_AGENT = AgentView("", "", 0.0)
+_NEEDS_WORDS = "write it: the agent reads it"
+
 
 def offer_session(view: SessionView, desk: Replica) -> Effects:
     """Show what can be done about a session, its subagents and its notes."""
     title = f"a session of {view.title}: nothing here allows a call but the row that says so"
     behind = f" · {view.session[:ID_SHOWN]}"
-    hold = Order(OrderKind.HOLD_ALL, session=view.session)
-    rows = (
-        *(row for agent in view.agents for row in _about(view, agent)),
-        *(
-            Choice(
-                f"take back note {note.id}",
-                partial(_take_back, note.id),
-                f" · {note.text}",
-            )
-            for note in view.notes
-            if note.waits
-        ),
-        Choice("hold everything of this session", partial(give, hold), behind),
-        Choice(
-            "allow everything of this session for a while…",
-            partial(ask_how_long, view.session, desk),
-            behind,
-        ),
-    )
-    return (Menu(title, rows),)
+    rows: list[Choice] = []
+    for agent in view.agents:
+        about = f" · {name_in_session(agent)}" if agent.id else ""
+        whom = "a subagent" if agent.id else "its main agent"
+        rows.append(Choice(f"note to {whom}…", partial(note_to, view, agent), about))
+        ours = f"stop {_stopped(agent)} at its next call…"
+        rows.append(Choice(ours, partial(stop, view, agent), about))
+    for note in view.notes:
+        if note.waits:
+            ours = f"take back note {note.id}"
+            rows.append(Choice(ours, partial(_take_back, note.id), f" · {note.text}"))
+    rows.append(_giving(_HOLD_ALL, Order(OrderKind.HOLD_ALL, session=view.session), behind))
+    rows.append(Choice(_ALLOW_ALL, partial(_ask_how_long, view.session, desk), behind))
+    return (Menu(title, tuple(rows)),)
 
 
-def note_to(view: SessionView) -> Effects:
-    """Ask for a note to the session's main agent."""
-    return next(_about(view, AgentView("", "", view.since))).does()
+def note_to(view: SessionView, agent: AgentView = _MAIN_AGENT) -> Effects:
+    """Ask for a note to one of the session's agents."""
 
-
-def stop(view: SessionView) -> Effects:
-    """Ask why the session is to stop at its next call."""
-    _, stopping = _about(view, AgentView("", "", view.since))
-    return stopping.does()
-
-
-def _about(view: SessionView, agent: AgentView) -> Iterator[Choice]:
-    subject = f"session {brief(view.session[:ID_SHOWN])}"
-    if agent.id:
-        whom, stops, behind = "a subagent", "this subagent", f" · {name_in_session(agent)}"
-        subject = f"{name_in_session(agent)} of {subject}"
-    else:
-        whom, stops, behind = "its main agent", "the session", ""
-
-    def note(text: str) -> Effects:
+    def then(text: str) -> Effects:
         said = "it waits for its next call; S shows when it was delivered"
         return (submit(Steer(view.session, text, agent.id), Say(said)),)
 
-    def stop(why: str) -> Effects:
-        said = f"{stops} stops at its next call; O ends that"
+    subject = _subject(view, agent)
+    return (AskLine(Purpose.STEER, then, needs=_NEEDS_WORDS, subject=subject),)
+
+
+def stop(view: SessionView, agent: AgentView = _MAIN_AGENT) -> Effects:
+    """Ask why the session, or its subagent, is to stop at its next call."""
+
+    def then(why: str) -> Effects:
+        said = f"{_stopped(agent)} stops at its next call; O ends that"
         return (submit(StopSession(view.session, why, agent.id), Say(said)),)
 
-    needs = "write it: the agent reads it"
-    yield Choice(
-        f"note to {whom}…",
-        lambda: (AskLine(Purpose.STEER, note, needs=needs, subject=subject),),
-        behind,
-    )
-    yield Choice(
-        f"stop {stops} at its next call…",
-        lambda: (AskLine(Purpose.STOP, stop, needs=needs, subject=subject),),
-        behind,
-    )
+    return (AskLine(Purpose.STOP, then, needs=_NEEDS_WORDS, subject=_subject(view, agent)),)
 
 
 def _take_back(note: int) -> Effects:
     return (submit(TakeBackNote(note), Say(f"note {note} is taken back")),)
+
+
+def _stopped(agent: AgentView) -> str:
+    return "this subagent" if agent.id else "the session"
+
+
+def _subject(view: SessionView, agent: AgentView) -> str:
+    session = f"session {brief(view.session[:ID_SHOWN])}"
+    return f"{name_in_session(agent)} of {session}" if agent.id else session
