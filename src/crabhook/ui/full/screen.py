@@ -13,6 +13,7 @@ from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
 from crabhook.model.decision import PASS_ALONE, Beside, Decision
+from crabhook.model.session import SessionView
 from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions
@@ -27,7 +28,7 @@ from crabhook.ui.full.effects import Effects, Reveal, Scroll, ScrollFar
 from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.panes.queue import Arrangement, Selection, Sort
-from crabhook.ui.full.panes.views import History, Listing, Sessions
+from crabhook.ui.full.panes.views import History, Listing
 from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail
 
@@ -100,15 +101,14 @@ class Screen:
         self.answers = Answers(desk, options.take_back, self.say, DANGER_TIMES)
         self.marks = Marks()
         self.focus = Focus(options.reasons)
-        self.sessions, self.history = Sessions(desk), History(desk)
+        self.sessions = Listing[SessionView](desk.live, lambda view: view.key)
+        self.history = History(desk)
         self.work = Work(desk)
         self.notice = Notice()
         self.arming = Arming(options.arming)
         self.watch = Watch(options.attention, desk.now())
         self.card_window, self.page_window = Detail(), Detail()
-        self.shown: Bounded[int, int] = Bounded(
-            SHOWN_KEPT
-        )  # revisions, as they were on the terminal
+        self.shown = Bounded[int, int](SHOWN_KEPT)  # revisions, as they were on the terminal
         self.done = False
         self._opened: int | None = None  # the card whose form was opened when it was selected
 
@@ -132,11 +132,6 @@ class Screen:
     def plan(self) -> PlanNotes | None:
         """The selected card's plan, and the notes on it."""
         return self.work.plans.of(self.card)
-
-    @property
-    def away(self) -> bool:
-        """Whether the operator is away."""
-        return any(order.kind is OrderKind.AWAY for order in self.desk.orders())
 
     @property
     def alone(self) -> bool:
@@ -177,7 +172,7 @@ class Screen:
             choices=card.choices if card and waits else PASS_ALONE,
             suggests=card is not None and bool(suggestions(card)),
             marked=bool(self.marks),
-            away=self.away,
+            away=any(order.kind is OrderKind.AWAY for order in self.desk.orders()),
             fields=self.filling is not None,
             plan=notes is not None,
             revised=card is not None and notes is not None and bool(self.work.plans.before(card)),

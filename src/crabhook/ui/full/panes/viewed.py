@@ -1,6 +1,6 @@
 """How the sessions and the history are drawn: a row for each, and the selected row in full."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from crabhook.desk.updates import Past
@@ -8,19 +8,7 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.question import read_questions
 from crabhook.model.session import SessionView
-from crabhook.ui.cards.past import (
-    ID_SHOWN,
-    by_whom,
-    details,
-    doing,
-    facts,
-    fate,
-    head,
-    look,
-    moment,
-    place_of,
-    waiting,
-)
+from crabhook.ui.cards import past
 from crabhook.ui.cards.sentence import MARKS
 from crabhook.ui.cards.summary import (
     as_allowed,
@@ -34,7 +22,7 @@ from crabhook.ui.cards.summary import (
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.full.panes.rows import QueueRow
-from crabhook.ui.full.panes.views import History, Listing, Row
+from crabhook.ui.full.panes.views import History
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
@@ -50,40 +38,37 @@ def session_lines(
     shown: Sequence[tuple[SessionView, bool]], now: float, columns: int, spell: Speller
 ) -> list[Line]:
     """Return a row for each session: whose it is, and what its main agent does."""
-    places = [place_of(view, spell) for view, _ in shown]
+    places = [past.place_of(view, spell) for view, _ in shown]
     titles = [brief(view.title, spell) for view, _ in shown]
     widths = [min(max(map(cells, told), default=0), 16) for told in (titles, places)]
     rows: list[Line] = []
     for (view, here), *told in zip(shown, titles, places, strict=True):
         main = next((one.doing for one in view.agents if not one.id), None)
         style = "selected" if here else ""
+        cards = f"{len(view.waiting)} waiting" if view.waiting else ""
         names = " ".join(fit(text, width) for text, width in zip(told, widths, strict=True))
         behind = (
             ("warning", "SAME FILE" if view.shared else ""),
-            ("count", waiting(view) if columns >= _WIDE else _cards(view)),
+            ("count", past.waiting(view) if columns >= _WIDE else cards),
             ("dim", f"{ago(now - view.heard)} ago" if columns >= _NARROW else ""),
         )
         right: Line = [one for look, text in behind if text for one in (("", " "), (look, text))]
         left: Line = [
             ("mark", "▸" if here else " "),
             (style, names),
-            ("dim", f" {spell(view.session[:ID_SHOWN])} " if columns >= _NARROW else " "),
-            (style, spell(doing(main, now))),
+            ("dim", f" {spell(view.session[: past.ID_SHOWN])} " if columns >= _NARROW else " "),
+            (style, spell(past.doing(main, now))),
         ]
         rows.append(ends(left, right, columns))
     return rows
-
-
-def _cards(view: SessionView) -> str:
-    return f"{len(view.waiting)} waiting" if view.waiting else ""
 
 
 def past_lines(
     shown: Sequence[tuple[Past, bool]], clock: Clock, columns: int, spell: Speller
 ) -> list[Line]:
     """Return a row for each entry: when and how it ended, what it was, and by whom."""
-    times = [moment(one.at, clock.wall) for one, _ in shown]
-    fates = [fate(one.card) for one, _ in shown]
+    times = [past.moment(one.at, clock.wall) for one, _ in shown]
+    fates = [past.fate(one.card) for one, _ in shown]
     places = [project(one.card.event, spell) for one, _ in shown]
     told = (times, fates, places)
     most = (17, _FATE, 16 if columns >= _WIDE else 12 if columns >= _NARROW else 0)
@@ -98,14 +83,14 @@ def past_lines(
         left: Line = [
             ("mark", "▸" if here else " "),
             ("dim", fit(at, widths[0]) + " "),
-            (look(card), fit(ended, widths[1])),
+            (past.look(card), fit(ended, widths[1])),
             (risk_look, f" {risk:>2} "),
             (style, fit(place, widths[2]) + " " if widths[2] else ""),
             (style, " ".join(filter(None, (tool, summary(event, spell))))),
         ]
         right: Line = [("warning", " NOT DELIVERED")] if card.delivered is False else []
         if columns >= _NARROW:
-            whom = brief(by_whom(one), spell)
+            whom = brief(past.by_whom(one), spell)
             right.append(("dim", f" {clip(whom, min(_WHOM, columns // 5))}" if whom else ""))
         rows.append(ends(left, right, columns))
     return rows
@@ -116,25 +101,20 @@ def view_rows(
 ) -> tuple[list[QueueRow], int, int]:
     """Return the rows of a view that are seen, and how many are above and below them."""
     history, sessions = screen.history, screen.sessions
+    names: list[Hashable]
     if screen.focus.view is Mode.HISTORY:
         entries, above, below = history.window(height)
+        names = [history.key(entry) for entry, _ in entries]
         lines = past_lines(entries, clock, columns, spell)
-        if not entries:
-            return [QueueRow([("dim", f"   {_nothing(history, spell)}")])], 0, 0
-        return _named(history, entries, lines), above, below
-    live, above, below = sessions.window(height)
-    lines = session_lines(live, clock.now, columns, spell)
-    if not live:
-        said = "   no session was heard of yet: agents are heard of by their hooks"
-        return [QueueRow([("dim", said)])], 0, 0
-    return _named(sessions, live, lines), above, below
-
-
-def _named(
-    listing: Listing[Row], shown: Sequence[tuple[Row, bool]], lines: list[Line]
-) -> list[QueueRow]:
-    """Return the rows of a view, each with the name that a click selects."""
-    return [QueueRow(line, listing.key(row)) for (row, _), line in zip(shown, lines, strict=True)]
+        nothing = _nothing(history, spell)
+    else:
+        live, above, below = sessions.window(height)
+        names = [sessions.key(view) for view, _ in live]
+        lines = session_lines(live, clock.now, columns, spell)
+        nothing = "no session was heard of yet: agents are heard of by their hooks"
+    if not names:
+        return [QueueRow([("dim", f"   {nothing}")])], 0, 0
+    return list(map(QueueRow, lines, names)), above, below
 
 
 def _nothing(history: History, spell: Speller) -> str:
@@ -164,19 +144,17 @@ def view_content(screen: Screen) -> Content | None:
     if screen.focus.view is Mode.SESSIONS:
         view = screen.sessions.chosen
         return None if view is None else _session(view, screen.desk.now())
-    history, whole = screen.history, screen.history.whole
-    if screen.focus.mode is Mode.ENTRY and whole is not None:
-        return _entry(whole, whole=True)
-    return None if history.chosen is None else _entry(history.chosen, whole=False)
+    whole = screen.history.whole if screen.focus.mode is Mode.ENTRY else None
+    entry = whole or screen.history.chosen
+    return None if entry is None else _entry(entry, whole=whole is not None)
 
 
 def _session(view: SessionView, now: float) -> Content:
-    told = (head(view, now), *details(view, now))
+    told = (past.head(view, now), *past.details(view, now))
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         for place, text in enumerate(told):
-            style = "" if place else "heading"
-            yield from paragraph(text, sheet, style)
+            yield from paragraph(text, sheet, "" if place else "heading")
 
     return page(("session", view.key), rows, told)
 
@@ -203,10 +181,9 @@ def _entry(entry: Past, *, whole: bool) -> Content:
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         card, style = entry.card, "heading"
-        for label, text in facts(entry):
+        for label, text in past.facts(entry):
             if text:
-                said = f"{label}: {text}" if label else text
-                yield from paragraph(said, sheet, style)
+                yield from paragraph(f"{label}: {text}" if label else text, sheet, style)
             style = ""
         asked, allowed = replace(card, decided=None), as_allowed(card)
         if is_question(allowed):

@@ -3,35 +3,29 @@
 The law of this file: a selected row is known by name, not by place, so news moves nothing.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 from crabhook.desk.commands import AskEntry, AskHistory, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Past
-from crabhook.model.session import SessionView
 from crabhook.ui.cards.past import is_wanted
 
 Row = TypeVar("Row")
 
 
-class Listing(ABC, Generic[Row]):
-    """Rows to choose from, and which of them is selected."""
+class Listing(Generic[Row]):
+    """Rows to choose from, and which of them is selected.
 
-    def __init__(self) -> None:
+    `rows` returns all of them, in their order; `key` what names one.
+    """
+
+    def __init__(self, rows: Callable[[], Sequence[Row]], key: Callable[[Row], Hashable]) -> None:
+        self.rows, self.key = rows, key
         self._key: Hashable = None
         self._place = self._top = 0
         self._scrolled = False  # away from the selected row, until another one is selected
         self.page = 10  # rows that were in view last
-
-    @abstractmethod
-    def rows(self) -> Sequence[Row]:
-        """Return all rows, in their order."""
-
-    @abstractmethod
-    def key(self, row: Row) -> Hashable:
-        """Return what names a row."""
 
     def place(self) -> int:
         """Return the place of the selected row; of a row that has gone, the place that it had."""
@@ -72,22 +66,6 @@ class Listing(ABC, Generic[Row]):
         return shown, top, max(len(rows) - top - height, 0)
 
 
-class Sessions(Listing[SessionView]):
-    """The live sessions, in the order in which they were first heard of."""
-
-    def __init__(self, desk: Replica) -> None:
-        super().__init__()
-        self._desk = desk
-
-    def rows(self) -> Sequence[SessionView]:
-        """Return the sessions as they are now."""
-        return self._desk.live()
-
-    def key(self, row: SessionView) -> Hashable:
-        """Return a session's name."""
-        return row.key
-
-
 AT_ONCE = 5_000  # entries that are looked at before the operator goes on
 AGAIN_AFTER = 1.0  # seconds between two looks for news
 
@@ -99,7 +77,7 @@ class History(Listing[Past]):
     """
 
     def __init__(self, desk: Replica) -> None:
-        super().__init__()
+        super().__init__(lambda: self._found, lambda entry: entry.id)
         self._desk = desk
         self._found: list[Past] = []
         self._turn = self._most = self.looked_at = 0
@@ -110,14 +88,6 @@ class History(Listing[Past]):
         self.goes_on = 0
         self.wanted = self.why = ""
         self.whole: Past | None = None
-
-    def rows(self) -> Sequence[Past]:
-        """Return what was found so far."""
-        return self._found
-
-    def key(self, row: Past) -> Hashable:
-        """Return an entry's name."""
-        return row.id
 
     # Reading it.
 

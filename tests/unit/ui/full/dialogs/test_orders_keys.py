@@ -163,10 +163,10 @@ def test_away_lets_everything_go_back_after_it_was_said_how_much_that_is() -> No
     sitting.wait()
     sitting.press("b", "enter", "enter")
     assert "2 waiting requests go back" in sitting.text()
-    assert not sitting.screen.away
+    assert not sitting.screen.key_context().away
     sitting.wait()
     sitting.press("y")
-    assert sitting.screen.away
+    assert sitting.screen.key_context().away
     assert sitting.rows_of_text()[0].startswith(" AWAY")
     assert not sitting.desk.waiting()
     assert not sitting.decided()  # nobody decided: there was no opinion
@@ -201,10 +201,10 @@ def test_more_that_waits_makes_away_another_page() -> None:
     sitting.wait()
     sitting.ask(session_id="b")
     sitting.press("y")
-    assert not sitting.screen.away
+    assert not sitting.screen.key_context().away
     sitting.wait()
     sitting.press("y")
-    assert sitting.screen.away
+    assert sitting.screen.key_context().away
 
 
 def test_orders_can_be_given_with_nobody_waiting() -> None:
