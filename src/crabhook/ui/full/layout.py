@@ -115,11 +115,11 @@ class Painter:
         left = columns * 2 // 5 if parts.beside else columns
         queue = Panel(left, queueing, sides)
         card = Panel(columns - left if parts.beside else columns, not queueing, sides)
-        listed, more = self._queue(parts.queue, queue.inner, clock)
+        named, listed, more = self._upper(parts.queue, queue.inner, clock)
         detail, shows_card = self._detail(parts.detail, card.inner, clock)
-        lower = card.edge(self._named(), self._scrolled(detail))
+        lower = card.edge(self._keys_below(), self._scrolled(detail))
         lines = [self._status(columns, clock)]
-        lines += [queue.title(self._arranged(), more)] if parts.ruled else []
+        lines += [queue.title([("", named)], more)] if parts.ruled else []
         first, above = len(lines), [queue.row(row.line) for row in listed]
         title = card.title(*self._titled(card.columns, clock), "╭╮" if parts.beside else "├┤")
         looked_at = [title, *map(card.row, detail)]
@@ -193,48 +193,39 @@ class Painter:
                 break
         return ends(left, right, columns)
 
-    def _arranged(self) -> Line:
-        """Return the title of the queue: its order and its filter."""
-        if self._screen.focus.mode is Mode.PALETTE:
-            return [("", "Commands")]
-        if self._screen.focus.offers:
-            return [("", "The reasons you gave last, and your own")]
-        if self._screen.listing is not None:
-            return [("", view_title(self._screen, self._bare))]
-        queue = self._screen.selection.queue
-        wanted = queue.arranged.wanted
-        found = f" · /{self._bare(wanted)} {len(queue.cards())} of {queue.count}" if wanted else ""
-        return [("", f"Queue · {queue.arranged}{found}")]
-
-    def _queue(self, height: int, columns: int, clock: Clock) -> tuple[list[QueueRow], Line]:
-        if self._screen.focus.mode is Mode.PALETTE:
-            lines = _filled(palette_lines(self._screen, height, columns), height)
-            return [QueueRow(line) for line in lines], []
-        if self._screen.focus.offers:
-            lines = _filled(offer_lines(self._screen, height, columns, self._spell), height)
-            return [QueueRow(line) for line in lines], []
-        rows, above, below = self._rows(height, columns, clock)
+    def _upper(self, height: int, columns: int, clock: Clock) -> tuple[str, list[QueueRow], Line]:
+        """Return the title of the upper part, its rows, and how many more there are."""
+        screen, above, below = self._screen, 0, 0
+        if screen.focus.mode is Mode.PALETTE:
+            title = "Commands"
+            rows = [QueueRow(line) for line in palette_lines(screen, height, columns)]
+        elif screen.focus.offers:
+            title = "The reasons you gave last, and your own"
+            offered = offer_lines(screen, height, columns, self._spell)
+            rows = [QueueRow(line) for line in offered]
+        elif screen.listing is not None:
+            rows, above, below = view_rows(screen, height, columns, clock, self._spell)
+            title = view_title(screen, self._bare)
+        else:
+            window, queue = screen.selection.window(height), screen.selection.queue
+            above, below = window.above, window.below
+            standings = [self._standing(card) for card in window.cards]
+            rows = queue_rows(standings, self._words, window.heads, clock, columns)[:height]
+            title = f"Queue · {queue.arranged}"
+            if wanted := queue.arranged.wanted:
+                title += f" · /{self._bare(wanted)} {len(queue.cards())} of {queue.count}"
         rows += [QueueRow([]) for _ in range(height - len(rows))]
         counts = ((above, "above"), (below, "below"))
         more = " · ".join(f"{count} more {where}" for count, where in counts if count)
-        return rows, [("dim", more)] if more else []
+        return title, rows, [("dim", more)] if more else []
 
-    def _rows(self, height: int, columns: int, clock: Clock) -> tuple[list[QueueRow], int, int]:
-        """Return the visible rows of the view, and how many more are above and below."""
-        screen = self._screen
-        if screen.listing is not None:
-            return view_rows(screen, height, columns, clock, self._spell)
-        window = screen.selection.window(height)
-        standings = [self._standing(card, armed=screen.armed()) for card in window.cards]
-        rows = queue_rows(standings, self._words, window.heads, clock, columns)[:height]
-        return rows, window.above, window.below
-
-    def _standing(self, card: Card, *, armed: bool) -> CardRow:
+    def _standing(self, card: Card) -> CardRow:
         screen, number = self._screen, card.number
+        selected = screen.card is not None and number == screen.card.number
         return CardRow(
             screen.answers.given(card),
-            selected=screen.card is not None and number == screen.card.number,
-            armed=armed,
+            selected=selected,
+            armed=selected and screen.armed(),
             held=screen.answers.held(number) or screen.answers.unconfirmed(number),
             marked=number in screen.marks,
             by=by_another(card, screen.desk, self._spell),
@@ -245,8 +236,7 @@ class Painter:
         screen = self._screen
         if screen.alone or screen.card is None:
             return [("", _PAGES.get(screen.focus.mode, ""))], []
-        standing = self._standing(screen.card, armed=screen.armed())
-        return title_of(standing, clock, self._spell, columns)
+        return title_of(self._standing(screen.card), clock, self._spell, columns)
 
     def _detail(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], bool]:
         """Return the rows of the large part, and whether keys act on what it shows."""
@@ -295,8 +285,7 @@ class Painter:
 
     def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
         screen, work, sheet = self._screen, self._screen.work, self._sheet(columns)
-        standing = self._standing(card, armed=screen.armed())
-        lines = [[("", " "), *line] for line in head_lines(standing, sheet, clock)]
+        lines = [[("", " "), *line] for line in head_lines(self._standing(card), sheet, clock)]
         lines += [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
         others = [by.name for by in screen.desk.looking(card.number) if isinstance(by, Operator)]
         if card.state is State.WAITING and others:
@@ -313,16 +302,16 @@ class Painter:
             lines.append(tab_line(screen.form, columns, self._spell))
         return lines
 
-    def _named(self) -> Line:
+    def _keys_below(self) -> Line:
         """Return the keys on a card's lower edge: those that show what the card leaves out."""
-        screen, named = self._screen, Line()
+        screen, keys = self._screen, Line()
         if screen.alone or screen.focus.mode in OVER_THE_CARD:
-            return named
+            return keys
         context = screen.key_context()
         for key, does in (("i", "everything it sent"), ("y", "copy")):
             if key_for(key, context):
-                named += [("dim", "─ "), ("key", key), ("dim", f" {does} ")]
-        return named
+                keys += [("dim", "─ "), ("key", key), ("dim", f" {does} ")]
+        return keys
 
     def _scrolled(self, body: list[Line]) -> Line:
         """Return what is out of view: rows above, rows below, covered secrets."""

@@ -33,6 +33,7 @@ _LOST = (
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
 KEPT_BEHIND = 20  # lines of what agents do, behind which what was decided keeps its row
 _SUBJECT = 16  # cells at least for the subject of an event, before its outcome
+_TYPED = 26  # columns at least of the typed line, of a row that is twice as wide
 
 
 _NAMED = [
@@ -84,7 +85,9 @@ class Foot:
             ended = typing.number is not None and screen.selection.ended
             said = f" {typing.ended_prompt if ended else typing.prompt}"
         prompt, before, after = spell(said), spell(text[:at]), spell(text[at:])
-        prompt = _fit(prompt, columns)
+        most = columns - min(_TYPED, columns // 2)  # a longer prompt leaves no room for typing
+        if cells(prompt) > most:
+            prompt = f"{clip(prompt, most - 2)}: "
         room = columns - cells(prompt) - 2
         while cells(before) > max(room, 0):
             before = before[max((len(before) - room) // 2, 1) :]
@@ -113,25 +116,15 @@ class Foot:
 def _kept(feed: Sequence[FeedEntry], count: int) -> Sequence[FeedEntry]:
     """Return the last lines in order; all rows but one are kept for important ones."""
     begins = max(len(feed) - KEPT_BEHIND, 0)
-    ours = [place for place in range(begins, len(feed)) if _is_ours(feed[place])]
+    ours = [  # the lines about a card, an act of the desk, or an error
+        place
+        for place, entry in enumerate(feed[begins:], begins)
+        if entry.number is not None or entry.alarm or not entry.event.platform
+    ]
     kept = {*ours[-max(count - 1, 1) :]} if count else set[int]()
     rest = (place for place in range(len(feed) - 1, -1, -1) if place not in kept)
     kept.update(islice(rest, count - len(kept)))
     return [feed[place] for place in sorted(kept)]
-
-
-def _is_ours(entry: FeedEntry) -> bool:
-    """Whether a line tells of a card, of an act of the desk, or of an error."""
-    return entry.number is not None or entry.alarm or not entry.event.platform
-
-
-def _fit(prompt: str, columns: int) -> str:
-    """Return a prompt, shortened to leave room for typing."""
-    room = columns - min(_TYPED, columns // 2)
-    return prompt if cells(prompt) <= room else f"{clip(prompt, room - 2)}: "
-
-
-_TYPED = 26  # columns at least, of a row that is twice as wide
 
 
 def _doubt(said: str, room: int, most: int) -> list[Line]:
