@@ -185,7 +185,8 @@ class Controller:
     def perform(self, effects: Effects) -> None:
         """Perform effects in their order."""
         for effect in effects:
-            self._perform(effect)
+            if not (self._shows(effect) or self._opens(effect) or self._does(effect)):
+                raise NotImplementedError(f"nothing performs {effect!r}")
 
     def _obey(self, act: Callable[[], Effects | None]) -> None:
         """Perform the effects of a handler; where the handler raises, say why."""
@@ -193,10 +194,6 @@ class Controller:
             self.perform(act() or ())
         except CrabhookError as error:
             self._screen.say(str(error))
-
-    def _perform(self, effect: Effect) -> None:
-        if not (self._shows(effect) or self._opens(effect) or self._does(effect)):
-            raise NotImplementedError(f"nothing performs {effect!r}")
 
     def _shows(self, effect: Effect) -> bool:
         """Perform an effect that changes only the view; return whether it is one."""
@@ -206,8 +203,6 @@ class Controller:
                 screen.say(text)
             case do.Go(mode):
                 focus.mode = mode
-            case do.Visit(mode):
-                focus.visit(mode)
             case do.Reveal(item, mode):
                 if mode in (None, focus.mode):
                     view_of(screen).reveal(item)
@@ -239,8 +234,8 @@ class Controller:
                 focus.open_menu(effect)
             case Arrived(waiting, menu, then):
                 if focus.mode is Mode.MENU and focus.menu is waiting:
-                    focus.fill_menu(menu)
-                    self.perform(then)
+                    focus.back()
+                    self.perform((*([menu] if menu else []), *then))
             case do.Copy(text):
                 self._copied = clipboard(text)
                 unseen = hidden(text)
@@ -287,7 +282,7 @@ class Controller:
         screen, elsewhere = self._screen, self._screen.options.elsewhere
         screen.done = sure or not any(self._counts())
         if not screen.done:
-            self._perform(leaving(self._counts, screen.focus.mode, elsewhere=elsewhere))
+            self.perform([leaving(self._counts, screen.focus.mode, elsewhere=elsewhere)])
 
     def _run_found(self) -> None:
         """Press the marked command's key as if the palette were closed, with its guards."""

@@ -41,13 +41,6 @@ class Go(Effect):
 
 
 @frozen
-class Visit(Effect):
-    """Send keys elsewhere, to come back from there to where they go now."""
-
-    mode: Mode
-
-
-@frozen
 class Reveal(Effect):
     """Scroll as little as needed to show an item of the view; only in `mode`, if given."""
 

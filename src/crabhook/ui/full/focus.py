@@ -114,12 +114,8 @@ class Focus:
         return page.number if page else None
 
     def visit(self, mode: Mode) -> None:
-        """Send keys elsewhere, to come back from there (`come_back`)."""
+        """Send keys elsewhere, to come back from there to the mode that they go to now."""
         self.came_from, self.mode = self.mode, mode
-
-    def come_back(self) -> None:
-        """Send keys where they went before `visit`."""
-        self.mode = self.came_from
 
     def open_line(self, ask: AskLine, card: Card | None) -> None:
         """Open the input box: for the selected card, or for a subject that is no card."""
@@ -157,23 +153,14 @@ class Focus:
             self._under_menu = self.mode, self.came_from
         self.mode = Mode.MENU
 
-    def _leave_menu(self) -> None:
-        self.menu = None
-        self.mode, self.came_from = self._under_menu
-
-    def fill_menu(self, menu: Menu | None) -> None:
-        """Show what a list was filled with in its place; close it where there is nothing."""
-        self.menu = menu
-        if menu is None:
-            self._leave_menu()
-
     def back(self) -> None:
         """Go back to where the operator came from."""
         if self.mode is Mode.MENU:
-            self._leave_menu()
+            self.menu = None
+            self.mode, self.came_from = self._under_menu
         elif self.mode in (Mode.HELP, Mode.ALL, Mode.PALETTE):
             self.finder, self.all_keys = None, False
-            self.come_back()
+            self.mode = self.came_from
         elif self.mode is Mode.SEARCH:
             self.finder, self.mode = None, Mode.HELP
         elif self.mode is Mode.CONFIRM and self.proposal is not None:
@@ -199,7 +186,7 @@ class Focus:
         place = menu.cursor if place is None else place
         if not 0 <= place < len(menu.choices):
             return ()
-        self._leave_menu()
+        self.back()
         return menu.choices[place].does()
 
     def turn(self) -> None:
@@ -237,7 +224,7 @@ class Focus:
     def leave_line(self) -> None:
         """Close the box; what was typed is kept among the earlier lines."""
         typing, self.typing = self.typing, None
-        self.come_back()
+        self.mode = self.came_from
         if typing is not None:
             typing.box.leave()
 
@@ -250,14 +237,11 @@ class Focus:
     def leave_edit(self) -> None:
         """Leave the editor; its text is kept while the card lives."""
         self.edit = None
-        self.come_back()
+        self.mode = self.came_from
 
     def edit_outside(self) -> Effects:
         """Open the text in the box or the editor in the operator's own editor."""
-        if self.mode is Mode.EDIT and self.edit is not None:
-            editor = self.edit.editor
-            return (EditOutside(editor.text, self.edit.file_name, editor.replace),)
-        if self.typing is not None:
-            box = self.typing.box
-            return (EditOutside(box.text, "line.txt", box.replace),)
-        return ()
+        if (field := self.field) is None:
+            return ()
+        name = self.edit.file_name if self.mode is Mode.EDIT and self.edit else "line.txt"
+        return (EditOutside(field.text, name, field.replace),)

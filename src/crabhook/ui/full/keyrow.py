@@ -8,7 +8,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.effects import Effect, Effects, Give
-from crabhook.ui.full.filters import Filter
+from crabhook.ui.full.filters import Filter, Mode
 from crabhook.ui.full.screen import Screen
 
 _SHOWN = {
@@ -117,9 +117,9 @@ def gives(verdict: Verdict) -> Handler:
     return does(Give(Decision(verdict)))
 
 
-def by(do: Callable[[Screen, int], Effects], step: int) -> Handler:
-    """Return the handler that moves by a step."""
-    return lambda screen, _: do(screen, step)
+def by(do: Callable[[Screen, _Part], Effects | None], to: _Part) -> Handler:
+    """Return the handler that moves the screen by a step, or to a view."""
+    return lambda screen, _: do(screen, to)
 
 
 def at_card(do: Callable[[Screen, Card], Effects | None]) -> Handler:
@@ -138,6 +138,11 @@ def _on(
     return handler
 
 
+def visits(mode: Mode) -> Handler:
+    """Return the handler that sends keys to a mode, to come back from there."""
+    return focus(lambda focus: focus.visit(mode))
+
+
 screen = _on(lambda screen: screen)
 focus = _on(lambda screen: screen.focus)
 card = _on(lambda screen: screen.card)
@@ -145,4 +150,3 @@ form = _on(lambda screen: screen.form)
 filling = _on(lambda screen: screen.filling)
 plan = _on(lambda screen: screen.plan)
 session = _on(lambda screen: screen.sessions.chosen)
-entry = _on(lambda screen: screen.history.chosen)

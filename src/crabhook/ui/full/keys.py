@@ -10,15 +10,7 @@ from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on
 from crabhook.ui.full import view_keys
-from crabhook.ui.full.dialogs import (
-    bulk,
-    decide,
-    edit,
-    mcp_form,
-    orders,
-    plan,
-    question,
-)
+from crabhook.ui.full.dialogs import bulk, decide, edit, mcp_form, orders, plan, question
 from crabhook.ui.full.effects import Go, Scroll
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
@@ -59,7 +51,7 @@ def _marked(verdict: Verdict) -> Handler:
 
 _BACK = on.focus(Focus.back)
 _ENTER_LINE = on.screen(lambda screen: screen.focus.enter_line(screen.card))
-_ALLOW: Handler = on.screen(lambda screen: decide.allow(screen.form))
+_ALLOW = on.screen(lambda screen: decide.allow(screen.form))
 _PASS = on.gives(Verdict.PASS)
 _ACCEPT = on.at_card(lambda screen, card: mcp_form.accept(card, screen.filling))
 _EDIT = on.at_card(lambda screen, card: edit.begin(card, screen.work.edits))
@@ -308,7 +300,7 @@ TABLE: tuple[Group, ...] = (
      "be away, for a while or until b: nothing waits meanwhile",
          FREE, lambda s, _: orders.go_away(s.desk, lambda: s.selection.queue.count))),
     group("all of it", when.with_any_card, ("i", "all it sent", "everything that the agent sent",
-         FREE, on.does(do.Visit(Mode.ALL)))),
+         FREE, on.visits(Mode.ALL))),
     group("", when.with_any_card & ~when.at(Mode.REVIEW), ("y", "",
      "copy the command, exactly as it was sent, or the whole input of another tool",
          FREE, on.card(lambda card: (do.Copy(copied(card.event)),)))),
@@ -322,7 +314,7 @@ TABLE: tuple[Group, ...] = (
     group("", _NOT_IN_HELP,
         ("q", "leave", "leave the desk; asks while somebody waits", FREE, on.does(do.Leave())),
         ("?", "keys", "the keys of what is selected; again: all keys",
-         FREE, on.does(do.Visit(Mode.HELP))),
+         FREE, on.visits(Mode.HELP)),
     ),
     group("", when.always, ("c-c", "", "twice: quit; what waits is released, no opinion",
          FREE, on.does(do.Quit()))),

@@ -1,5 +1,7 @@
 """The keys of the three views: the queue, the live sessions, the history; part of `keys.TABLE`."""
 
+from collections.abc import Callable
+
 from crabhook.ui.cards.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
@@ -9,7 +11,7 @@ from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.effects import Effects, Go
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.focus import Focus
-from crabhook.ui.full.keyrow import Group, Guard, Handler, group
+from crabhook.ui.full.keyrow import Group, Guard, group
 from crabhook.ui.full.screen import Screen
 
 _FREE = Guard.FREE
@@ -24,14 +26,8 @@ def _its_cards(screen: Screen, _: str) -> None:
         screen.look_into(Mode.QUEUE)
 
 
-def _filter_queue(screen: Screen, _: str) -> Effects:
-    want, wanted = screen.want, screen.arranged.wanted
-    return (AskLine(Purpose.FILTER, lambda _: (), wanted, subject="the queue", typed=want),)
-
-
-def _filter(screen: Screen, _: str) -> Effects:
-    want, wanted = screen.history.want, screen.history.wanted
-    return (AskLine(Purpose.FILTER, lambda _: (), wanted, subject="the history", typed=want),)
+def _filter(subject: str, wanted: str, want: Callable[[str], None]) -> Effects:
+    return (AskLine(Purpose.FILTER, lambda _: (), wanted, subject=subject, typed=want),)
 
 
 def _open(screen: Screen, _: str) -> Effects:
@@ -44,15 +40,21 @@ def _copy(screen: Screen, _: str) -> Effects:
     return () if whole is None else (do.Copy(copied(whole.card.event)),)
 
 
-def _view(view: Mode) -> Handler:
-    return on.screen(lambda screen: screen.look_into(view))
+def _make_rule(screen: Screen, _: str) -> Effects:
+    entry = screen.history.chosen
+    return () if entry is None else decide.offer_rules_of(entry, screen.desk)
+
+
+def _offer_session(screen: Screen, _: str) -> Effects:
+    view = screen.sessions.chosen
+    return () if view is None else orders.offer_session(view, screen.desk)
 
 
 # fmt: off
 GROUPS: tuple[Group, ...] = (
     group("arranging the queue", when.at(Mode.QUEUE),
         ("/", "filter…", "show what tells the words you type: also risk: agent: session: tool:",
-         _FREE, _filter_queue),
+         _FREE, lambda s, _: _filter("the queue", s.arranged.wanted, s.want)),
         ("s", "sort", "by arrival, by risk, or by session", _FREE, on.screen(Screen.sort)),
         ("g", "group", "put the cards of a session together, or no longer",
          _FREE, on.screen(Screen.group)),
@@ -66,18 +68,18 @@ GROUPS: tuple[Group, ...] = (
          _FREE, on.session(orders.stop)),
         ("c", "its cards", "the queue, with what it asks alone", _FREE, _its_cards),
         ("enter", "more…", "its subagents and notes; hold or allow all of it for a while",
-         _FREE, lambda s, _: on.session(lambda one: orders.offer_session(one, s.desk))(s, _)),
+         _FREE, _offer_session),
     ),
     group("in the history", when.on_a_row & when.at(Mode.HISTORY),
         ("enter tab right", "open", "all of the entry", _FREE, _open)),
     group("", _ENTRY,
         ("A", "make a rule…", "allow such calls by a rule of your own from now on: choose which",
-         _FREE, lambda s, _: on.entry(lambda one: decide.offer_rules_of(one, s.desk))(s, _))),
+         _FREE, _make_rule)),
     group("", when.on_a_row & when.at(Mode.ENTRY),
         ("y", "", "copy the command, as it is on record", _FREE, _copy)),
     group("", when.at(Mode.HISTORY),
         ("/", "filter…", "show what tells the words you type, as in the queue; also who decided",
-         _FREE, _filter)),
+         _FREE, lambda s, _: _filter("the history", s.history.wanted, s.history.want))),
     group("", when.with_past_filter, ("escape", "show all", "show all that ended again",
          _FREE, lambda s, _: s.history.want(""))),
     group("", when.at(Mode.ENTRY),
@@ -94,9 +96,9 @@ GROUPS: tuple[Group, ...] = (
     group("the three views", when.at(*when.VIEWS, Mode.TEXT, Mode.ENTRY),
         ("Q", "", "the queue: what waits for you", _FREE, on.does(Go(Mode.QUEUE))),
         ("S", "sessions", "what each session does now; a note to one, or its stop at its next call",
-         _FREE, _view(Mode.SESSIONS)),
+         _FREE, on.by(Screen.look_into, Mode.SESSIONS)),
         ("H", "history", "what ended: when, how, by whom or by which rule, delivered or not",
-         _FREE, _view(Mode.HISTORY)),
+         _FREE, on.by(Screen.look_into, Mode.HISTORY)),
     ),
 )
 # fmt: on

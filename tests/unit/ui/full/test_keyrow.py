@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crabhook.ui.full.effects import Quit, Visit
+from crabhook.ui.full.effects import Go, Quit
 from crabhook.ui.full.filters import KeyContext, Mode, always
 from crabhook.ui.full.keyrow import Guard, does, first_group, group, terminal_keys
 
@@ -23,7 +23,7 @@ QUIT = does(Quit())
     ],
 )
 def test_keys_are_shown_as_people_call_them(keys: str, shown: str) -> None:
-    (row,) = group("t", always, (keys, "n", "d", Guard.FREE, does(Visit(Mode.HELP)))).keys
+    (row,) = group("t", always, (keys, "n", "d", Guard.FREE, does(Go(Mode.HELP)))).keys
     assert row.shown == shown
     assert row.keys == tuple(keys.split())
 

@@ -1,8 +1,8 @@
 """What asks the operator: a list to choose from, a page that asks for a yes, a line to type."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 
 from crabhook.datatypes import frozen
 from crabhook.model.wording import plural
@@ -191,41 +191,24 @@ def chooses(on: str, *, chosen: bool, several: bool) -> str:
     return "choose" if several else f"choose, {on}"
 
 
-class Purpose(StrEnum):
-    """What a line is typed for; its value is what the box says before it, `{}` whom it is about."""
+class Purpose(Enum):
+    """What a line is typed for: the prompt, `{}` whom it is about, and what enter does with it."""
 
-    NOTE = "allow {}, and tell the model: "
-    REASON = "deny {}, the model reads why: "
-    INTERRUPT = "deny {} and end the turn, the model reads why: "
-    KEEP_GOING = "keep {} going, tell it how to go on: "
-    HALT = "stop the session of {}, its user reads why: "
-    STEER = "tell {} with its next call: "
-    STOP = "stop {} at its next call, its agent reads why: "
-    MESSAGE = "{}, a word to the agent's user, sent with your decision: "
-    WORDS = "{}, in your own words: "
-    REMARK = "{}, a note beside the answer: "
-    FIELD = "{}, in this field: "
-    NOTE_ON_PLAN = "{}, what to change here: "
-    FILTER = "show of {} what tells: "
-    FOR_HOW_LONG = "{} for how long (30s, 10m, 2h): "
-    KEEP_GOING_TIMES = "{}: how often (1 to 8), and tell it how to go on: "
-
-
-# What enter does with the line.
-_ENTERS: Mapping[Purpose, str] = {
-    Purpose.NOTE: "allow with the note",
-    Purpose.REASON: "deny",
-    Purpose.INTERRUPT: "deny, end turn",
-    Purpose.KEEP_GOING: "keep it going",
-    Purpose.STEER: "give the note",
-    Purpose.STOP: "stop it",
-    Purpose.HALT: "stop session",
-    Purpose.MESSAGE: "keep message",
-    Purpose.WORDS: "keep words",
-    Purpose.REMARK: "keep note",
-    Purpose.FIELD: "keep value",
-    Purpose.NOTE_ON_PLAN: "keep note",
-}
+    NOTE = ("allow {}, and tell the model: ", "allow with the note")
+    REASON = ("deny {}, the model reads why: ", "deny")
+    INTERRUPT = ("deny {} and end the turn, the model reads why: ", "deny, end turn")
+    KEEP_GOING = ("keep {} going, tell it how to go on: ", "keep it going")
+    HALT = ("stop the session of {}, its user reads why: ", "stop session")
+    STEER = ("tell {} with its next call: ", "go on")
+    STOP = ("stop {} at its next call, its agent reads why: ", "go on")
+    MESSAGE = ("{}, a word to the agent's user, sent with your decision: ", "keep message")
+    WORDS = ("{}, in your own words: ", "keep words")
+    REMARK = ("{}, a note beside the answer: ", "keep note")
+    FIELD = ("{}, in this field: ", "keep value")
+    NOTE_ON_PLAN = ("{}, what to change here: ", "keep note")
+    FILTER = ("show of {} what tells: ", "go on")
+    FOR_HOW_LONG = ("{} for how long (30s, 10m, 2h): ", "go on")
+    KEEP_GOING_TIMES = ("{}: how often (1 to 8), and tell it how to go on: ", "go on")
 
 
 @frozen
@@ -267,7 +250,8 @@ class Typing:
     @property
     def prompt(self) -> str:
         """What the box says before the line."""
-        return self.ask.purpose.value.format(self.ask.subject or f"#{self.number}")
+        prompt, _ = self.ask.purpose.value
+        return prompt.format(self.ask.subject or f"#{self.number}")
 
     @property
     def enters(self) -> str:
@@ -275,7 +259,8 @@ class Typing:
         if self.ask.subject:
             return "go on"
         bare = self.ask.purpose is Purpose.REASON and not self.box.text.strip()
-        return "deny without a reason" if bare else _ENTERS.get(self.ask.purpose, "go on")
+        _, enters = self.ask.purpose.value
+        return "deny without a reason" if bare else enters
 
     @property
     def ended_prompt(self) -> str:
