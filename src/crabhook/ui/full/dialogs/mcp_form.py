@@ -121,8 +121,7 @@ def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
         stop = place - 1
         if place == 0:
             return Item((number, "asked"), lambda sheet: _asked(card, form, sheet))
-        which, choice = form.at(stop)
-        entry = form.entries[which]
+        entry, choice = form.at(stop)
         here = focused and stop == form.stop
         chosen = bool(entry.choices) and entry.chosen(choice)
         said = (entry.text, entry.wrong, entry.given) if choice == 0 else ()

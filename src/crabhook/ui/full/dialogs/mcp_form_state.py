@@ -5,7 +5,7 @@ The operator is at a stop: a choice, or a field to type. Empty fields are not se
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isinf
 from typing import Final
@@ -117,19 +117,20 @@ class FillIn:
         """How many stops the form has."""
         return len(self._stops)
 
-    def at(self, stop: int) -> tuple[int, int]:
+    def at(self, stop: int) -> tuple[Entry, int]:
         """Return which field a stop belongs to, and which of its choices it is."""
-        return self._stops[stop]
+        place, choice = self._stops[stop]
+        return self.entries[place], choice
 
     @property
     def choice(self) -> int:
         """The field's choice at the operator's place."""
-        return self.at(self.stop)[1]
+        return self._stops[self.stop][1]
 
     @property
     def entry(self) -> Entry:
         """The field at the operator's place."""
-        return self.entries[self.at(self.stop)[0]]
+        return self.at(self.stop)[0]
 
     def move(self, step: int) -> None:
         """Stand on another row; the first and the last are ends."""
@@ -138,7 +139,7 @@ class FillIn:
     def go(self, step: int) -> None:
         """Stand at the field before (-1) or after (+1); the first and the last are ends."""
         if self.entries:
-            self.stand_at(max(min(self.at(self.stop)[0] + step, len(self.entries) - 1), 0))
+            self.stand_at(max(min(self._stops[self.stop][0] + step, len(self.entries) - 1), 0))
 
     def stand_at(self, place: int) -> None:
         """Stand at the first row of the field at `place`."""
@@ -210,37 +211,28 @@ class FillIn:
         if self._checked:
             check_content(self._event_fields, self.content())
 
-    def problems(self) -> Iterator[tuple[Entry, str]]:
-        """Return what prevents sending the form: wrong or missing values."""
-        for entry in self.entries:
-            if entry.wrong:
-                yield entry, entry.wrong
-            elif entry.asked.required and not entry.given:
-                yield entry, "it is required"
-
     def blame(self, error: str) -> None:
         """Mark the field that an error of the whole form names, and go there."""
-        for entry in self.entries:
+        for place, entry in enumerate(self.entries):
             name = entry.asked.name
             if error.startswith((f"{name}: ", f"{name}/")) or f"'{name}' is a required" in error:
                 entry.wrong = error.removeprefix(f"{name}: ")
-                self._stand_at(entry)
+                self.stand_at(place)
                 return
 
     def stand_at_problem(self) -> str:
         """Go to the first problem and return it; an empty text means none."""
-        for entry, said in self.problems():
-            self._stand_at(entry)
-            return f"{entry.asked.title}: {said}"
+        for place, entry in enumerate(self.entries):
+            missing = entry.asked.required and not entry.given
+            if said := entry.wrong or ("it is required" if missing else ""):
+                self.stand_at(place)
+                return f"{entry.asked.title}: {said}"
         try:
             self.check()
         except DecisionError as error:
             self.blame(str(error))
             return str(error)
         return ""
-
-    def _stand_at(self, wanted: Entry) -> None:
-        self.stand_at(next(n for n, entry in enumerate(self.entries) if entry is wanted))
 
 
 ASKED: Final = "Elicitation"
@@ -290,9 +282,8 @@ def answered_form(event: Event, earlier: Iterable[Event]) -> Mapping[str, Value]
     known = object_at(whole, "properties")
     properties: dict[str, Value] = {name: object_at(known, name) for name in known}
     for name, value in object_at(event.fields, "content").items():
-        told = (
-            object_at(known, name) if name in known else {"type": _KINDS.get(type(value), "json")}
-        )
+        kind: Value = {"type": _KINDS.get(type(value), "json")}
+        told = object_at({name: kind} | known, name)
         properties[name] = {**told, "default": value}
     return {**event.fields, "requested_schema": {**whole, "properties": properties}}
 

@@ -38,10 +38,6 @@ def head_lines(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> list[lay
     ]
 
 
-def _joined(*parts: str) -> str:
-    return " · ".join(filter(None, parts))
-
-
 def _standing(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> layout.Line:
     """Return that an answer will be sent soon, or how the card ended and why, or nothing."""
     card, spell = standing.card, sheet.spell
@@ -51,8 +47,8 @@ def _standing(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> layout.Li
         return []
     said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
     fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}
-    told = _joined(standing.outcome, brief(said, spell), fate[card.delivered])
-    return [("outcome", clip(told, sheet.columns))]
+    told = filter(None, (standing.outcome, brief(said, spell), fate[card.delivered]))
+    return [("outcome", clip(" · ".join(told), sheet.columns))]
 
 
 _TAB_CELLS = 24
@@ -144,15 +140,11 @@ def card_content(screen: Screen, card: Card) -> layout.Content:
         return notes_content(card, plan)
     if plan is not None and plans.comparing == card.number and (before := plans.before(card)):
         return changes_page(card, before, plan.plan)
-    return _request(screen, card)
-
-
-def _request(screen: Screen, card: Card) -> layout.Content:
-    """Return a card's request with the answer that is held or waits for a second yes."""
-    held, doubt = screen.answers.held(card.number), screen.focus.doubt
-    if screen.focus.mode is Mode.SURE and doubt is not None:
-        return request_page(screen.given(card), screen.answers.turn + 1)
-    return request_page(screen.given(card), held.turn if held else 0)
+    held = screen.answers.held(card.number)
+    turn = held.turn if held else 0
+    if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
+        turn = screen.answers.turn + 1  # of the answer that waits for a second yes
+    return request_page(screen.given(card), turn)
 
 
 def _everything(screen: Screen) -> layout.Content | None:

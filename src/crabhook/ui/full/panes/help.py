@@ -42,11 +42,10 @@ def help_content(screen: Screen) -> Content:
     focus, card = screen.focus, screen.card
     context = _beneath(screen)
     sought = focus.finder.words if focus.finder else ()
-    searching = focus.mode is Mode.SEARCH or bool(sought)
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        if searching:
-            found = list(_some(TABLE, lambda title, key: _fits(key, sought, title)))
+        if focus.mode is Mode.SEARCH or sought:
+            found = list(_some(lambda title, key: _fits(key, sought, title)))
             yield [("heading", f" keys with: {sheet.spell(' '.join(sought))}")]
             yield from key_rows(found, sheet)
             if not found:
@@ -56,9 +55,8 @@ def help_content(screen: Screen) -> Content:
             yield from key_rows(TABLE, sheet)
             yield []
             for law in _LAWS:
-                yield from (
-                    [("", f" {row}")] for row in wrapped(law, sheet.columns - 2, str, words=True)
-                )
+                for row in wrapped(law, sheet.columns - 2, str, words=True):
+                    yield [("", f" {row}")]
         else:
             whose = _OF_A_VIEW.get(context.mode, "the desk: nobody waits")
             if card is not None and context.mode not in _OF_A_VIEW:
@@ -66,7 +64,7 @@ def help_content(screen: Screen) -> Content:
                 where = _WHERE.get(context.mode, "")
                 whose = f"#{card.number} {tool_label(card.event, sheet.spell)}{where}{ended}"
             yield [("heading", f" keys for {whose}")]
-            yield from key_rows(_some(TABLE, lambda _, key: key.when(context)), sheet)
+            yield from key_rows(_some(lambda _, key: key.when(context)), sheet)
 
     return page(("help", focus.all_keys, sought, context), rows)
 
@@ -76,9 +74,9 @@ def _beneath(screen: Screen) -> KeyContext:
     return replace(screen.key_context(), mode=screen.focus.came_from)
 
 
-def _some(groups: Iterable[Group], wanted: Callable[[str, Key], bool]) -> Iterator[Group]:
+def _some(wanted: Callable[[str, Key], bool]) -> Iterator[Group]:
     title, first = "", False
-    for group in groups:
+    for group in TABLE:
         if group.title:
             title, first = group.title, group.first
         if keys := tuple(key for key in group.keys if wanted(title, key)):

@@ -34,6 +34,8 @@ LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 _PATCH = "*** Begin Patch"
 _ABSENT = object()
 _SHOWN_ABOVE = frozenset({"tool_input", "hook_event_name"})
+_FALSE_AS_EVER = frozenset({"replace_all", "run_in_background"})
+_SIDES = ("old_string", "new_string")
 
 
 def request_page(card: Card, turn: int = 0) -> Content:
@@ -120,7 +122,9 @@ def everything_rows(
         event = leg.event
         of = f" of {brief(event.tool.name, sheet.spell)}" if event.tool else ""
         yield from _title(f"the event itself: {brief(event.name, sheet.spell)}{of}")
-        yield from _value(_rest(event), sheet)
+        above = _SHOWN_ABOVE | event.told.keys()
+        rest = {name: said for name, said in event.fields.items() if name not in above}
+        yield from _value(rest, sheet)
         origin = {name: said for name, said in asdict(leg.origin).items() if said}
         if origin:
             yield from _title("sent by, as it says itself")
@@ -218,11 +222,6 @@ def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
         yield from _tool_input(event, asked, sheet, cwd="")
 
 
-def _rest(event: Event) -> dict[str, Value]:
-    above = _SHOWN_ABOVE | event.told.keys()
-    return {key: value for key, value in event.fields.items() if key not in above}
-
-
 def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[Line]:
     if not isinstance(value, dict):
         yield from _title("input")
@@ -244,9 +243,6 @@ def _says_nothing(event: Event, key: str, value: Value) -> bool:
     return (value is False and key in _FALSE_AS_EVER) or (key == "planFilePath" and is_plan(event))
 
 
-_FALSE_AS_EVER = {"replace_all", "run_in_background"}
-
-
 def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, None, set[str]]:
     """Show the fields that say what the call does; return their names, none for an odd input.
 
@@ -256,60 +252,52 @@ def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, 
     shown: set[str] = set()
     match value:
         case {"file_path": str(path), "old_string": str(old), "new_string": str(new)}:
-            yield from _path(_below(path, cwd), counted(old, new), sheet)
+            shown = {"file_path", *_SIDES}
+            yield from _path(path, cwd, counted(old, new), sheet)
             yield from framed(edit_rows(old, new, sheet.inner))
-            shown = {"file_path", "old_string", "new_string"}
         case {"file_path": str(path), "edits": list(edits)} if all(map(_is_edit, edits)):
-            counts = [counted(*_sides(edit)) for edit in edits]
-            yield from _path(
-                _below(path, cwd),
-                (sum(one for one, _ in counts), sum(one for _, one in counts)),
-                sheet,
-            )
-            yield from _edits(edits, sheet)
             shown = {"file_path", "edits"}
+            counts = [counted(*_sides(edit)) for edit in edits]
+            added, removed = (sum(each) for each in zip((0, 0), *counts, strict=True))
+            yield from _path(path, cwd, (added, removed), sheet)
+            yield from _edits(edits, sheet)
         case {"file_path": str(path), "content": str(text)}:
-            yield from _path(_below(path, cwd), (line_count(text), None), sheet)
-            yield from framed(added_rows(text, sheet.inner))
             shown = {"file_path", "content"}
+            yield from _new_text(path, cwd, text, sheet)
         case {"notebook_path": str(path), "new_source": str(text)}:
-            yield from _path(_below(path, cwd), (line_count(text), None), sheet)
-            yield from framed(added_rows(text, sheet.inner))
             shown = {"notebook_path", "new_source"}
+            yield from _new_text(path, cwd, text, sheet)
         case {"command": str(text)}:
+            shown = {"command"}
             rows = patch_rows if text.startswith(_PATCH) else code.shell_rows
             yield from framed(rows(text, sheet.inner))
-            shown = {"command"}
-            if isinstance(said := value.get("description"), str) and said:
+            if said := text_at(value, "description"):
+                shown.add("description")
                 yield []
                 yield from code.quoted(f'"{said}"', sheet, words=True)
-                shown.add("description")
         case {"plan": str(plan)}:
-            yield from _markdown(plan, sheet)
             shown = {"plan"}
-        case _:
-            shown = yield from _telling(value, sheet)
+            yield from _markdown(plan, sheet)
+        case _:  # the instruction in any other tool's input
+            key = next((key for key in TELLING if text_at(value, key).strip()), "")
+            if key:
+                shown = {key}
+                words = key == "prompt"
+                yield from code.quoted(text_at(value, key), sheet, style="name", words=words)
     return shown
 
 
-def _telling(value: dict[str, Value], sheet: Sheet) -> Generator[Line, None, set[str]]:
-    """Show the instruction in any other tool's input; return its field's name."""
-    for key in TELLING:
-        if isinstance(text := value.get(key), str) and text.strip():
-            yield from code.quoted(text, sheet, style="name", words=key == "prompt")
-            return {key}
-    return set()
+def _new_text(path: str, cwd: str, text: str, sheet: Sheet) -> Iterator[Line]:
+    yield from _path(path, cwd, (line_count(text), None), sheet)
+    yield from framed(added_rows(text, sheet.inner))
 
 
-def _below(path: str, cwd: str) -> str:
-    return path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else path
-
-
-def _path(path: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[Line]:
+def _path(path: str, cwd: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[Line]:
     """Show a file, and how many lines come and go; None where the lines that go are unknown."""
     added, removed = counts
     told: Line = [("", "  "), ("add", f"+{added}")]
     told += [("", " "), ("remove", f"-{removed}")] if removed is not None else []
+    path = path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else path
     *rows, last = code.quoted(path, sheet, style="name")
     yield from rows
     fits = line_cells([*last, *told]) <= sheet.inner.columns
@@ -317,10 +305,7 @@ def _path(path: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[L
 
 
 def _is_edit(value: Value) -> bool:
-    match value:
-        case {"old_string": str(), "new_string": str()}:
-            return True
-    return False
+    return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in _SIDES)
 
 
 def _edits(edits: list[Value], sheet: Sheet) -> Iterator[Line]:
@@ -330,9 +315,6 @@ def _edits(edits: list[Value], sheet: Sheet) -> Iterator[Line]:
             yield from framed(edit_rows(*_sides(edit), sheet.inner))
             rest = {key: one for key, one in edit.items() if key not in _SIDES}
             yield from _value(rest, sheet) if rest else ()
-
-
-_SIDES = ("old_string", "new_string")
 
 
 def _sides(edit: Value) -> tuple[str, str]:

@@ -86,15 +86,14 @@ class CardRow:
 
     def sending(self, clock: Clock) -> Line:
         """Return that an answer will be sent, and how soon, or was sent and is not confirmed."""
-        if self.held is None:
+        if (held := self.held) is None:
             return []
-        held = self.held
         done = to_be_said(held.card.event, held.decision)
-        rule = " + RULE" if held.rule is not None else ""
+        done += " + RULE" if held.rule is not None else ""
         if held.due <= clock.now:
-            return [("held", f"{done}{rule} given, not confirmed yet")]
+            return [("held", f"{done} given, not confirmed yet")]
         left = f"in {held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
-        return [("held", f"{done}{rule} {left} u takes it back")]
+        return [("held", f"{done} {left} u takes it back")]
 
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows
@@ -107,10 +106,10 @@ _KINDS = ((Verdict.ACCEPT, "form:"), (Verdict.KEEP_GOING, "stop:"))  # what a ro
 # From the widest list down: minimum columns, most cells of a project and of an agent (0: none), and
 # whether the elapsed time and the time left are shown.
 _WIDTHS = (
-    (100, (24, 22), True, True),
-    (76, (16, 16), True, True),
-    (50, (12, 0), False, True),
-    (0, (8, 0), False, False),
+    (100, ((24, 22), True, True)),
+    (76, ((16, 16), True, True)),
+    (50, ((12, 0), False, True)),
+    (0, ((8, 0), False, False)),
 )
 
 
@@ -162,7 +161,7 @@ def queue_rows(
 ) -> list[QueueRow]:
     """Return the rows of cards in aligned columns; `heads` gives the sizes of groups."""
     told = [words.of(standing) for standing in standings]
-    _, (project_cells, agent_cells), *_ = _widths(columns)
+    (project_cells, agent_cells), *_ = _widths(columns)
     agents = any(each.agent != MAIN_AGENT for each in told)
     widths = (
         max((len(str(standing.card.number)) + 1 for standing in standings), default=0),
@@ -179,8 +178,8 @@ def queue_rows(
     return rows
 
 
-def _widths(columns: int) -> tuple[int, tuple[int, int], bool, bool]:
-    return next(row for row in _WIDTHS if columns >= row[0])
+def _widths(columns: int) -> tuple[tuple[int, int], bool, bool]:
+    return next(row for least, row in _WIDTHS if columns >= least)
 
 
 def _card_row(
@@ -202,7 +201,7 @@ def _card_row(
 
 
 def _state(standing: CardRow, clock: Clock, columns: int) -> Line:
-    card, (*_, with_age, with_left) = standing.card, _widths(columns)
+    card, (_, with_age, with_left) = standing.card, _widths(columns)
     if standing.ended:
         return [("outcome", clip(standing.outcome, max(columns - _SUBJECT, columns // 2)))]
     if standing.held is not None:
@@ -226,9 +225,9 @@ def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> t
     card = standing.card
     event, left = card.event, card.wait_until - clock.now
     who = (f"#{card.number}", agent_name(event, spell), project(event, spell))
+    title: Line = [("", " · ".join(filter(None, who)))]
     if standing.ended:
-        return [("", " · ".join(filter(None, who)))], [("outcome", outcome(card))]
+        return title, [("outcome", outcome(card))]
     age = f"{ago(clock.now - card.asked_at)} · " if columns >= _ROOMY else ""
     end = "!" if left < URGENT else ""
-    time: Line = [("dim", age), (time_look(left), f"{lasting(left)} left{end}")]
-    return [("", " · ".join(filter(None, who)))], time
+    return title, [("dim", age), (time_look(left), f"{lasting(left)} left{end}")]
