@@ -4,30 +4,37 @@ docs/reference/verbs.md has the schemas; a test checks the output against them. 
 in UTC, from the server's clock and this machine's date.
 """
 
+import argparse
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from time import monotonic, time
+from typing import TypeAlias, TypeVar
 
 from crabhook import config
-from crabhook.cli.team.attaching import connected, place_of
+from crabhook.cli import commands as cli
+from crabhook.cli.team.asking import opening_keys
+from crabhook.cli.team.attaching import chosen_team, connected, place_of
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import AttachedDesk, Desk, News, Past, Snapshot
 from crabhook.hook.servers import listed
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import Card, FeedEntry, Level, Risk, State
+from crabhook.model.card import Card, FeedEntry, Level, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.session import AgentView, SessionView
 from crabhook.model.wording import who
-from crabhook.remote.messages import Inputs
+from crabhook.remote.messages import Cursor, Inputs
 from crabhook.store.record import iso
-from crabhook.team.desk_keys import Credentials, desk_folders
+from crabhook.team.desk_keys import Credentials, DeskFolder, desk_folders
 from crabhook.team.membership import fingerprint_of
+from crabhook.team.presence import WITHIN
 from crabhook.ui.cards.summary import project
+from crabhook.ui.commands.words import LineError, read_duration
 
 LISTENS_WITHIN = 2.0  # seconds
 TOLD_WITHIN = 10.0  # seconds a server has to tell all there is, or what became of a command
@@ -47,21 +54,13 @@ class Attached:
         self._patience = patience
         self.replica = Replica(desk, monotonic)
         self.changed = asyncio.Event()
-        self._begun = asyncio.Event()
+        self.begun = asyncio.Event()
+        self.replica.follow(self._on_news)
 
     def _on_news(self, news: News) -> None:
         if isinstance(news, Snapshot):
-            self._begun.set()
+            self.begun.set()
         self.changed.set()
-
-    async def begin(self) -> None:
-        """Wait until the desk has told all there is; raises UnheardError."""
-        self.replica.follow(self._on_news)
-        try:
-            async with asyncio.timeout(TOLD_WITHIN):
-                await self._begun.wait()
-        except TimeoutError:
-            raise UnheardError(f"the server told nothing within {TOLD_WITHIN:g} s") from None
 
     async def submit(self, command: Command) -> Outcome:
         """Return what became of a command; raises UnheardError."""
@@ -128,10 +127,74 @@ async def attached(desk: Desk, patience: float = 0.0) -> AsyncIterator[Attached]
     """Give a desk that has told all there is; raises UnheardError."""
     here = Attached(desk, patience)
     try:
-        await here.begin()
+        try:
+            async with asyncio.timeout(TOLD_WITHIN):
+                await here.begun.wait()
+        except TimeoutError:
+            raise UnheardError(f"the server told nothing within {TOLD_WITHIN:g} s") from None
         yield here
     finally:
         here.replica.leave()
+
+
+T = TypeVar("T")
+Act: TypeAlias = Callable[[Attached, argparse.Namespace], Awaitable[int]]
+Go: TypeAlias = Callable[[argparse.Namespace], int]
+Why: TypeAlias = Callable[[argparse.Namespace], str | None]
+
+
+def folder_of(arguments: argparse.Namespace) -> DeskFolder:
+    """Return the folder of the chosen team; raises AttachError.
+
+    Also where no server runs, before a passphrase is asked for.
+    """
+    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    place_of(folder)
+    return folder
+
+
+def looking_keys(folder: DeskFolder) -> Credentials:
+    """Return the key that lies open; where there is none, the passphrase is asked for."""
+    return folder.closing() or opening_keys(folder)
+
+
+async def at_desk_of(
+    folder: DeskFolder, keys: Credentials, act: Callable[[Attached], Awaitable[T]]
+) -> T:
+    """Attach with these keys, and act.  Raises CrabhookError."""
+    patience = WITHIN if keys.sign else 0.0
+    async with connected(place_of(folder), keys) as desk, attached(desk, patience) as here:
+        return await act(here)
+
+
+def command(verb: str, go: Go, *tables: str) -> cli.Command:
+    """Return a verb with the options of these tables of options/verbs.toml."""
+    known = cli.options_of("verbs")
+    options = {name: about for one in (*tables, "any") for name, about in known[one].items()}
+    values = {"cursor": Cursor.parse, "seconds": _seconds}
+    return cli.Command(partial(cli.declare, options, values), partial(cli.reporting, verb, go))
+
+
+def acting(verb: str, act: Act, *tables: str, why: Why = lambda _: None) -> cli.Command:
+    """Return a verb that acts at a desk.
+
+    `why` says from its arguments why a person must show their presence, None where the key that
+    lies open is enough: to look, and to close gates.
+    """
+
+    def go(arguments: argparse.Namespace) -> int:
+        folder, reason = folder_of(arguments), why(arguments)
+        keys = looking_keys(folder) if reason is None else opening_keys(folder, reason)
+        return asyncio.run(at_desk_of(folder, keys, lambda here: act(here, arguments)))
+
+    return command(verb, go, *tables)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return read_duration(text, "crabhook away --for 2h")
+    except LineError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 LEVELS = {Level.NONE: "none", Level.CAUTION: "caution", Level.DANGER: "danger"}
@@ -162,7 +225,11 @@ class Teller:
             "state": card.state.value,
             **_call(card.event),
             "project": project(card.event, str),
-            "risk": _risk(card.risk),
+            "risk": {
+                "level": LEVELS[card.risk.level],
+                "effects": [one.words for one in card.risk.effects],
+                "unknown": list(card.risk.unknown),
+            },
             "because": _because(card),
             "asked_at": self.at(card.asked_at),
             "wait_until": self.at(card.wait_until),
@@ -250,11 +317,6 @@ def _call(event: Event) -> dict[str, Value]:
         "machine": event.machine,
         "cwd": event.cwd,
     }
-
-
-def _risk(risk: Risk) -> Value:
-    effects: list[Value] = [one.words for one in risk.effects]
-    return {"level": LEVELS[risk.level], "effects": effects, "unknown": list(risk.unknown)}
 
 
 def _because(card: Card) -> Value:

@@ -1,22 +1,44 @@
-"""The verbs that decide cards: approve, deny, answer, pass, ask and edit."""
+"""The verbs that decide cards: approve, deny, answer, pass, ask and edit.
 
+Each looks at the cards first, with the key that lies open, and decides then.
+"""
+
+import argparse
+import asyncio
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from itertools import takewhile
 
-from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE
-from crabhook.cli.verbs.attached import Attached, Teller, name_of, seen
+from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE, Command
+from crabhook.cli.team.asking import opening_keys
+from crabhook.cli.terminal import ask, say, say_json
+from crabhook.cli.verbs.attached import (
+    Attached,
+    Teller,
+    at_desk_of,
+    command,
+    folder_of,
+    looking_keys,
+    name_of,
+    seen,
+)
 from crabhook.datatypes import frozen
 from crabhook.desk import commands
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision
+from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
 from crabhook.ui.cards.sentence import MARKS, NOTHING_RISKY, sentence
 from crabhook.ui.cards.summary import agent_name, project
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.text.rows import ago
+from crabhook.ui.text.safe import safe
+
+TO_THE_MODEL = "What you say goes to the model"
 
 OPENING = frozenset({"approve", "answer", "edit", "pass", "ask"})
 """The verbs that may let something happen: a person shows their presence for each.
@@ -37,13 +59,12 @@ RESULTS = {DONE: "done", TOO_LATE: "too-late", CHANGED: "changed", NOT_ALLOWED: 
 
 @frozen
 class Wish:
-    """A verb's decision for some cards.
+    """A verb's decision for cards.
 
     `rest` follows the plain desk's word; `seen` names the revision looked at, or is empty.
     """
 
     verb: str
-    numbers: tuple[int, ...]
     rest: str = ""
     seen: str = ""
 
@@ -119,8 +140,8 @@ def decision_for(wish: Wish, card: Card) -> Decision:
     return DECIDING[word](card, wish.rest).decision
 
 
-def unfit(wish: Wish, number: int, here: Attached) -> CardResult | None:
-    """Return why a card cannot be decided as it was seen; None if it can."""
+def looked_at(wish: Wish, number: int, here: Attached) -> Card | CardResult:
+    """Return a card, or why it cannot be decided as it was seen."""
     card = here.replica.card(number)
     if card is None:
         return CardResult(number, f"there is no #{number}; see: crabhook pending", FAILED)
@@ -129,7 +150,7 @@ def unfit(wish: Wish, number: int, here: Attached) -> CardResult | None:
     if wish.seen and not seen(card).startswith(wish.seen):
         words = f"#{number} is not what was seen: look again with: crabhook show {number}"
         return CardResult(number, words, CHANGED)
-    return None
+    return card
 
 
 def _ending(card: Card, here: Attached) -> str:
@@ -145,10 +166,9 @@ def _told(card: Card, words: str, code: int, here: Attached) -> CardResult:
 
 async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
     """Decide one card; raises LineError, UnheardError."""
-    if (told := unfit(wish, number, here)) is not None:
-        return told
-    card = here.replica.card(number)
-    assert card is not None  # noqa: S101 - else it was unfit
+    card = looked_at(wish, number, here)
+    if isinstance(card, CardResult):
+        return card
     decision = decision_for(wish, card)
     if wish.verb == "edit":
         await here.submit(commands.AskObjections(card.number, decision))
@@ -163,3 +183,79 @@ async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
     if isinstance(outcome, commands.TooLate) and card.state is not State.WAITING:
         words = f"#{number} has ended: {_ending(card, here)}; this answer changed nothing"
     return _told(card, words, code, here)
+
+
+def _deciding(verb: str, arguments: argparse.Namespace) -> int:
+    with asyncio.Runner() as loop:  # one for both: gRPC goes on calling the one that it began with
+        return _decided(loop, verb, arguments)
+
+
+def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> int:
+    folder = folder_of(arguments)
+    rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
+    if verb == "deny":
+        numbers, rest = denied(arguments.words, rest)
+        rest = rest or commands.BARE_DENIAL
+    else:
+        numbers = tuple(getattr(arguments, "numbers", ()) or (arguments.number,))
+    wish = Wish(verb, rest, arguments.seen)
+    keys = looking_keys(folder)
+    fit, results = loop.run(at_desk_of(folder, keys, partial(_look, wish, numbers)))
+    if not fit:
+        return _said(results, json=arguments.json)
+    many = len(fit) > 1
+    if many or verb in OPENING:
+        shown = sys.stderr if arguments.json else sys.stdout
+        shown.writelines(f"{safe(described(card))}\n" for card in fit)
+        shown.flush()
+    if verb in OPENING:
+        keys = opening_keys(folder, f"This may let {'them' if many else 'it'} happen")
+    elif rest not in ("", commands.BARE_DENIAL):
+        keys = opening_keys(folder, TO_THE_MODEL)
+    elif many and not arguments.yes and not _meant(verb, len(fit)):
+        raise CrabhookError("nothing was decided")
+
+    async def decide_all(here: Attached) -> None:
+        for card in fit:
+            as_seen = Wish(verb, rest, seen(card))
+            results.append(await decide(as_seen, card.number, here))
+
+    loop.run(at_desk_of(folder, keys, decide_all))
+    return _said(results, json=arguments.json)
+
+
+def _meant(verb: str, many: int) -> bool:
+    return ask(f"{verb} these {many}? [y/N] ", shown=True).strip().lower() == "y"
+
+
+async def _look(
+    wish: Wish, numbers: Sequence[int], here: Attached
+) -> tuple[list[Card], list[CardResult]]:
+    """Return the cards that can be decided, and why each other cannot."""
+    fit, results = list[Card](), list[CardResult]()
+    for number in dict.fromkeys(numbers):
+        found = looked_at(wish, number, here)
+        if isinstance(found, Card):
+            fit.append(found)
+        else:
+            results.append(found)
+    return fit, results
+
+
+def _said(results: Sequence[CardResult], *, json: bool) -> int:
+    """Print the result of each card; return the worst exit code."""
+    for one in sorted(results, key=lambda one: one.number):
+        say_json(one.data) if json else say(one.words)
+    return max((one.code for one in results), default=DONE)
+
+
+def _decider(verb: str, *tables: str) -> Command:
+    return command(verb, partial(_deciding, verb), *tables, "decide")
+
+
+approve = _decider("approve", "several", "approve")
+deny = _decider("deny", "deny")
+pass_ = _decider("pass", "several")
+ask_ = _decider("ask", "several")
+answer = _decider("answer", "one", "answer")
+edit = _decider("edit", "one", "edit")

@@ -38,9 +38,9 @@ def call(command: str = "ls", tool: str = "Bash", **given: Any) -> dict[str, Any
     }
 
 
-async def decided(desk: PlayedDesk, wish: Wish) -> CardResult:
+async def decided(desk: PlayedDesk, wish: Wish, number: int = 1) -> CardResult:
     async with attached(desk) as here:
-        return await decide(wish, wish.numbers[0], here)
+        return await decide(wish, number, here)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ async def test_a_verb_decides_as_the_plain_desks_word_does(
 ) -> None:
     desk = PlayedDesk()
     asked = desk.ask(call())
-    told = await decided(desk, Wish(verb, (1,), rest))
+    told = await decided(desk, Wish(verb, rest))
     assert told.code == DONE
     specific = json.loads(desk.replies[asked].stdout)["hookSpecificOutput"]
     assert specific["permissionDecision"] == verdict
@@ -61,8 +61,8 @@ async def test_a_verb_decides_as_the_plain_desks_word_does(
 async def test_a_card_that_ended_is_too_late_and_says_who_decided_it() -> None:
     desk = PlayedDesk()
     desk.ask(call())
-    await decided(desk, Wish("deny", (1,), "no"))
-    told = await decided(desk, Wish("approve", (1,)))
+    await decided(desk, Wish("deny", "no"))
+    told = await decided(desk, Wish("approve"))
     assert told == CardResult(1, "#1 has ended: DENIED by operator, 0 s ago", TOO_LATE)
 
 
@@ -77,7 +77,7 @@ async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_wher
         ann = Operator("o-ann", "Ann", "laptop", "192.0.2.1", "decider")
         deny = Decide(1, here.replica.waiting()[0].revision, Decision(Verdict.DENY, "no"))
         LocalDesk(desk.core, desk.read, ann).submit(deny)
-        going = asyncio.ensure_future(decide(Wish("approve", (1,)), 1, here))
+        going = asyncio.ensure_future(decide(Wish("approve"), 1, here))
         await asyncio.sleep(0)
         desk.core._busy = False
         desk.core.do(lambda: None)
@@ -95,7 +95,7 @@ async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_wher
             "device": "laptop",
             "address": "192.0.2.1",
         }
-        late = await decide(Wish("approve", (1,)), 1, here)
+        late = await decide(Wish("approve"), 1, here)
         assert late.words == "#1 has ended: DENIED by Ann at laptop, 0 s ago"
         RESULT.validate(late.data)
 
@@ -115,9 +115,9 @@ async def test_what_was_not_seen_is_not_decided() -> None:
     asked = desk.ask(call())
     async with attached(desk) as here:
         card = here.replica.waiting()[0]
-    assert (await decided(desk, Wish("approve", (1,), seen="0" * 64))).code == CHANGED
+    assert (await decided(desk, Wish("approve", seen="0" * 64))).code == CHANGED
     assert asked not in desk.replies
-    assert (await decided(desk, Wish("approve", (1,), seen=seen(card)[:12]))).code == DONE
+    assert (await decided(desk, Wish("approve", seen=seen(card)[:12]))).code == DONE
 
 
 async def test_other_inputs_are_other_things_seen() -> None:
@@ -132,9 +132,9 @@ async def test_other_inputs_are_other_things_seen() -> None:
 async def test_a_number_of_no_card_fails_and_a_denial_has_a_reason() -> None:
     desk = PlayedDesk()
     desk.ask(call())
-    assert (await decided(desk, Wish("approve", (9,)))).code == FAILED
+    assert (await decided(desk, Wish("approve"), 9)).code == FAILED
     with pytest.raises(LineError, match="a denial has a reason"):
-        await decided(desk, Wish("deny", (1,)))
+        await decided(desk, Wish("deny"))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ async def test_answers_are_those_of_the_command_line(
 ) -> None:
     desk = PlayedDesk()
     asked = desk.ask(call(tool="AskUserQuestion", questions=QUESTIONS))
-    assert (await decided(desk, Wish("answer", (1,), answers(words)))).code == DONE
+    assert (await decided(desk, Wish("answer", answers(words)))).code == DONE
     specific = json.loads(desk.replies[asked].stdout)["hookSpecificOutput"]
     assert specific["updatedInput"]["answers"] == chosen
 
@@ -189,7 +189,7 @@ async def test_a_card_that_ended_is_told_as_the_schema_says() -> None:
     desk = PlayedDesk()
     desk.ask(call())
     async with attached(desk) as here:
-        await decide(Wish("deny", (1,), "no"), 1, here)
+        await decide(Wish("deny", "no"), 1, here)
         teller = Teller(here.replica.now, here.replica.looking)
         (ended,) = here.replica.ended()
         CARD.validate(teller.card(ended))
