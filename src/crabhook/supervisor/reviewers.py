@@ -42,54 +42,35 @@ MOST_PRINTED = 1 << 20
 LOOK_EVERY = 0.1  # seconds, at how much it has printed
 _ALLOWS = {Verdict.ALLOW: True, Verdict.DENY: False}
 
-GUARDS = ("CRABHOOK_SUPERVISOR_HOOK", "CCC_SUPERVISOR_HOOK")
-"""Set to 1 in a reviewer's own process and in all that it starts; the second name is an old one."""
+GUARDS = dict.fromkeys(("CRABHOOK_SUPERVISOR_HOOK", "CCC_SUPERVISOR_HOOK"), "1")
+"""The variables of a reviewer's own process and all that it starts; the second name is old."""
 
 
-def guarded(environment: Mapping[str, str]) -> bool:
-    """Whether this process was started by a reviewer."""
-    return any(environment.get(name) == "1" for name in GUARDS)
+def judged_by_operator(
+    words: Sequence[str], review: Review, deadline: Deadline
+) -> tuple[Finding, Asked]:
+    """Return the operator's decision, and what confirms that the agent has it.
 
-
-def with_guard(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a reviewer's process."""
-    return {**environment, **dict.fromkeys(GUARDS, "1")}
-
-
-class Operator:
-    """The operator; `options` are those of crabhook's own hook that say where and how to ask."""
-
-    def __init__(self, options: Sequence[str] = ()) -> None:
-        self._options = list(options)
-        self._asked: Asked | None = None
-
-    def review(self, review: Review, deadline: Deadline) -> Finding:
-        """Return the operator's decision.
-
-        The server gets the input as the agent sent it, under a stance that also holds stops. Raises
-        ReviewerError without a decision, OutOfTimeError at the deadline.
-        """
-        options = read_options(self._options, os.environb)
-        options.stance = SUPERVISOR
-        options.wait = deadline.left()
-        request = Request(options)
-        try:
-            reply = request.ask(review.asked.payload)
-        except Unanswered as unanswered:
-            if unanswered.kind == "late":
-                raise OutOfTimeError from unanswered
-            what, remedy = KINDS[unanswered.kind]
-            raise ReviewerError(f"{what} ({unanswered}); {remedy}") from unanswered
-        except BaseException:
-            request.close()  # so that the card goes from the desk
-            raise
-        self._asked = Asked(reply, request)
-        return finding(review, reply)
-
-    def told(self) -> None:
-        """Tell the server that the agent has the answer, if anybody waits to hear that."""
-        if self._asked is not None:
-            self._asked.confirm()
+    `words` are options of crabhook's own hook that say where and how to ask. The server gets the
+    input as the agent sent it, under a stance that also holds stops. Raises ReviewerError without a
+    decision, OutOfTimeError at the deadline.
+    """
+    options = read_options(list(words), os.environb)
+    options.stance = SUPERVISOR
+    options.wait = deadline.left()
+    request = Request(options)
+    try:
+        reply = request.ask(review.asked.payload)
+    except Unanswered as unanswered:
+        if unanswered.kind == "late":
+            raise OutOfTimeError from unanswered
+        what, remedy = KINDS[unanswered.kind]
+        raise ReviewerError(f"{what} ({unanswered}); {remedy}") from unanswered
+    except BaseException:
+        request.close()  # so that the card goes from the desk
+        raise
+    asked = Asked(reply, request)
+    return finding(review, reply), asked
 
 
 def finding(review: Review, reply: Reply) -> Finding:
@@ -113,8 +94,8 @@ def judged_by(
     command: Sequence[str], review: Review, deadline: Deadline, environment: Mapping[str, str]
 ) -> Finding:
     """Return the verdict that a reviewer's command prints; raises as `printed_by` does."""
-    guard = with_guard(environment)
-    return read_finding(printed_by(command, review.as_json(), guard, deadline))
+    guarded = {**environment, **GUARDS}
+    return read_finding(printed_by(command, review.as_json(), guarded, deadline))
 
 
 def read_finding(printed: bytes) -> Finding:
@@ -206,7 +187,7 @@ def verdict(review: Mapping[str, Value], program: Sequence[str], instructions: s
                 input=_prompt(review).encode(),
                 stdout=subprocess.PIPE,
                 cwd=nowhere,
-                env=with_guard(os.environ),
+                env={**os.environ, **GUARDS},
                 check=False,
             )
         except (OSError, ValueError) as error:

@@ -34,7 +34,7 @@ from crabhook.supervisor.contract import (
     occasion_of,
     read,
 )
-from crabhook.supervisor.reviewers import Operator, guarded, judged_by
+from crabhook.supervisor.reviewers import GUARDS, judged_by, judged_by_operator
 
 SESSIONS_KEPT = 1000  # the sessions not heard of longest go first
 _PAUSE = 0.02  # seconds between two tries to have the lock
@@ -52,64 +52,52 @@ _GUARDED = Finding(allow=True, feedback="A reviewer's own agent is not reviewed.
 _DONE, _FAILED = 0, 1
 
 
-class Iterations:
-    """The counts in a folder, which is made when it is needed."""
+def count_event(folder: Path, session: str, deadline: Deadline, kept: int = SESSIONS_KEPT) -> int:
+    """Count one event of a session in a folder, made when needed; return its number, from 1.
 
-    def __init__(self, folder: Path, kept: int = SESSIONS_KEPT) -> None:
-        self._folder = folder
-        self._kept = kept
+    Raises OutOfTimeError, and ReviewerError if counting fails: uncounted reviews would have no end.
+    """
+    file = counting_file(folder, session)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _locked(folder, deadline):
+            if not file.exists():
+                known = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda one: one.lstat().st_mtime_ns)
+                for silent in known[: max(0, len(known) - kept + 1)]:
+                    silent.unlink()
+            opened = os.open(file, _SAFELY | os.O_WRONLY | os.O_APPEND, 0o600)
+            try:
+                os.write(opened, b".")
+                return os.fstat(opened).st_size
+            finally:
+                os.close(opened)
+    except OSError as error:
+        why = error.strerror or error
+        raise ReviewerError(
+            f"its events cannot be counted in {folder}: {why}; make that folder writable"
+        ) from error
 
-    def count(self, session: str, deadline: Deadline) -> int:
-        """Count one event of a session; return its number, from 1.
 
-        Raises OutOfTimeError, and ReviewerError if counting fails: uncounted reviews would have no
-        end.
-        """
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._locked(deadline):
-                return self._add(self.file_of(session))
-        except OSError as error:
-            why = error.strerror or error
-            raise ReviewerError(
-                f"its events cannot be counted in {self._folder}: {why}; make that folder writable"
-            ) from error
+def counting_file(folder: Path, session: str) -> Path:
+    """Return the file that counts a session's events, whether it exists or not."""
+    name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
+    return folder / f"{name}{_SUFFIX}"
 
-    def file_of(self, session: str) -> Path:
-        """Return the file that counts a session's events, whether it exists or not."""
-        name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
-        return self._folder / f"{name}{_SUFFIX}"
 
-    def _add(self, file: Path) -> int:
-        if not file.exists():
-            self._make_room()
-        opened = os.open(file, _SAFELY | os.O_WRONLY | os.O_APPEND, 0o600)
-        try:
-            os.write(opened, b".")
-            return os.fstat(opened).st_size
-        finally:
-            os.close(opened)
-
-    def _make_room(self) -> None:
-        """Forget the sessions with the longest silence."""
-        known = sorted(self._folder.glob(f"*{_SUFFIX}"), key=lambda one: one.lstat().st_mtime_ns)
-        for file in known[: max(0, len(known) - self._kept + 1)]:
-            file.unlink()
-
-    @contextmanager
-    def _locked(self, deadline: Deadline) -> Iterator[None]:
-        """Hold the folder's lock; the system frees it at the latest with the process."""
-        lock = os.open(self._folder / "lock", _SAFELY | os.O_RDWR, 0o600)
-        try:
-            while True:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    sleep(min(_PAUSE, deadline.left()))
-            yield
-        finally:
-            os.close(lock)
+@contextmanager
+def _locked(folder: Path, deadline: Deadline) -> Iterator[None]:
+    """Hold the folder's lock; the system frees it at the latest with the process."""
+    lock = os.open(folder / "lock", _SAFELY | os.O_RDWR, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                sleep(min(_PAUSE, deadline.left()))
+        yield
+    finally:
+        os.close(lock)
 
 
 @frozen
@@ -146,7 +134,7 @@ def main(arguments: Arguments) -> int:
 
 
 def _main(arguments: Arguments) -> int:
-    if guarded(arguments.environment):
+    if any(arguments.environment.get(name) == value for name, value in GUARDS.items()):
         return _print(answer(_occasion_of_a_reviewer(), _GUARDED))
     try:
         settings = load(arguments.settings_file)
@@ -159,7 +147,7 @@ def _main(arguments: Arguments) -> int:
         arguments.mention("neither a stop nor a question: no opinion")
         return _print({})
     session = _session(arguments, asked)
-    iteration = Iterations(state_folder() / "supervisor").count(session, deadline)
+    iteration = count_event(state_folder() / "supervisor", session, deadline)
     limit = settings.review_limit
     review = Review(asked, occasion, session, iteration, limit)
     if iteration > limit:
@@ -167,8 +155,8 @@ def _main(arguments: Arguments) -> int:
         return _conclude(arguments, review, Finding(allow=True, feedback=past))
     if command := settings.reviewer:
         return _conclude(arguments, review, judged_by(command, review, deadline, os.environ))
-    operator = Operator(arguments.desk_options)
-    return _conclude(arguments, review, operator.review(review, deadline), operator.told)
+    found, asked = judged_by_operator(arguments.desk_options, review, deadline)
+    return _conclude(arguments, review, found, asked.confirm)
 
 
 def _asked(arguments: Arguments, deadline: Deadline) -> Event:

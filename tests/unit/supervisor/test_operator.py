@@ -18,7 +18,7 @@ from crabhook.supervisor.contract import (
     occasion_of,
     read,
 )
-from crabhook.supervisor.reviewers import Operator, finding
+from crabhook.supervisor.reviewers import finding, judged_by_operator
 
 INPUT = {"questions": [{"question": "Which?", "options": [{"label": "a"}, {"label": "b"}]}]}
 STOP = {"hook_event_name": "Stop", "session_id": "s"}
@@ -99,5 +99,4 @@ def test_nobody_at_the_desk_is_a_reviewer_that_fails(event: dict[str, Any]) -> N
 def test_an_option_that_is_wrong_is_a_reviewer_that_fails() -> None:
     review = Review(read(json.dumps(STOP).encode()), Occasion.STOP, "s", 1, 20)
     with pytest.raises(ReviewerError, match="wrong option"):
-        Operator(["--server="]).review(review, Deadline(5))
-    Operator().told()
+        judged_by_operator(["--server="], review, Deadline(5))
