@@ -93,9 +93,6 @@ class SharedDocuments:
         with open_history(place) as history:
             self._known = dict(history.documents())
 
-    def __repr__(self) -> str:
-        return f"<SharedDocuments {sorted(self._known)}>"
-
     def get(self, name: str) -> Document:
         """Return a document; raises SharedError if no server has begun it."""
         if (known := self._known.get(name)) is None:

@@ -183,9 +183,6 @@ class Agent:
         self._client += ["--server", server]
         self._transcript, self._tell = transcript, tell
 
-    def __repr__(self) -> str:
-        return f"<Agent {self._client[-1]}>"
-
     async def play(self) -> None:
         """Make each call, and where one is denied that which takes its place."""
         script = turns(self._say)

@@ -213,9 +213,6 @@ class Listeners:
         self._permission = PermissionPort(runner, wait=settings.wait, tokens=admitted.tokens)
         self._switches: list[Switch] = [self._permission.switch_to, self._health.switch_to]
 
-    def __repr__(self) -> str:
-        return f"<Listeners to {self.runner!r}>"
-
     def switch_to(self, runner: Runner) -> None:
         """Lead all listeners to this runner from now on."""
         self.runner = runner

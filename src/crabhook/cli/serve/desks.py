@@ -233,9 +233,6 @@ class Follower:
         self._steering: object = None  # the orders and notes shown last, as on record
         runner.faults.append(self._said)
 
-    def __repr__(self) -> str:
-        return f"<Follower of {self._runner.leader}>"
-
     @property
     def pace(self) -> Pace:
         """The lag: how long ago all of the record was known here."""

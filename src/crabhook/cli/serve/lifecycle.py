@@ -71,9 +71,6 @@ class Leaving:
     def __init__(self) -> None:
         self.hands_over = self.begun = False
 
-    def __repr__(self) -> str:
-        return f"<Leaving hands_over={self.hands_over}>"
-
     def on_signal(self, end: Callable[[], object]) -> None:
         """Call `end` at the first signal."""
         loop = asyncio.get_running_loop()
@@ -114,9 +111,6 @@ class Server:
         self._recorder: Recorder | None = None
         self._watch: SocketWatch | None = None
         self._where = self._said = ""
-
-    def __repr__(self) -> str:
-        return f"<Server {self._settings.store} led by {self._leader}>"
 
     async def run(self, places: Sequence[socket.socket] | Sequence[Address]) -> None:
         """Serve at these addresses, or on these sockets, until the end."""

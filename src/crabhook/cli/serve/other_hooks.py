@@ -58,9 +58,6 @@ class OtherHooks:
         self._objects = Bounded[Path, tuple[object, Mapping[str, Value]]](OBJECTS_KEPT)
         self._begun = False
 
-    def __repr__(self) -> str:
-        return f"<OtherHooks {len(self._read)} files>"
-
     def begin(self) -> None:
         """Read settings from now on."""
         self._begun = True

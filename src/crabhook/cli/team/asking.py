@@ -153,9 +153,6 @@ class Signing(_Interceptor):
         self._team = fingerprint_of(keys.authority)
         self._sign, self._desk = sign, desk
 
-    def __repr__(self) -> str:
-        return f"<Signing for the team {self._team[:16]}>"
-
     async def intercept_unary_unary(self, go_on: Any, call: Any, request: Any) -> Any:  # noqa: ANN401 - gRPC's own
         """Add the signature of the request as it is sent."""
         desk, at = self._desk(), self._desk().now()

@@ -261,9 +261,6 @@ class Noting:
         self._folder, self._authority, self._about = folder, authority, about
         self._left = NOTED
 
-    def __repr__(self) -> str:
-        return f"<Noting {self._about}>"
-
     def __call__(self, words: str) -> None:
         """Tell of an attempt, and note it."""
         say(words)
