@@ -46,6 +46,11 @@ GUARDS = dict.fromkeys(("CRABHOOK_SUPERVISOR_HOOK", "CCC_SUPERVISOR_HOOK"), "1")
 """The variables of a reviewer's own process and all that it starts; the second name is old."""
 
 
+def guarded(environment: Mapping[str, str]) -> bool:
+    """Whether this process was started by a reviewer."""
+    return any(environment.get(name) == value for name, value in GUARDS.items())
+
+
 def judged_by_operator(
     words: Sequence[str], review: Review, deadline: Deadline
 ) -> tuple[Finding, Asked]:
@@ -94,8 +99,8 @@ def judged_by(
     command: Sequence[str], review: Review, deadline: Deadline, environment: Mapping[str, str]
 ) -> Finding:
     """Return the verdict that a reviewer's command prints; raises as `printed_by` does."""
-    guarded = {**environment, **GUARDS}
-    return read_finding(printed_by(command, review.as_json(), guarded, deadline))
+    printed = printed_by(command, review.as_json(), {**environment, **GUARDS}, deadline)
+    return read_finding(printed)
 
 
 def read_finding(printed: bytes) -> Finding:

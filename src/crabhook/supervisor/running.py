@@ -34,7 +34,7 @@ from crabhook.supervisor.contract import (
     occasion_of,
     read,
 )
-from crabhook.supervisor.reviewers import GUARDS, judged_by, judged_by_operator
+from crabhook.supervisor.reviewers import guarded, judged_by, judged_by_operator
 
 SESSIONS_KEPT = 1000  # the sessions not heard of longest go first
 _PAUSE = 0.02  # seconds between two tries to have the lock
@@ -134,7 +134,7 @@ def main(arguments: Arguments) -> int:
 
 
 def _main(arguments: Arguments) -> int:
-    if any(arguments.environment.get(name) == value for name, value in GUARDS.items()):
+    if guarded(arguments.environment):
         return _print(answer(_occasion_of_a_reviewer(), _GUARDED))
     try:
         settings = load(arguments.settings_file)
@@ -155,8 +155,8 @@ def _main(arguments: Arguments) -> int:
         return _conclude(arguments, review, Finding(allow=True, feedback=past))
     if command := settings.reviewer:
         return _conclude(arguments, review, judged_by(command, review, deadline, os.environ))
-    found, asked = judged_by_operator(arguments.desk_options, review, deadline)
-    return _conclude(arguments, review, found, asked.confirm)
+    found, reply = judged_by_operator(arguments.desk_options, review, deadline)
+    return _conclude(arguments, review, found, reply.confirm)
 
 
 def _asked(arguments: Arguments, deadline: Deadline) -> Event:

@@ -26,7 +26,6 @@ from crabhook.supervisor.reviewers import (
     judged_by,
     printed_by,
     read_finding,
-    with_guard,
 )
 from crabhook.supervisor.running import read_all
 
@@ -97,7 +96,7 @@ def test_the_review_is_json_on_standard_input_under_the_guard(tmp_path: Path) ->
     judge.write_text(
         "import json, os, sys\n"
         "review = json.load(sys.stdin)\n"
-        f"guards = [os.environ.get(name) for name in {GUARDS}]\n"
+        f"guards = [os.environ.get(name) for name in {[*GUARDS]}]\n"
         "told = json.dumps([review['last_assistant_message'], guards, os.environ['KEPT']])\n"
         "print(json.dumps({'allow_stop': True, 'feedback': told}))\n"
     )
@@ -107,7 +106,7 @@ def test_the_review_is_json_on_standard_input_under_the_guard(tmp_path: Path) ->
 
 
 def test_the_guard_is_the_number_one_and_nothing_else() -> None:
-    assert guarded(with_guard({}))
+    assert guarded(GUARDS)
     assert all(guarded({name: "1"}) for name in GUARDS)
     assert not any(guarded({name: said}) for name in GUARDS for said in ("", "0", "true"))
 
