@@ -8,7 +8,7 @@ passphrase opens.
 import argparse
 import getpass
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ from time import time
 from typing import TypeAlias
 
 from crabhook import config
-from crabhook.cli.terminal import ask, say
+from crabhook.cli.terminal import agrees, say
 from crabhook.model.actor import Actor
 from crabhook.model.errors import CrabhookError
 from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError, read_text, write_text
@@ -36,7 +36,12 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 def when(text: str) -> str:
     """Return a past time as the record writes it; what has no zone is meant in this machine's."""
     if text[:-1].isdigit() and text[-1:] in _UNITS:
-        return _ago(text)
+        try:
+            ago = timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+            return iso((datetime.now(UTC) - ago).timestamp())
+        except (OverflowError, ValueError):
+            why = f"{text!r} is longer ago than there are years"
+            raise argparse.ArgumentTypeError(why) from None
     today = datetime.now().astimezone().date().isoformat()
     for written in (f"{today}T{text}", text):
         try:
@@ -46,14 +51,6 @@ def when(text: str) -> str:
     raise argparse.ArgumentTypeError(
         f"{text!r} is no time; write 2026-01-31, 2026-01-31T10:00, 10:00 or 2h"
     )
-
-
-def _ago(text: str) -> str:
-    try:
-        ago = timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
-        return iso((datetime.now(UTC) - ago).timestamp())
-    except (OverflowError, ValueError):
-        raise argparse.ArgumentTypeError(f"{text!r} is longer ago than there are years") from None
 
 
 def moment(text: str) -> datetime:
@@ -91,11 +88,11 @@ class SharedDocuments:
         """Raises StoreError if the record is unreadable."""
         self.place = place
         with open_history(place) as history:
-            self._known = dict(history.documents())
+            self.known = dict(history.documents())
 
     def get(self, name: str) -> Document:
         """Return a document; raises SharedError if no server has begun it."""
-        if (known := self._known.get(name)) is None:
+        if (known := self.known.get(name)) is None:
             raise SharedError(
                 f"{self.where} has no {name} yet: the first server that writes it gives those of "
                 "its machine"
@@ -114,10 +111,6 @@ class SharedDocuments:
         """Have a text take the place of the one that was read; raises SharedError."""
         self.put(name, text)
 
-    def has(self, name: str) -> bool:
-        """Whether somebody has begun a document."""
-        return name in self._known
-
     def put(self, name: str, text: str, sign: Sign | None = None) -> Document:
         """Replace the text that was read; raises SharedError.
 
@@ -132,8 +125,8 @@ class SharedDocuments:
             asked = replace(asked, signature=sign(asked.signed))
         if why := propose(self.place, asked):
             raise SharedError(f"{why}; nothing was changed")
-        self._known[name] = replace(before, version=before.version + 1, text=text, by="you")
-        return self._known[name]
+        self.known[name] = replace(before, version=before.version + 1, text=text, by="you")
+        return self.known[name]
 
     @property
     def takes_a_passphrase(self) -> bool:
@@ -182,13 +175,8 @@ def _documents_with(name: str) -> SharedDocuments | None:
         return None
     with suppress(NoRecordError):
         there = SharedDocuments(place)
-        return there if there.has(name) else None
+        return there if name in there.known else None
     return None
-
-
-def shared_documents(place: Place | None) -> SharedDocuments:
-    """Return the documents of a record, else of the one in the settings; raises SharedError."""
-    return SharedDocuments(shared_place(place, "in --store, or "))
 
 
 def shared_place(place: Place | None = None, how: str = "") -> Place:
@@ -209,72 +197,72 @@ def team_on_record() -> SharedDocuments | None:
     return _documents_with(TEAM)  # a team may be founded before the first server begins
 
 
-def push_rules(place: Place | None, *, yes: bool) -> int:
+def say_whose(files: RuleFiles) -> None:
+    """Say which rules are used, if not the files of this machine."""
+    if files.shared:
+        say(f"By the {files.where(RULES)}:")
+
+
+def push_rules(arguments: argparse.Namespace) -> int:
     """Put this machine's files in the place of the rules that servers share; return 0."""
-    there, files = shared_documents(place), rule_files()
-    own = {RULES: files.user, TRUSTED: files.trusted}
-    new = {name: read_text(path) for name, path in own.items()}
-    changed = [name for name, text in new.items() if text != there.read(name)]
-    for name in changed:
-        _show(_difference(there.get(name), own[name], new[name]))
+    there, changed = _differing(arguments.store)
+    for name, (path, text) in changed.items():
+        _show(there.get(name).text, text, _named(there.get(name)), str(path))
     if not changed:
         say(f"The rules in {there.where} are those of this machine: nothing is to be done.")
         return 0
-    _agreed(there, f"Put this in {there.where}, for all its servers?", yes=yes)
-    for name in changed:
-        now = there.put(name, new[name])
-        say(f"{name} in {there.where} is of version {now.version} now, and in force.")
-    return 0
-
-
-def pull_rules(place: Place | None, *, yes: bool) -> int:
-    """Put the rules that servers share in the place of this machine's files; return 0."""
-    there, files = shared_documents(place), rule_files()
-    own = {RULES: files.user, TRUSTED: files.trusted}
-    changed = {name: path for name, path in own.items() if read_text(path) != there.read(name)}
-    for name, path in changed.items():
-        kept = Document(name, 0, read_text(path), "", "")
-        _show(_difference(kept, path, there.read(name), pulled=there.get(name)))
-    if not changed:
-        say(f"The files of this machine are as the rules in {there.where}: nothing is to be done.")
-        return 0
-    if not yes:
-        _yes("Write this into the files of this machine?")
-    for name, path in changed.items():
-        write_text(path, there.read(name))
-        say(f"{path} is as {name} in {there.where}, version {there.get(name).version}.")
-    return 0
-
-
-def _difference(
-    before: Document, path: Path, text: str, pulled: Document | None = None
-) -> Iterator[str]:
-    names = (f"{before.name}, version {before.version}, by {before.by}", str(path))
-    if pulled is not None:
-        names = (str(path), f"{pulled.name}, version {pulled.version}, by {pulled.by}")
-    import difflib  # noqa: PLC0415 - for push and pull alone
-
-    yield from difflib.unified_diff(
-        before.text.splitlines(), text.splitlines(), *names, lineterm=""
-    )
-
-
-def _show(lines: Iterator[str]) -> None:
-    for line in lines:
-        say(line)
-
-
-def _agreed(there: SharedDocuments, question: str, *, yes: bool) -> None:
-    """Ask for a yes, or for the passphrase alone after an earlier yes."""
-    if not yes:
-        _yes(question)
+    if not arguments.yes:
+        _agreed(f"Put this in {there.where}, for all its servers?")
     elif not there.takes_a_passphrase:
         raise SharedError(
             "--yes takes the passphrase of a team's authority, and no team is here: answer at a "
             "terminal, without --yes"
         )
+    for name, (_, text) in changed.items():
+        now = there.put(name, text)
+        say(f"{name} in {there.where} is of version {now.version} now, and in force.")
+    return 0
 
 
-def _yes(question: str) -> None:
-    if ask(f"{question} [y/N] ", shown=True).strip().lower() not in {"y", "yes"}:
+def pull_rules(arguments: argparse.Namespace) -> int:
+    """Put the rules that servers share in the place of this machine's files; return 0."""
+    there, changed = _differing(arguments.store)
+    for name, (path, text) in changed.items():
+        _show(text, there.read(name), str(path), _named(there.get(name)))
+    if not changed:
+        say(f"The files of this machine are as the rules in {there.where}: nothing is to be done.")
+        return 0
+    if not arguments.yes:
+        _agreed("Write this into the files of this machine?")
+    for name, (path, _) in changed.items():
+        write_text(path, there.read(name))
+        say(f"{path} is as {name} in {there.where}, version {there.get(name).version}.")
+    return 0
+
+
+def _differing(
+    place: Place | None,
+) -> tuple[SharedDocuments, Mapping[str, tuple[Path, str]]]:
+    """Return the shared documents, and this machine's files of another text, each with its text."""
+    there, files = SharedDocuments(shared_place(place, "in --store, or ")), rule_files()
+    own = {RULES: files.user, TRUSTED: files.trusted}
+    here = {name: (path, read_text(path)) for name, path in own.items()}
+    return there, {name: one for name, one in here.items() if one[1] != there.read(name)}
+
+
+def _named(document: Document) -> str:
+    return f"{document.name}, version {document.version}, by {document.by}"
+
+
+def _show(old: str, new: str, old_name: str, new_name: str) -> None:
+    """Print the difference between two texts."""
+    import difflib  # noqa: PLC0415 - for push and pull alone
+
+    lines = (old.splitlines(), new.splitlines())
+    for line in difflib.unified_diff(*lines, old_name, new_name, lineterm=""):
+        say(line)
+
+
+def _agreed(question: str) -> None:
+    if not agrees(question):
         raise RulesError("nothing was changed")

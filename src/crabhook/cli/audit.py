@@ -8,14 +8,13 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from time import time
 
 from crabhook import config
 from crabhook.cli.arguments import when
 from crabhook.cli.commands import actions, declare, options_of
 from crabhook.cli.past import REPLAYED, run_replay
-from crabhook.cli.terminal import about, say_json, short
+from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.model.errors import CrabhookError
 from crabhook.store import entries
 from crabhook.store.change import happened
@@ -49,7 +48,7 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
     for record in history.find(query):
         if record.kind == Kind.DOCUMENT and not whole and record.data().get("document") == ORDERS:
             continue  # each order is on record itself
-        say_json(_values(record)) if arguments.json else _say(_line(record))
+        say_json(_values(record)) if arguments.json else say(_line(record))
     return 0
 
 
@@ -65,27 +64,30 @@ def _stats(history: History, arguments: argparse.Namespace) -> int:
         say_json(found.values())
         return 0
     for name, share in (("all", found.all), *found.tools.items()):
-        _say(_share(name or "(no tool)", share))
+        say(_share(name or "(no tool)", share))
     return 0
 
 
 def _sessions(history: History, arguments: argparse.Namespace) -> int:
     for agent in history.agents():
         if agent.session.startswith(arguments.session):
-            say_json(asdict(agent)) if arguments.json else _say(_agent(agent))
+            say_json(asdict(agent)) if arguments.json else say(_agent(agent))
     return 0
 
 
 def _verify(history: History, arguments: argparse.Namespace) -> int:
     kept = history.kept_head()
     heads = [kept] if kept else []
-    if arguments.head:
-        heads.append(_head_in(arguments.head))
+    if path := arguments.head:
+        try:
+            heads.append(read_head(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path} cannot be read as a head: {error}") from error
     found = verify(history, heads)
     if kept is None and found.records:
         found.fault(found.head.seq, "the head that was kept apart is gone")
     for line in (json.dumps(_verified(found)),) if arguments.json else _findings(found):
-        _say(safe(line))
+        say(line)
     return 0 if found.sound else 1
 
 
@@ -145,10 +147,10 @@ def _move(arguments: argparse.Namespace) -> None:
     with open_history(arguments.target, state) as history:
         found = verify(history, [head])
     for line in _findings(found):
-        _say(safe(line))
+        say(line)
     if not found.sound:
         raise StoreError("what was moved is not what was written; the first record is as it was")
-    _say("It is moved.  To use it: [record] store in settings.toml, or --store")
+    say("It is moved.  To use it: [record] store in settings.toml, or --store")
 
 
 store = actions("store", {"move": _move}, {})
@@ -173,10 +175,6 @@ def _query(arguments: argparse.Namespace, last: int, kinds: tuple[str, ...]) -> 
     )
 
 
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-
-
 def _values(record: Record) -> dict[str, object]:
     value = {name: getattr(record, name) for name in Record.__dataclass_fields__}
     try:
@@ -195,8 +193,8 @@ def _line(record: Record) -> str:
     outcome = record.verdict or record.kind
     card = "" if record.card is None else f"#{record.card}"
     parts = (f"{str(record.at)[:19]}Z", f"{card:>6}", f"{outcome:<9}", f"{record.tool or '-':<12}")
-    by = f"  [{safe(str(who))}{took}]" if who else ""
-    return f"{'  '.join(map(safe, parts))}  {short(_about(record, data))}{by}"
+    by = f"  [{who}{took}]" if who else ""
+    return f"{'  '.join(parts)}  {short(_about(record, data))}{by}"
 
 
 def _about(record: Record, data: Mapping[str, object]) -> str:
@@ -214,21 +212,14 @@ def _share(name: str, share: Share) -> str:
     verdicts = ", ".join(f"{verdict} {n}" for verdict, n in share.verdicts.most_common())
     middle, most = share.percentile(50), share.percentile(90)
     took = "" if middle is None else f"; operator's median {middle:.1f} s, p90 {most:.1f} s"
-    return safe(f"{name:<14} {share.number:>7}  {by or '-'}; {verdicts or '-'}{took}")
+    return f"{name:<14} {share.number:>7}  {by or '-'}; {verdicts or '-'}{took}"
 
 
 def _agent(agent: Agent) -> str:
     who = f"{agent.agent_type} {agent.agent_id}".strip() or "main"
     span = f"{agent.since[:19]}Z to {agent.until[:19]}Z"
     counts = f"{agent.records} records, {agent.decisions} decisions"
-    return safe(f"{span}  {agent.platform}  {agent.session}  {who}  {counts}")
-
-
-def _head_in(path: Path) -> Head:
-    try:
-        return read_head(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read as a head: {error}") from error
+    return f"{span}  {agent.platform}  {agent.session}  {who}  {counts}"
 
 
 def _verified(found: Verified) -> dict[str, object]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
-from crabhook.cli.arguments import rules_in_force
+from crabhook.cli.arguments import rules_in_force, say_whose
 from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.config import record_place
 from crabhook.model.decision import Verdict
@@ -19,7 +19,7 @@ from crabhook.policy.protected import options_given
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import Today
-from crabhook.rulebook.files import RULES, RuleFiles, RulesError
+from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import Change, Kind, PastCall, Replayed, calls_in, replay
 from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, suggest
 from crabhook.store.interface import History, Query
@@ -73,8 +73,7 @@ def _replayed_calls(history: History, query: Query, project: Path | None) -> Ite
 
 
 def _say_replayed(found: Replayed, files: RuleFiles) -> None:
-    if files.shared:
-        say(f"By the {files.where(RULES)}:")
+    say_whose(files)
     say(_NOT_RECORDED)
     for kind, head in _HEADS.items():
         changes = [one for one in found.changes if one.kind is kind]
@@ -88,6 +87,10 @@ def _say_replayed(found: Replayed, files: RuleFiles) -> None:
                 say(line, warning=warning)
     say("")
     say(_counts(found))
+
+
+def _at(call: PastCall) -> str:
+    return f"{call.at[:19].replace('T', ' ')}Z"
 
 
 def _named(call: PastCall) -> str:
@@ -113,10 +116,9 @@ def _alike(changes: Sequence[Change]) -> Iterator[tuple[Change, int]]:
 
 def _change_lines(change: Change, times: int) -> Iterator[str]:
     call = change.call
-    at = f"{call.at[:19].replace('T', ' ')}Z"
     card = "" if call.card is None else f"#{call.card}"
     repeated = f"  ({times} times)" if times > 1 else ""
-    yield f"  {at}  {card:>6}  {_named(call) or '-':<8}  {short(_about(call))}{repeated}"
+    yield f"  {_at(call)}  {card:>6}  {_named(call) or '-':<8}  {short(_about(call))}{repeated}"
     by = "you" if call.by_person else who(call.by)
     now = f"now {_verdict(change.now)}: {change.why}"
     yield f"      in {call.event.cwd or '?'}: was {change.was} by {by}; {now}"
@@ -214,8 +216,7 @@ def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:
 
 
 def _say(found: Suggested, wish: Wish, files: RuleFiles) -> None:
-    if files.shared:
-        say(f"By the {files.where(RULES)}:")
+    say_whose(files)
     say(
         f"You allowed {found.allows} calls yourself, {found.different} different ones; "
         f"today's rules speak of {found.decided} of the {found.allows} already."
@@ -226,8 +227,14 @@ def _say(found: Suggested, wish: Wish, files: RuleFiles) -> None:
         say("")
         for line in _lines(number, one):
             say(line)
-        for line in _warnings(one):
-            say(line, warning=True)
+        for said in options_given(one.rule):
+            say(f"     ! {said}", warning=True)
+        for call in one.denials[:_DENIALS]:
+            card = "" if call.card is None else f"#{call.card} "
+            denied = f"{_at(call)} {card}{_named(call)} {_example(call)}"
+            say(f"     WOULD LET THROUGH WHAT WAS DENIED: {denied}", warning=True)
+        if (more := len(one.denials) - _DENIALS) > 0:
+            say(f"     AND {more} OTHER CALLS THAT WERE DENIED", warning=True)
     say("")
     say(_end(found, wish))
 
@@ -240,31 +247,12 @@ def _lines(number: int, one: Suggestion) -> Iterator[str]:
     yield f"{number:>3}  {one.covers}"
     yield f"     covers {one.spares} decisions of yours{known}{again}"
     yield f"     such as: {'  |  '.join(dict.fromkeys(map(_example, one.examples)))}"
-    yield f"     {_command(one.rule, number)}"
-
-
-def _warnings(one: Suggestion) -> Iterator[str]:
-    for said in options_given(one.rule):
-        yield f"     ! {said}"
-    for denied in one.denials[:_DENIALS]:
-        yield f"     WOULD LET THROUGH WHAT WAS DENIED: {_denied(denied)}"
-    if len(one.denials) > _DENIALS:
-        yield f"     AND {len(one.denials) - _DENIALS} OTHER CALLS THAT WERE DENIED"
+    line = pasted(one.rule)  # where it is unsafe to show, the rule is written by its number
+    yield f"     {line if safe(line) == line else f'crabhook rules suggest --add {number}'}"
 
 
 def _example(call: PastCall) -> str:
     return short(_about(call), _ABOUT)
-
-
-def _denied(call: PastCall) -> str:
-    card = "" if call.card is None else f"#{call.card} "
-    return f"{call.at[:19].replace('T', ' ')}Z {card}{_named(call)} {_example(call)}"
-
-
-def _command(rule: Rule, number: int) -> str:
-    """Return the line that writes the rule, or how to write a rule whose line is unsafe to show."""
-    line = pasted(rule)
-    return line if safe(line) == line else f"crabhook rules suggest --add {number}"
 
 
 def pasted(rule: Rule) -> str:

@@ -5,11 +5,18 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crabhook.cli.arguments import count, moment, pull_rules, push_rules, rules_in_force, when
+from crabhook.cli.arguments import (
+    count,
+    moment,
+    pull_rules,
+    push_rules,
+    rules_in_force,
+    say_whose,
+    when,
+)
 from crabhook.cli.commands import declare, options_of
 from crabhook.cli.past import run_suggest
-from crabhook.cli.terminal import ask
-from crabhook.model.card import Risk
+from crabhook.cli.terminal import agrees
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.calls.parts import Kind, canonical, kind_of
@@ -18,7 +25,7 @@ from crabhook.policy.protected import misread, options_given
 from crabhook.policy.rule import PartRuling, Rule, RuleScope, RuleVerdict, Ruling, Trust
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here
-from crabhook.rulebook.files import PROJECT_FILE, RULES, RuleFiles, RulesError, read_text
+from crabhook.rulebook.files import PROJECT_FILE, RULES, RulesError, read_text
 from crabhook.ui.text.safe import safe_lines
 
 OPEN = "open"
@@ -49,15 +56,11 @@ def explained(policy: Policy, event: Event, project: Path) -> str:
     lines = [f"{tool}:"]
     lines += [_line(part) for part in ruling.parts]
     lines += [f"  not to be allowed: {trouble}" for trouble in ruling.troubles]
-    lines += _risk_lines(policy.risk(event, context_here(project)))
-    return "\n".join([*lines, f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"])
-
-
-def _risk_lines(risk: Risk) -> list[str]:
-    """Return the call's effects, a line each, with their marks."""
+    risk = policy.risk(event, context_here(project))
     marked = [f"  {'▲' * one.level:<2} {one.words}" for one in risk.effects]
     marked += [f"   ? {one}" for one in risk.unknown]
-    return [f"risk: {risk.level.name.lower()}", *(marked or ["     nothing risky found"])]
+    lines += [f"risk: {risk.level.name.lower()}", *(marked or ["     nothing risky found"])]
+    return "\n".join([*lines, f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"])
 
 
 def _line(part: PartRuling) -> str:
@@ -176,22 +179,16 @@ def _explain(arguments: argparse.Namespace) -> int:
     project = arguments.project or Path.cwd()
     files = rules_in_force()
     policy = files.policy(project)
-    _say_which(files)
+    say_whose(files)
     event = event_of(arguments.tool, arguments.call, project, arguments.mode)
     say(explained(policy, event, project))
     return 0
 
 
-def _say_which(files: RuleFiles) -> None:
-    """Say which rules are used, if not the files of this machine."""
-    if files.shared:
-        say(f"By the {files.where(RULES)}:")
-
-
 def _test(arguments: argparse.Namespace) -> int:
     project = arguments.project or Path.cwd()
     files = rules_in_force()
-    _say_which(files)
+    say_whose(files)
     failures, number = hold(files.policy(project), arguments.table, project)
     for failure in failures:
         say(failure)
@@ -213,21 +210,12 @@ def _trust(arguments: argparse.Namespace) -> int:
         for rule in rules.rules
     ]
     shown += [f"  {risk}  # {risk.words}" for risk in rules.risks]
-    asked = f"Let these rules count for agents in {folder}? [y/N] "
-    text = "\n".join(line for one in (*shown, asked) for line in safe_lines(one))
-    if ask(text, shown=True).strip().lower() not in {"y", "yes"}:
+    shown.append(f"Let these rules count for agents in {folder}?")
+    if not agrees("\n".join(line for one in shown for line in safe_lines(one))):
         raise RulesError("nothing was trusted")
     edit.trust(files, folder, content, level)
     say("They count as long as the file stays exactly as it is.")
     return 0
-
-
-def _push(arguments: argparse.Namespace) -> int:
-    return push_rules(arguments.store, yes=arguments.yes)
-
-
-def _pull(arguments: argparse.Namespace) -> int:
-    return pull_rules(arguments.store, yes=arguments.yes)
 
 
 _ACTS = {
@@ -238,8 +226,8 @@ _ACTS = {
     "explain": _explain,
     "suggest": run_suggest,
     "trust": _trust,
-    "push": _push,
-    "pull": _pull,
+    "push": push_rules,
+    "pull": pull_rules,
 }
 
 
@@ -252,9 +240,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verdicts = [str(one) for one in RuleVerdict]
     values = {"verdicts": verdicts, "moment": moment, "when": when, "count": count}
     for name, about in options_of("rules").items():
-        action = actions.add_parser(name, help=about["help"])
+        options = dict(about)
+        action = actions.add_parser(name, help=options.pop("help"))
         action.set_defaults(act=_ACTS[name])
-        declare(about["options"], values, action)
+        declare(options, values, action)
 
 
 def say(text: str) -> None:

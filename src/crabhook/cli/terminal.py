@@ -99,6 +99,11 @@ def ask(prompt: str, *, shown: bool = False) -> str:
         raise UnseenError("what was typed is not UTF-8") from None
 
 
+def agrees(question: str) -> bool:
+    """Whether a person answers yes; raises UnseenError."""
+    return ask(f"{question} [y/N] ", shown=True).strip().lower() in ("y", "yes")
+
+
 @contextmanager
 def _line_by_line(handle: int, *, echo: bool) -> Iterator[None]:
     """Make the terminal give whole lines, with `echo` or without; drop what was typed before."""

@@ -17,7 +17,7 @@ from threading import Thread
 from crabhook import config
 from crabhook.cli.arguments import SharedDocuments, SharedError, team_on_record
 from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
-from crabhook.cli.terminal import UnseenError, ask, say
+from crabhook.cli.terminal import UnseenError, agrees, say
 from crabhook.hook.servers import listed
 from crabhook.hook.tcp import connect
 from crabhook.hook.tls import NO_TLS
@@ -304,9 +304,8 @@ async def _compare(words: str, who: Joining) -> bool:
             answered.set_result(same)
 
     def asked() -> None:
-        prompt = f"{safe(who.name)} wants to join.  Does its screen show: {words} ? [y/N] "
         try:
-            same = ask(prompt, shown=True).strip().lower() in ("y", "yes")
+            same = agrees(f"{safe(who.name)} wants to join.  Does its screen show: {words} ?")
         except UnseenError:
             same = False
         loop.call_soon_threadsafe(tell, same)
