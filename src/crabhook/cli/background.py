@@ -147,7 +147,8 @@ _OF_A_DESK = names(
 
 
 def _declare_up(parser: argparse.ArgumentParser) -> None:
-    options = {name: told for name, told in options_of("serve").items() if name not in _OF_A_DESK}
+    told = options_of("serve").items()
+    options = {shown: one for shown, one in told if shown.partition(" ")[0] not in _OF_A_DESK}
     declare(options, SERVE_VALUES, parser)
 
 

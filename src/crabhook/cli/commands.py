@@ -38,7 +38,7 @@ DONE, FAILED, TOO_LATE, CHANGED, NOT_ALLOWED, NO_SERVER = 0, 1, 3, 4, 5, 7
 """What commands end with: docs/reference/exit-codes.md."""
 
 _TOLD = tables(__file__, "commands")
-COMMANDS: Mapping[str, About] = {name: About(**told) for name, told in _TOLD["commands"].items()}
+COMMANDS: Mapping[str, About] = {name: About(*told) for name, told in _TOLD["commands"].items()}
 ACTIONS: Mapping[str, str] = _TOLD["actions"]
 HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TOLD["hook_options"]
 
@@ -71,27 +71,31 @@ SERVE_VALUES: Mapping[str, Any] = {"wait": _wait, "seconds": float, "unsaid": No
 
 
 def declare(
-    options: Mapping[str, Mapping[str, Any]],
+    options: Mapping[str, str | Mapping[str, Any]],
     values: Mapping[str, Any],
     parser: argparse.ArgumentParser,
 ) -> None:
-    """Declare options by argparse's arguments for each.
+    """Declare options: each as the help shows it, with its help or with argparse's arguments.
 
-    "$NAME" is the value of that name, as is {NAME} in a help. Options of one `group` exclude each
-    other.
+    An option without a metavar, choices or an action is a flag. "$NAME" is the value of that name,
+    as is {NAME} in a help. Options of one `group` exclude each other.
     """
     known: dict[str, Any] = {"int": int, "Path": Path, "absolute": _absolute, "servers": servers}
     known |= values
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
-    for names, about in options.items():
-        told: dict[str, Any] = {
-            key: known[text[1:]] if str(text)[0:1] == "$" else text for key, text in about.items()
-        }
-        told["help"] = about.get("help", "").format(**known) or None
+    for shown, about in options.items():
+        name, _, metavar = shown.partition(" ")
+        given = {"help": about} if isinstance(about, str) else about
+        told: dict[str, Any] = {"metavar": metavar} if metavar else {}
+        for key, text in given.items():
+            told[key] = known[text[1:]] if str(text)[0:1] == "$" else text
+        told["help"] = told.get("help", "").format(**known) or None
+        if name.startswith("-") and not told.keys() & {"metavar", "choices", "action"}:
+            told["action"] = "store_true"
         group = told.pop("group", "")
         if group not in groups:
             groups[group] = parser.add_mutually_exclusive_group()
-        groups[group].add_argument(*names.split(), **told)
+        groups[group].add_argument(name, **told)
 
 
 ALONE = "alone"
@@ -102,7 +106,7 @@ def actions(
     acts: Mapping[str, Callable[[argparse.Namespace], object]],
     values: Mapping[str, Any],
 ) -> Command:
-    """Return a command of several actions, declared in options/COMMAND.toml.
+    """Return a command of several actions, declared in options/COMMAND.toml with a help for each.
 
     The action ALONE is the command by itself.
     """
@@ -110,12 +114,12 @@ def actions(
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         below = parser.add_subparsers(required=ALONE not in acts, metavar="ACTION")
         for name, about in options_of(command).items():
-            if name == ALONE:
-                declare(about["options"], values, parser)
-                parser.set_defaults(act=acts[name])
-                continue
-            child = below.add_parser(name, help=about["help"], description=about["help"])
-            declare(about.get("options", {}), values, child)
+            options = dict(about)
+            what = options.pop("help", "")
+            child = parser
+            if name != ALONE:
+                child = below.add_parser(name, help=what, description=what)
+            declare(options, values, child)
             child.set_defaults(act=acts[name])
 
     return Command(add_arguments, partial(reporting, command, lambda told: told.act(told)))

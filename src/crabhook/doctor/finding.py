@@ -82,7 +82,8 @@ def told(
     found = tables(__file__, "findings")[id_][way]
     figures = figures or {}
     words = {key: text.format_map({**figures, **given}) for key, text in found.items()}
-    return Finding(id_, Status(words.pop("status")), mend=mend, figures=figures, **words)
+    status = next(one for one in Status if one in words)
+    return Finding(id_, status, words.pop(status), mend=mend, figures=figures, **words)
 
 
 def several(texts: Sequence[str]) -> str:
