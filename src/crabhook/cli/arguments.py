@@ -75,10 +75,6 @@ def count(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
 
 
-class SharedError(CrabhookError):
-    """A document of a shared record could not be had, or was not changed."""
-
-
 class SharedDocuments:
     """The documents as they were when the command began, as `rulebook.files.SharedTexts` too."""
 
@@ -91,9 +87,9 @@ class SharedDocuments:
             self.known = dict(history.documents())
 
     def get(self, name: str) -> Document:
-        """Return a document; raises SharedError if no server has begun it."""
+        """Return a document; raises CrabhookError if no server has begun it."""
         if (known := self.known.get(name)) is None:
-            raise SharedError(
+            raise CrabhookError(
                 f"{self.where} has no {name} yet: the first server that writes it gives those of "
                 "its machine"
             )
@@ -108,11 +104,11 @@ class SharedDocuments:
         return self.get(name).version
 
     def write(self, name: str, text: str, by: Actor) -> None:  # noqa: ARG002 - a person, always
-        """Have a text take the place of the one that was read; raises SharedError."""
+        """Have a text take the place of the one that was read; raises CrabhookError."""
         self.put(name, text)
 
     def put(self, name: str, text: str, sign: Sign | None = None) -> Document:
-        """Replace the text that was read; raises SharedError.
+        """Replace the text that was read; raises CrabhookError.
 
         `sign` is the team's authority, if it is open already. A team's file needs none.
         """
@@ -124,7 +120,7 @@ class SharedDocuments:
         if sign:
             asked = replace(asked, signature=sign(asked.signed))
         if why := propose(self.place, asked):
-            raise SharedError(f"{why}; nothing was changed")
+            raise CrabhookError(f"{why}; nothing was changed")
         self.known[name] = replace(before, version=before.version + 1, text=text, by="you")
         return self.known[name]
 
@@ -180,10 +176,10 @@ def _documents_with(name: str) -> SharedDocuments | None:
 
 
 def shared_place(place: Place | None = None, how: str = "") -> Place:
-    """Return a record's place, else that in the settings; raises SharedError."""
+    """Return a record's place, else that in the settings; raises CrabhookError."""
     place = place or config.record_place()
     if not is_shared(place):
-        raise SharedError(
+        raise CrabhookError(
             f"no store that servers share is named here: name it {how}in "
             f"{config.config_folder() / 'settings.toml'}, "
             '[record] store = "postgresql://USER@HOST/DATABASE", and run this again; a server '
@@ -214,7 +210,7 @@ def push_rules(arguments: argparse.Namespace) -> int:
     if not arguments.yes:
         _agreed(f"Put this in {there.where}, for all its servers?")
     elif not there.takes_a_passphrase:
-        raise SharedError(
+        raise CrabhookError(
             "--yes takes the passphrase of a team's authority, and no team is here: answer at a "
             "terminal, without --yes"
         )

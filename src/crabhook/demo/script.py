@@ -7,7 +7,15 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from pathlib import Path
@@ -31,6 +39,18 @@ WAIT = 600.0  # seconds; nobody watches a demo for longer
 
 
 @asynccontextmanager
+async def beside(*works: Awaitable[None]) -> AsyncIterator[Sequence["asyncio.Future[None]"]]:
+    """Run work as tasks while the context lasts; at its end they are cancelled and awaited."""
+    tasks = [asyncio.ensure_future(one) for one in works]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
 async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
     """Open a server with temporary rules and record; `tally` counts decisions."""
     state = folder / "state"
@@ -47,13 +67,10 @@ async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
     runner.today, runner.alike = tally.today, tally.alike
     law.look()
     await runner.restore()
-    beside = [asyncio.ensure_future(one) for one in (runner.keep_record(), law.watch())]
     try:
-        yield runner
+        async with beside(runner.keep_record(), law.watch()):
+            yield runner
     finally:
-        for task in beside:
-            task.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
         recorder.close()
 
 
@@ -97,15 +114,12 @@ class Read:
 
     def told(self) -> tuple[Event, str]:
         """Return the screen's lines about it; the whole follows at the end, on request."""
-        return Event("claude", "Agent", cwd=self.cwd), self._words()
-
-    def _words(self) -> str:
-        told = json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
-        if not told:
-            return f"reads {NOTHING}"
-        reason = told.get("permissionDecisionReason")
-        words = f'reads "{told.get("permissionDecision")}" for its {self.tool}'
-        return f"{words}: {reason}" if reason else words
+        words = f"reads {NOTHING}"
+        if told := self._decision:
+            reason = told.get("permissionDecisionReason")
+            words = f'reads "{told.get("permissionDecision")}" for its {self.tool}'
+            words += f": {reason}" if reason else ""
+        return Event("claude", "Agent", cwd=self.cwd), words
 
     def pretty(self) -> str:
         """Return it to be read by people."""
@@ -114,9 +128,13 @@ class Read:
     @property
     def denied(self) -> str:
         """The reason of a denial, else empty."""
-        told = json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
+        told = self._decision
         denied = told.get("permissionDecision") == "deny"
         return str(told.get("permissionDecisionReason") or "no reason") if denied else ""
+
+    @property
+    def _decision(self) -> Mapping[str, Any]:
+        return json.loads(self.answer).get("hookSpecificOutput", {}) if self.answer else {}
 
 
 def changed_by(call: dict[str, Any], reason: str) -> dict[str, Any] | None:

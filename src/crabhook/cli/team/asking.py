@@ -102,10 +102,6 @@ def with_passphrase(prompt: str, opened: Callable[[str], T]) -> T:
 _SIGN = ("ssh-keygen", "-Y", "sign", "-n", NAMESPACE, "-f")
 
 
-class SigningError(CrabhookError):
-    """The key did not sign; nothing was sent."""
-
-
 def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
     """Return the keys that open gates, by signature or passphrase; raises CrabhookError.
 
@@ -130,11 +126,11 @@ async def _signed(key: Path, text: bytes) -> bytes:
             stderr=subprocess.PIPE,
         )
     except OSError as error:
-        raise SigningError(f"ssh-keygen cannot be run: {error.strerror}") from error
+        raise CrabhookError(f"ssh-keygen cannot be run: {error.strerror}") from error
     try:
         made, complaint = await asyncio.wait_for(signing.communicate(text), WITHIN)
     except TimeoutError:
-        raise SigningError(f"the key did not sign within {WITHIN:g} s; nothing was sent") from None
+        raise CrabhookError(f"the key did not sign within {WITHIN:g} s; nothing was sent") from None
     finally:
         if signing.returncode is None:
             signing.kill()
@@ -142,7 +138,7 @@ async def _signed(key: Path, text: bytes) -> bytes:
     if signing.returncode != 0:
         why = complaint.decode("utf-8", "replace").strip().rpartition("\n")[2]
         other = "to type the passphrase instead: crabhook desk use-key --none"
-        raise SigningError(f"the key did not sign ({why}); nothing was sent; {other}")
+        raise CrabhookError(f"the key did not sign ({why}); nothing was sent; {other}")
     return bare(made.decode("ascii", "replace"))
 
 

@@ -44,9 +44,8 @@ class MayNotError(AttachError):
 def attach(arguments: argparse.Namespace) -> None:
     """Open the desk, until the operator leaves it; raises CrabhookError."""
     from crabhook.cli.team.asking import with_passphrase, yours  # noqa: PLC0415 - not for machines
-    from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - likewise
 
-    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    folder = chosen_team(arguments.team)
     server = place_of(folder)
     plain = arguments.plain or not takes_a_screen()
     settings = config.override(config.load(None), {"plain": True} if plain else {})
@@ -54,8 +53,11 @@ def attach(arguments: argparse.Namespace) -> None:
     asyncio.run(at_desk(server, credentials, settings))
 
 
-def chosen_team(folders: "list[DeskFolder]", team: str | None) -> "DeskFolder":
-    """Return the folder of the named or only team; raises AttachError."""
+def chosen_team(team: str | None) -> "DeskFolder":
+    """Return the folder of the named or only team of this device; raises AttachError."""
+    from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
+
+    folders = list(desk_folders(config.config_folder()))
     wanted = [one for one in folders if team is None or one.facts().team == team]
     if len(wanted) == 1:
         return wanted[0]
@@ -103,18 +105,13 @@ def _own_place(folder: "DeskFolder") -> str:
         for one in places if isinstance(places, list) else ():
             text, of_desks, _ = str(one).partition(" for desks")
             address = parse_address(text) if of_desks else None
-            if isinstance(address, TcpAddress) and (host := _from_here(address.host)):
-                return str(TcpAddress(host, address.port))
+            if isinstance(address, TcpAddress):
+                host = _ANYWHERE.get(address.host, address.host)
+                if host in _HERE:  # a local program reaches it so
+                    return str(TcpAddress(host, address.port))
     except CrabhookError:
         pass  # the address is as when this device joined
     return ""
-
-
-def _from_here(host: str) -> str:
-    """Return the address by which a local program reaches a host that a local server listens on."""
-    if host in _ANYWHERE:
-        return _ANYWHERE[host]
-    return host if host in _HERE else ""
 
 
 def look_for(server: str) -> None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
 from crabhook.cli.terminal import say, takes_a_screen
-from crabhook.demo.script import LINES, WAIT, Agent, Read, own_runner, typed_lines
+from crabhook.demo.script import LINES, WAIT, Agent, Read, beside, own_runner, typed_lines
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
@@ -72,20 +72,6 @@ GO_ON = (
 )
 
 
-class Told:
-    """The demo's results: who decided what, and what the agent read."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def decided(self, event: Event, made: Decided) -> None:
-        """Hear of a decision."""
-        tool, by = event.tool.name if event.tool else event.name, made.by
-        if isinstance(by, Operator):
-            who = f"{by.name} at {by.desk} ({by.address})"
-            self.lines.append(f"{tool}: {made.decision.verdict.value} by {who}")
-
-
 class Seat(NamedTuple):
     """One of the people: the folder of their device, and what opens it."""
 
@@ -97,14 +83,22 @@ class Seat(NamedTuple):
 
 def play() -> None:
     """Play the demo until the agent's script or both people are at their end."""
-    told = Told()
+    told: list[str] = []
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
         asyncio.run(_demo(told))
-    for line in (*told.lines, *GO_ON):
+    for line in (*told, *GO_ON):
         say(line)
 
 
-async def _demo(told: Told) -> None:
+async def _demo(told: list[str]) -> None:
+    """Play it; `told` gets who decided what."""
+
+    def decided(event: Event, made: Decided) -> None:
+        tool, by = event.tool.name if event.tool else event.name, made.by
+        if isinstance(by, Operator):
+            who = f"{by.name} at {by.desk} ({by.address})"
+            told.append(f"{tool}: {made.decision.verdict.value} by {who}")
+
     this = asyncio.current_task()
     assert this is not None  # noqa: S101 - we are one
     for number in (SIGTERM, SIGHUP):  # so that nothing is left behind then either
@@ -115,7 +109,7 @@ async def _demo(told: Told) -> None:
             own_runner(folder, Tally()) as runner,
             _served(runner, folder) as (server, seats),
         ):
-            runner.decided.append(told.decided)
+            runner.decided.append(decided)
             if takes_a_screen() and shutil.which("tmux"):
                 await _on_screens(runner, server, seats, folder)
             else:
@@ -171,17 +165,14 @@ async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
             await plain.run(desk, typed_lines(desk, printed, typed), printed)
 
     attached = asyncio.Semaphore(0)
-    people = [asyncio.ensure_future(sit(one)) for one in seats]
     try:
-        async with asyncio.timeout(ATTACH_WITHIN):
-            for _ in people:
-                await attached.acquire()
-        agent = Agent(server, folder / "transcript.jsonl", reads)
-        await _until_one_ends(agent.play(), *people)
+        async with beside(*map(sit, seats)) as people:
+            async with asyncio.timeout(ATTACH_WITHIN):
+                for _ in people:
+                    await attached.acquire()
+            agent = Agent(server, folder / "transcript.jsonl", reads)
+            await _until_one_ends(agent.play(), *people)
     finally:
-        for task in people:
-            task.cancel()
-        await asyncio.gather(*people, return_exceptions=True)
         write.close()
 
 
@@ -280,11 +271,11 @@ async def _tmux(
     server = await tmux.begin()
     try:
         columns, rows = os.get_terminal_size()
-        beside = "-h" if columns >= BESIDE else "-v"
+        direction = "-h" if columns >= BESIDE else "-v"
         size = ("-d", "-x", str(columns), "-y", str(rows))
         panes: dict[Seat, str] = {}
         for one in seats:
-            new = ("split-window", beside) if panes else ("new-session", *size)
+            new = ("split-window", direction) if panes else ("new-session", *size)
             home = {"XDG_CONFIG_HOME": str(one.home), "HOME": str(one.home)}
             variables = (f"{name}={value}" for name, value in home.items())
             command = ("env", *variables, sys.executable, "-P", "-m", "crabhook", "desk")
@@ -314,12 +305,7 @@ async def _until(true: Callable[[], Awaitable[bool]]) -> None:
 
 async def _until_one_ends(*work: Awaitable[None]) -> None:
     """Wait until one of several has ended; cancel the others."""
-    tasks = [asyncio.ensure_future(one) for one in work]
-    try:
+    async with beside(*work) as tasks:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for one in done:
             one.result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -15,7 +15,7 @@ from getpass import getuser
 from threading import Thread
 
 from crabhook import config
-from crabhook.cli.arguments import SharedDocuments, SharedError, team_on_record
+from crabhook.cli.arguments import SharedDocuments, team_on_record
 from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
 from crabhook.cli.terminal import UnseenError, agrees, say
 from crabhook.hook.servers import listed
@@ -52,10 +52,6 @@ from crabhook.ui.text.safe import safe
 
 NOTED = 10  # attempts, of one invitation
 LOOK_WITHIN = 2.0  # seconds, for a server on this machine
-
-
-class NoTlsError(CrabhookError):
-    """An invitation to a place where the hooks of a machine cannot ask."""
 
 
 def team_folder() -> Folder:
@@ -117,7 +113,7 @@ def found_here(
     CrabhookError.
     """
     if not team_folder().exists and team_on_record():
-        raise SharedError("the record has a team already: `crabhook team pull` brings it here")
+        raise CrabhookError("the record has a team already: `crabhook team pull` brings it here")
     now, known = time.time(), tuple(dict.fromkeys((*names, *LOOPBACK)))
     admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
     with founding(team_folder()) as new:
@@ -159,7 +155,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     member = changes.invitable(team, arguments.name, role, scope)
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     place = _place(arguments)
-    server = arguments.server or _at(place.host, DESK_PORT)
+    server = arguments.server or str(TcpAddress(place.host, DESK_PORT))
 
     def grant(who: Joining) -> Joined:
         return let_in(folder, authority, member, server, who)
@@ -182,7 +178,7 @@ def invite_machine(arguments: argparse.Namespace) -> None:
     team = team_now(folder)
     changes.with_machine(team, Machine(arguments.name, ""))
     place = _place(arguments)
-    server = arguments.server or _at(place.host, HOOK_PORT)
+    server = arguments.server or str(TcpAddress(place.host, HOOK_PORT))
     _need_tls(server, folder)
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
 
@@ -204,7 +200,7 @@ def invite_machine(arguments: argparse.Namespace) -> None:
 
 
 def _need_tls(server: str, folder: Folder) -> None:
-    """Raise NoTlsError for a place on loopback that this machine's server serves without TLS.
+    """Raise CrabhookError for a place on loopback that this machine's server serves without TLS.
 
     Hooks of a machine that joins use TLS, so none of them would reach a server there. Beyond
     loopback a server has TLS always.
@@ -226,7 +222,7 @@ def _need_tls(server: str, folder: Folder) -> None:
         else:
             plain = False
         if plain:
-            raise NoTlsError(
+            raise CrabhookError(
                 f"the server has no TLS at {one}, and a machine that joins needs it.  Start "
                 f"it with --listen 0.0.0.0:{place.port}, or with --tls-cert and --tls-key.  "
                 "Agents of your own user on this machine need no invitation: `crabhook install "
@@ -244,10 +240,6 @@ def _place(arguments: argparse.Namespace) -> Place:
     number = number_of(host)
     here = host == "localhost" or (number is not None and number.is_loopback)
     return Place(host, arguments.port, "127.0.0.1" if here else "[::]")
-
-
-def _at(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class Noting:

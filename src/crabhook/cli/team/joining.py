@@ -77,9 +77,7 @@ def _join_desk(arguments: argparse.Namespace) -> None:
 
 def _use_key(arguments: argparse.Namespace) -> None:
     """Let an SSH key sign here in place of the passphrase, or no longer."""
-    from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
-
-    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    folder = chosen_team(arguments.team)
     if arguments.key is None:
         if not arguments.none:
             raise CrabhookError("name the key's file, or say --none")
@@ -97,9 +95,7 @@ def _use_key(arguments: argparse.Namespace) -> None:
 
 def _use_server(arguments: argparse.Namespace) -> None:
     """Set the servers of its team that this device's desk and verbs use."""
-    from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
-
-    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    folder = chosen_team(arguments.team)
     servers = listed(arguments.server)
     for one in servers:
         if not isinstance(parse_address(one), TcpAddress):

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from crabhook import config
-from crabhook.cli.arguments import SharedError, shared_place, team_on_record
+from crabhook.cli.arguments import shared_place, team_on_record
 from crabhook.cli.commands import actions
 from crabhook.cli.team.asking import with_passphrase, yours
 from crabhook.cli.team.inviting import (
@@ -26,6 +26,7 @@ from crabhook.cli.team.inviting import (
     team_now,
 )
 from crabhook.cli.terminal import say, say_json
+from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
 from crabhook.store.opening import is_shared
 from crabhook.team import changes
@@ -78,7 +79,7 @@ def _pull(arguments: argparse.Namespace) -> None:
     shared_place()  # else there is nothing to pull from, and no reason to found a second team
     folder, there = team_folder(), team_on_record()
     if there is None:
-        raise SharedError(
+        raise CrabhookError(
             "no team is on record there: found it on one machine (`crabhook team init`) and start "
             "that machine's server, which puts it there"
         )
@@ -99,7 +100,7 @@ def _push(_: argparse.Namespace) -> None:
     shared_place()
     folder, there = team_folder(), team_on_record()
     if there is None:
-        raise SharedError(
+        raise CrabhookError(
             "no team is on record: the first server that writes it and has one gives it"
         )
     content = private(folder.team, 4 << 20).decode()

@@ -40,10 +40,6 @@ LISTENS_WITHIN = 2.0  # seconds
 TOLD_WITHIN = 10.0  # seconds a server has to tell all there is, or what became of a command
 
 
-class UnheardError(CrabhookError):
-    """The server did not answer in time; whether a command was carried out is not known."""
-
-
 class Attached:
     """A desk after its first snapshot; `changed` is set at every update.
 
@@ -63,7 +59,7 @@ class Attached:
         self.changed.set()
 
     async def submit(self, command: Command) -> Outcome:
-        """Return what became of a command; raises UnheardError."""
+        """Return what became of a command; raises CrabhookError."""
         settled: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def then(outcome: Outcome) -> None:
@@ -76,7 +72,7 @@ class Attached:
                 return await settled
         except TimeoutError:
             told = f"the server did not say what became of it within {TOLD_WITHIN:g} s"
-            raise UnheardError(f"{told}; see: crabhook history") from None
+            raise CrabhookError(f"{told}; see: crabhook history") from None
 
 
 async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[AttachedDesk], float]:
@@ -91,14 +87,14 @@ async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[Atta
                 _, line = await asyncio.open_connection(host.strip("[]"), int(port))
         except (OSError, ValueError) as error:  # and TimeoutError
             if one == addresses[-1]:
-                raise UnheardError(f"nobody listens at {server}") from error
+                raise CrabhookError(f"nobody listens at {server}") from error
         else:
             line.close()
             break
     async with connected(server, keys) as desk, attached(desk) as here:
         outcome = await here.submit(AskDesks())
         if not isinstance(outcome, Done):
-            raise UnheardError(outcome.why)
+            raise CrabhookError(outcome.why)
         return here.replica.attached(), here.replica.now()
 
 
@@ -124,14 +120,14 @@ def attached_of(team: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
 
 @asynccontextmanager
 async def attached(desk: Desk, patience: float = 0.0) -> AsyncIterator[Attached]:
-    """Give a desk that has told all there is; raises UnheardError."""
+    """Give a desk that has told all there is; raises CrabhookError."""
     here = Attached(desk, patience)
     try:
         try:
             async with asyncio.timeout(TOLD_WITHIN):
                 await here.begun.wait()
         except TimeoutError:
-            raise UnheardError(f"the server told nothing within {TOLD_WITHIN:g} s") from None
+            raise CrabhookError(f"the server told nothing within {TOLD_WITHIN:g} s") from None
         yield here
     finally:
         here.replica.leave()
@@ -148,7 +144,7 @@ def folder_of(arguments: argparse.Namespace) -> DeskFolder:
 
     Also where no server runs, before a passphrase is asked for.
     """
-    folder = chosen_team(list(desk_folders(config.config_folder())), arguments.team)
+    folder = chosen_team(arguments.team)
     place_of(folder)
     return folder
 

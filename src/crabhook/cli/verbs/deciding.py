@@ -165,7 +165,7 @@ def _told(card: Card, words: str, code: int, here: Attached) -> CardResult:
 
 
 async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
-    """Decide one card; raises LineError, UnheardError."""
+    """Decide one card; raises CrabhookError."""
     card = looked_at(wish, number, here)
     if isinstance(card, CardResult):
         return card
