@@ -236,9 +236,7 @@ def pull_rules(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _differing(
-    place: Place | None,
-) -> tuple[SharedDocuments, Mapping[str, tuple[Path, str]]]:
+def _differing(place: Place | None) -> tuple[SharedDocuments, Mapping[str, tuple[Path, str]]]:
     """Return the shared documents, and this machine's files of another text, each with its text."""
     there, files = SharedDocuments(shared_place(place, "in --store, or ")), rule_files()
     own = {RULES: files.user, TRUSTED: files.trusted}

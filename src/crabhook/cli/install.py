@@ -12,8 +12,8 @@ from crabhook import config
 from crabhook.cli.commands import Command, declare, options_of, servers
 from crabhook.hook.servers import listed
 from crabhook.install import program
-from crabhook.install.entries import count, known, with_hooks, without_hooks
-from crabhook.install.settings_file import Change, plan, read, read_settings
+from crabhook.install.entries import known, with_hooks, without_hooks
+from crabhook.install.settings_file import Change, has_hooks, plan, read, read_settings
 from crabhook.model.card import Stance
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms import PLATFORMS
@@ -278,7 +278,7 @@ def _troubles(
         yield "these paths are this machine's; others who share the project's settings lack them"
     for scope in agent.settings.scopes:
         path = agent.settings.path(scope, arguments.project, os.environ)
-        if path != change.settings.path and _has_hooks(path):
+        if path != change.settings.path and has_hooks(path):
             yield f"crabhook is in {path} too (--scope {scope}), and where the two differ both ask"
 
 
@@ -304,14 +304,6 @@ def _unreached(agent: Platform, installation: Installation) -> Iterator[str]:
             f"a server at HOST:PORT wants its token: install again with --token-file FILE, or have "
             f"CRABHOOK_TOKEN hold it wherever `{agent.program}` is started"
         )
-
-
-def _has_hooks(path: Path) -> bool:
-    """Say whether other settings have hooks of ours; unreadable ones have none that run."""
-    try:
-        return count(read(path).text) > 0
-    except InstallError:
-        return False
 
 
 def _address(text: str) -> str:

@@ -20,11 +20,7 @@ _NEVER = "never"
 add_arguments = partial(
     declare,
     options_of("lint"),
-    {
-        "profiles": tuple(PROFILES),
-        "agents": tuple(protocols()),
-        "levels": (*_LEVELS, _NEVER),
-    },
+    {"profiles": tuple(PROFILES), "agents": tuple(protocols()), "levels": (*_LEVELS, _NEVER)},
 )
 
 

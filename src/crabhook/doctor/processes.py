@@ -122,12 +122,7 @@ class Speed:
 
 
 def measure(
-    hook: Sequence[str],
-    python: str,
-    environment: Mapping[str, str],
-    folder: Path,
-    *,
-    rounds: int,
+    hook: Sequence[str], python: str, environment: Mapping[str, str], folder: Path, *, rounds: int
 ) -> Speed:
     """Run the `hook` and a bare `python` in `folder`, `rounds` times or as time allows.
 

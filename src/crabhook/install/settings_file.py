@@ -5,16 +5,16 @@ so: its target is replaced. The user names the file, so any user may own it; but
 regular file of limited size.
 """
 
-import contextlib
 import difflib
 import os
 import secrets
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crabhook.datatypes import frozen
-from crabhook.install.entries import NO_SETTINGS, without_hooks
+from crabhook.install.entries import NO_SETTINGS, count, without_hooks
 from crabhook.model.errors import InstallError
 from crabhook.ownfile import open_own, read_own
 
@@ -80,9 +80,13 @@ def write(
     a new file is private, or readable for all if `shared`. Raises InstallError, with the file
     unchanged, if writing fails or the file has changed since it was read.
     """
+    folder = settings.target.parent
     try:
         _refuse_changed(settings)
-        _make_folder(settings.target.parent, shared=shared)
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            if shared:  # whatever the umask: who cannot look into it runs no hook
+                folder.chmod(0o755)
         backup = _back_up(settings, owned)
         _replace(settings, content, shared=shared)
     except OSError as error:
@@ -124,14 +128,6 @@ def _holds(backup: Path, wanted: bytes, owned: Callable[[bytes], bytes]) -> bool
         return False
 
 
-def _make_folder(folder: Path, *, shared: bool) -> None:
-    if folder.is_dir():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    if shared:  # whatever the umask: who cannot look into it runs no hook
-        folder.chmod(0o755)
-
-
 def _replace(settings: SettingsFile, content: bytes, *, shared: bool) -> None:
     name = f".{settings.target.name}.crabhook-{secrets.token_hex(4)}"
     temporary = settings.target.with_name(name)
@@ -157,7 +153,10 @@ def _create(path: Path, content: bytes, like: os.stat_result | None) -> None:
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(descriptor, 0o600)
             if like is not None:
-                _resemble(descriptor, like)
+                mine = os.fstat(descriptor)
+                if (mine.st_uid, mine.st_gid) != (like.st_uid, like.st_gid):
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
             file.write(content)
             file.flush()
             os.fsync(descriptor)
@@ -166,16 +165,9 @@ def _create(path: Path, content: bytes, like: os.stat_result | None) -> None:
         raise
 
 
-def _resemble(descriptor: int, like: os.stat_result) -> None:
-    mine = os.fstat(descriptor)
-    if (mine.st_uid, mine.st_gid) != (like.st_uid, like.st_gid):
-        os.fchown(descriptor, like.st_uid, like.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
-
-
 def _sync(folder: Path) -> None:
     """Make a rename in `folder` survive a loss of power, on file systems that can."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -208,10 +200,8 @@ class Change:
         A new file is private, or readable for all if `shared`. Raises InstallError, naming the
         file, if writing failed.
         """
-        try:
+        with _named(self.settings.path):
             return write(self.settings, self.text.encode(), shared=shared, owned=_owned)
-        except InstallError as error:
-            raise _naming(self.settings.path, error) from error
 
 
 def plan(path: Path, edit: Callable[[str], str]) -> Change:
@@ -219,11 +209,17 @@ def plan(path: Path, edit: Callable[[str], str]) -> Change:
 
     Raises InstallError, naming the file, if it cannot be read or edited.
     """
-    try:
+    with _named(path):
         settings = read(path)
         return Change(settings, edit(settings.text))
-    except InstallError as error:
-        raise _naming(path, error) from error
+
+
+def has_hooks(path: Path) -> bool:
+    """Whether the settings at `path` have hooks of ours; unreadable ones have none that run."""
+    try:
+        return count(read(path).text) > 0
+    except InstallError:
+        return False
 
 
 def _owned(content: bytes) -> bytes:
@@ -235,5 +231,10 @@ def _owned(content: bytes) -> bytes:
     return b"" if rest.split() == NO_SETTINGS.split() else rest.encode()
 
 
-def _naming(path: Path, error: InstallError) -> InstallError:
-    return InstallError(f"{path}: {error}")
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in an InstallError."""
+    try:
+        yield
+    except InstallError as error:
+        raise InstallError(f"{path}: {error}") from error

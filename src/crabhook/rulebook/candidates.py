@@ -63,17 +63,13 @@ def distinct(past: Iterable[PastCall]) -> list[Distinct]:
     latest: dict[tuple[str, ...], PastCall] = {}
     times: Counter[tuple[str, ...]] = Counter()
     for call in past:
-        key = _same(call.event)
+        tool, cwd = call.event.tool, call.event.cwd
+        key = (tool.name, json.dumps(tool.input, sort_keys=True), cwd) if tool else ()
         times[key] += 1
         latest.pop(key, None)
         latest[key] = call
     found = [Distinct(call, times[key]) for key, call in reversed(latest.items())]
     return sorted(found, key=lambda one: -one.times)
-
-
-def _same(event: Event) -> tuple[str, ...]:
-    tool = event.tool
-    return (tool.name, json.dumps(tool.input, sort_keys=True), event.cwd) if tool else ()
 
 
 def seen(one: Distinct, law: LawOf, protected: Protected) -> Seen | None:

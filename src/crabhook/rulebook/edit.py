@@ -71,19 +71,16 @@ def written(rule: Rule) -> str:
     lines = ["[[rule]]", f"verdict = {toml_text(rule.verdict)}", f"match = {match}"]
     if rule.note:
         lines.append(f"note = {toml_text(rule.note)}")
-    if scope := _scope(rule.scope):
-        lines.append(f"scope = {{ {scope} }}")
+    scope = [
+        f"{key} = [{', '.join(map(toml_text, values))}]"
+        for key in RuleScope.__dataclass_fields__
+        if (values := getattr(rule.scope, key))
+    ]
+    if scope:
+        lines.append(f"scope = {{ {', '.join(scope)} }}")
     if rule.expires:
         lines.append(f"expires = {rule.expires.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
     return "\n".join(lines) + "\n"
-
-
-def _scope(scope: RuleScope) -> str:
-    return ", ".join(
-        f"{key} = [{', '.join(map(toml_text, values))}]"
-        for key in RuleScope.__dataclass_fields__
-        if (values := getattr(scope, key))
-    )
 
 
 def readable(folder: Path, level: Trust) -> tuple[bytes, RuleSet]:

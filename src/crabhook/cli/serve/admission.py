@@ -53,31 +53,24 @@ class Admitted(NamedTuple):
     tls: Tls | None
 
 
-def team_here() -> "TeamReader | None":
-    """Return the team, if there is one.  Raises TeamError for an unusable one."""
-    folder = Folder(config.team_folder())
-    if not folder.exists:
-        return None
-    from crabhook.team.team_file import TeamReader  # noqa: PLC0415 - most have no team
-
-    return TeamReader(folder)
-
-
 def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
     """Return the team, where its desks or machines may connect.  Raises TeamError.
 
     Where the settings do not ask for a team, an unusable one is logged, and hooks are served.
     """
-    if not (needed or settings.operators) and settings.headless:
+    wanted, folder = needed or settings.operators, Folder(config.team_folder())
+    if not folder.exists or (settings.headless and not wanted):
         return None
+    from crabhook.team.team_file import TeamReader  # noqa: PLC0415 - most have no team
+
     try:
-        team = team_here()
+        team = TeamReader(folder)
     except CrabhookError as error:
-        if needed or settings.operators:
+        if wanted:
             raise
         _LOG.error("no desk can attach: %s", error)
         return None
-    if team is not None and settings.shared:
+    if settings.shared:
         team.shared = settings.store or ""
     return team
 
@@ -107,10 +100,7 @@ Switch: TypeAlias = Callable[[Runner], object]
 
 @asynccontextmanager
 async def open_to_desks(
-    runner: Runner,
-    settings: Settings,
-    team: "TeamReader | None",
-    switches: list[Switch] | None = None,
+    runner: Runner, settings: Settings, team: "TeamReader | None", switches: list[Switch]
 ) -> AsyncIterator[Sequence[str]]:
     """Open the listener for the team's desks; yields its address in words.
 
@@ -141,8 +131,7 @@ async def open_to_desks(
             runner.warn(f"no desk can attach: {error}", alarm=False)
             yield ()
         else:
-            if switches is not None:
-                switches.append(port.switch_to)
+            switches.append(port.switch_to)
             yield (f"{at} for desks",)
 
 
@@ -219,9 +208,9 @@ class Listeners:
         for one in self._switches:
             one(runner)
 
-    def warn(self, text: str, *, alarm: bool = True) -> None:
+    def warn(self, text: str) -> None:
         """Show and record an incident of the server itself."""
-        self.runner.warn(text, alarm=alarm)
+        self.runner.warn(text)
 
     def status(self, bound: Sequence[object]) -> Status:
         """Return the server's status; it listens at `bound`."""

@@ -202,14 +202,12 @@ def chosen(settings: Settings) -> "DeskOptions":
 
 def unhooked() -> tuple[str, ...]:
     """Return the agents whose readable user settings have no hook of ours."""
-    from crabhook.install.entries import count  # noqa: PLC0415 - only the full screen says so
-    from crabhook.install.settings_file import read  # noqa: PLC0415 - likewise
+    from crabhook.install.settings_file import has_hooks  # noqa: PLC0415 - only a full screen asks
     from crabhook.platforms.installation import Scope  # noqa: PLC0415 - likewise
 
     def hooked(agent: "Platform") -> bool:
         with suppress(CrabhookError):
-            path = agent.settings.path(Scope.USER, Path(), os.environ)
-            return count(read(path).text) > 0
+            return has_hooks(agent.settings.path(Scope.USER, Path(), os.environ))
         return False
 
     return tuple(sorted(name for name, agent in PLATFORMS.items() if not hooked(agent)))

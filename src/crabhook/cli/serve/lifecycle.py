@@ -143,7 +143,10 @@ class Server:
                     return
                 if not await self._lead(listeners):
                     return
-                await self._step_down(listeners)
+                await self._let_go()
+                self._leader = Leader()
+                # Requests that wait here get no answer, since another server leads.
+                listeners.switch_to(await self._runner())
 
     async def _taken_up(self) -> Runner | None:
         """Return a runner with what is on record; None where another server leads now."""
@@ -226,12 +229,6 @@ class Server:
                 self._report(error, listeners.runner)
                 if not isinstance(error, TakenError):
                     await asyncio.sleep(AGAIN_AFTER)
-
-    async def _step_down(self, listeners: Listeners) -> None:
-        """Stand by again; requests that wait here get no answer, since another server leads."""
-        await self._let_go()
-        self._leader = Leader()
-        listeners.switch_to(await self._runner())
 
     async def _let_go(self) -> None:
         recorder, self._recorder = self._recorder, None

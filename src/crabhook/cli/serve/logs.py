@@ -78,7 +78,6 @@ def _write(target: int, text: bytes) -> None:
 
 _LOG = logging.getLogger(__name__)
 
-LEVELS = {name.lower(): getattr(logging, name) for name in ("DEBUG", "INFO", "WARNING", "ERROR")}
 FAILED, CANNOT_BEGIN = 1, 2
 """Exit codes: a fault of ours, and a server that cannot begin."""
 
@@ -92,8 +91,8 @@ def fields(**about: object) -> dict[str, object]:
 
 
 def _when(record: logging.LogRecord) -> str:
-    at = datetime.fromtimestamp(record.created, UTC)
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
+    at = datetime.fromtimestamp(record.created, UTC).replace(tzinfo=None)
+    return f"{at.isoformat(timespec='milliseconds')}Z"
 
 
 def _fields_of(record: logging.LogRecord) -> Mapping[str, object]:
@@ -154,7 +153,7 @@ def logging_to(file: Path | None, *, form: str, level: str) -> Iterator[None]:
         root = logging.getLogger()
         root.addHandler(writer)
         opened.callback(root.removeHandler, writer)
-        root.setLevel(LEVELS[level])
+        root.setLevel(level.upper())
         logging.captureWarnings(capture=True)
         try:
             yield

@@ -119,11 +119,7 @@ async def _signed(key: Path, text: bytes) -> bytes:
     sys.stderr.write(f"Touch or confirm the key {safe(str(key))} ...\n")
     try:
         signing = await asyncio.create_subprocess_exec(
-            *_SIGN,
-            str(key),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            *_SIGN, str(key), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
     except OSError as error:
         raise CrabhookError(f"ssh-keygen cannot be run: {error.strerror}") from error

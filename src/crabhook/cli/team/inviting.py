@@ -26,13 +26,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress, parse_address
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, names_in, sealed, until
-from crabhook.team.desk_keys import (
-    DeskFacts,
-    DeskFolder,
-    DeskKeys,
-    desk_of,
-    keep_keys,
-)
+from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, keep_keys
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
 from crabhook.team.folder import TEAM, Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joined, Joining, Joins

@@ -105,7 +105,5 @@ def _use_server(arguments: argparse.Namespace) -> None:
 
 
 desk = actions(
-    "desk",
-    {ALONE: attach, "join": _join_desk, "use-key": _use_key, "use-server": _use_server},
-    {},
+    "desk", {ALONE: attach, "join": _join_desk, "use-key": _use_key, "use-server": _use_server}, {}
 )

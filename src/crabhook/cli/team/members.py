@@ -32,11 +32,7 @@ from crabhook.store.opening import is_shared
 from crabhook.team import changes
 from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, PORT
-from crabhook.team.membership import (
-    Role,
-    SshKey,
-    Team,
-)
+from crabhook.team.membership import Role, SshKey, Team
 from crabhook.team.presence import PublicKey
 from crabhook.team.team_file import authority_of, serve_as, team_in
 from crabhook.ui.text.safe import safe

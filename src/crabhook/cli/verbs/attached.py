@@ -22,7 +22,7 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import AttachedDesk, Desk, News, Past, Snapshot
 from crabhook.hook.servers import listed
 from crabhook.model.actor import Actor, Operator
-from crabhook.model.card import Card, FeedEntry, Level, State
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
@@ -193,9 +193,6 @@ def _seconds(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-LEVELS = {Level.NONE: "none", Level.CAUTION: "caution", Level.DANGER: "danger"}
-
-
 def seen(card: Card) -> str:
     """Return what names the inputs on a card: a decision with `--seen` is of these alone."""
     return Inputs().seen(card).hex()
@@ -222,7 +219,7 @@ class Teller:
             **_call(card.event),
             "project": project(card.event, str),
             "risk": {
-                "level": LEVELS[card.risk.level],
+                "level": card.risk.level.name.lower(),
                 "effects": [one.words for one in card.risk.effects],
                 "unknown": list(card.risk.unknown),
             },

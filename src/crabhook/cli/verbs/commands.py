@@ -11,14 +11,7 @@ from crabhook.cli.commands import DONE
 from crabhook.cli.team.attaching import connected, place_of
 from crabhook.cli.terminal import say, say_json
 from crabhook.cli.verbs import deciding
-from crabhook.cli.verbs.attached import (
-    Attached,
-    Teller,
-    acting,
-    command,
-    folder_of,
-    looking_keys,
-)
+from crabhook.cli.verbs.attached import Attached, Teller, acting, command, folder_of, looking_keys
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import (
     AskHistory,

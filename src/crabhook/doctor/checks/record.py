@@ -25,7 +25,11 @@ def writable(_: Machine) -> Iterator[Finding]:
     """Whether the server can write its record, and nobody else can read it."""
     folder = config.state_folder()
     if is_shared(place := record_place()):
-        yield from _shared(place)
+        try:
+            with open_history(place):  # it answers, in a version that we know
+                yield told("record.writable", "shared")
+        except StoreError as error:
+            yield _unrecorded(str(error))
         return
     if os.path.lexists(folder):
         yield from list(_unwritable(folder)) or [told("record.writable", "fine", folder=folder)]
@@ -43,15 +47,6 @@ def record_place() -> Place:
         return config.record_place()
     except config.SettingsError:
         return config.state_folder()
-
-
-def _shared(place: Place) -> Iterator[Finding]:
-    """Say whether a database's record answers, in a version that we know."""
-    try:
-        with open_history(place):
-            yield told("record.writable", "shared")
-    except StoreError as error:
-        yield _unrecorded(str(error))
 
 
 def _unrecorded(what: str, mend: str = "") -> Finding:

@@ -68,11 +68,11 @@ async def test_where_there_is_a_team_its_desks_can_attach_on_this_machine(
 ) -> None:
     monkeypatch.setattr(admission, "OWN_DESKS", "127.0.0.1:0")
     team = founded(tmp_path / "team", time()).reader()
-    async with open_to_desks(Runner(PLATFORMS), Settings(), team) as where:
+    async with open_to_desks(Runner(PLATFORMS), Settings(), team, []) as where:
         assert [one.endswith(" for desks") for one in where] == [True]
-    async with open_to_desks(Runner(PLATFORMS), Settings(headless=True), team) as where:
+    async with open_to_desks(Runner(PLATFORMS), Settings(headless=True), team, []) as where:
         assert not where
-    async with open_to_desks(Runner(PLATFORMS), Settings(), None) as where:
+    async with open_to_desks(Runner(PLATFORMS), Settings(), None, []) as where:
         assert not where
 
 
@@ -84,14 +84,14 @@ async def test_a_place_for_desks_that_is_taken_ends_only_the_server_that_was_tol
         place = f"127.0.0.1:{taken.getsockname()[1]}"
         monkeypatch.setattr(admission, "OWN_DESKS", place)
         runner = Runner(PLATFORMS)
-        async with open_to_desks(runner, Settings(), team) as where:
+        async with open_to_desks(runner, Settings(), team, []) as where:
             assert not where
         (told,) = runner.broker.feed()
         assert told.text.startswith(f"no desk can attach: cannot listen for desks on {place}: ")
         with pytest.raises(
             PortError, match=r"cannot listen for desks.* another port with --operators$"
         ):
-            async with open_to_desks(runner, Settings(operators=place), team):
+            async with open_to_desks(runner, Settings(operators=place), team, []):
                 pytest.fail("two servers have one place")
 
 
