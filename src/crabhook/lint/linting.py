@@ -10,18 +10,11 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from crabhook.datatypes import frozen
-from crabhook.lint import discover
+from crabhook.lint import discover, rules
 from crabhook.lint.configuration import protocols, read
 from crabhook.lint.configuration.command import program
 from crabhook.lint.python.read import read_python
 from crabhook.lint.report import Report, Unread
-from crabhook.lint.rules import (
-    UNREAD_SHELL,
-    UNREADABLE_SCRIPT,
-    UNREADABLE_SETUP,
-    UNREASONED,
-    Profile,
-)
 from crabhook.lint.rules.subjects import Hook, Run, Setup
 from crabhook.lint.script import (
     CannotParseError,
@@ -42,7 +35,7 @@ _COMMENT = re.compile(r"#\s*crabhook:\s*ignore\[(?P<ids>[^\]]*)\](?P<reason>.*)"
 MAX_ON_A_FILE = 200  # enough to tell what is wrong
 
 
-def lint(paths: Sequence[Path], profile: Profile, protocol: Protocol | None = None) -> Report:
+def lint(paths: Sequence[Path], profile: rules.Profile, protocol: Protocol | None = None) -> Report:
     """Check files and folders; `protocol` is their agent, if known.
 
     Raises nothing because of a file's content, runs nothing and writes nothing.
@@ -56,7 +49,7 @@ def lint(paths: Sequence[Path], profile: Profile, protocol: Protocol | None = No
 class _Linter:
     """Holds the files of one run, until all are known."""
 
-    def __init__(self, profile: Profile, protocol: Protocol | None) -> None:
+    def __init__(self, profile: rules.Profile, protocol: Protocol | None) -> None:
         self._profile = profile
         self._protocol = protocol
         self._report = Report()
@@ -121,7 +114,7 @@ class _Linter:
             return read.read_json(file.text, comments=comments)
         except CannotParseError as error:
             self._register(file)
-            self._add(file, UNREADABLE_SETUP, Remark(error.place, str(error)))
+            self._add(file, rules.UNREADABLE_SETUP, Remark(error.place, str(error)))
             return None
 
     def _runs(self, configuration: read.Configuration) -> Iterator[Run]:
@@ -150,11 +143,17 @@ class _Linter:
                 script = self._scripts[key] = _READERS[file.kind](file.text)
             except CannotParseError as error:
                 self._scripts[key] = None
-                rule = UNREAD_SHELL if file.kind is discover.Kind.SHELL else UNREADABLE_SCRIPT
+                rule = (
+                    rules.UNREAD_SHELL
+                    if file.kind is discover.Kind.SHELL
+                    else rules.UNREADABLE_SCRIPT
+                )
                 self._add(file, rule, Remark(error.place, str(error)))
             else:
                 told = "from here on a part of the script was not understood, and not judged"
-                self._add(file, UNREAD_SHELL, *(Remark(place, told) for place in script.unread))
+                self._add(
+                    file, rules.UNREAD_SHELL, *(Remark(place, told) for place in script.unread)
+                )
         return self._scripts[key]
 
     def report(self) -> Report:
@@ -247,7 +246,7 @@ def counting(findings: Iterable[Finding], texts: Mapping[Path, str]) -> list[Fin
                 excused |= {(path, line, rule) for rule in note.rules}
             else:
                 told = f"it does not say why {', '.join(sorted(note.rules))} is excused"
-                kept.add(Finding(path, Place(line, note.column), UNREASONED, told))
+                kept.add(Finding(path, Place(line, note.column), rules.UNREASONED, told))
     kept = {one for one in kept if (one.path, one.place.line, one.rule.id) not in excused}
     ordered = sorted(kept, key=lambda one: (str(one.path), one.place, one.rule.id, one.message))
     by_file = groupby(ordered, key=lambda one: one.path)

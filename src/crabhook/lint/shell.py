@@ -155,20 +155,12 @@ def _inside(node: Node, children: Sequence[Node], around: _Around) -> _Around:
     if node.type in _SUBSTITUTIONS:
         return replace(around, away=True)
     if node.type == "redirected_statement":
-        error = around.error or any(map(_is_error, children))
-        return replace(around, error=error, away=around.away or any(map(_to_file, children)))
+        texts = [source(child) for child in children if child.type == "file_redirect"]
+        others = [text for text in texts if not _ERRORS.match(text)]
+        away = any(">" in one[:3] and one[:2] != "2>" and ">&1" not in one for one in others)
+        error = around.error or len(others) < len(texts)
+        return replace(around, error=error, away=around.away or away)
     return around
-
-
-def _is_error(node: Node) -> bool:
-    return node.type == "file_redirect" and _ERRORS.match(source(node)) is not None
-
-
-def _to_file(node: Node) -> bool:
-    if node.type != "file_redirect" or _is_error(node):
-        return False
-    text = source(node)
-    return ">" in text[:3] and not text.startswith("2>") and ">&1" not in text
 
 
 def _words(command: Node) -> list[Node]:

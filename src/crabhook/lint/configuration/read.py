@@ -7,7 +7,7 @@ installer's reader, Codex's TOML by the standard library and its lines.
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -61,33 +61,28 @@ def read_json(text: str, *, comments: bool = False) -> Item:
         found = _JSON_ERROR.match(str(error))
         place = Place(int(found[1]), int(found[2])) if found else START
         raise CannotParseError(f"it is not JSON: {found[3] if found else error}", place) from error
-    return _Placer(text).item(document)
+    return _json_item(document, [0, *(found.end() for found in re.finditer("\n", text))])
 
 
-class _Placer:
-    """Turns offsets into places."""
+def _json_item(node: Node, starts: Sequence[int]) -> Item:
+    """Return a node of a document; `starts`: the offsets of the document's lines."""
 
-    def __init__(self, text: str) -> None:
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    def place(offset: int) -> Place:
+        line = bisect_right(starts, offset)
+        return Place(line, offset - starts[line - 1] + 1)
 
-    def place(self, offset: int) -> Place:
-        line = bisect_right(self._starts, offset)
-        return Place(line, offset - self._starts[line - 1] + 1)
-
-    def item(self, node: Node) -> Item:
-        place, value = self.place(node.start), node.value
-        inner = [(one.key, self.item(one.node)) for one in node.elements]
-        if isinstance(value, list):
-            return Item(place, [one.value for _, one in inner], items=tuple(i for _, i in inner))
-        if isinstance(value, dict):
-            keys = {one.key: self.place(one.start) for one in node.elements}
-            return Item(place, {key: one.value for key, one in inner}, dict(inner), key_places=keys)
-        return Item(place, _number(value.literal) if isinstance(value, Number) else value)
-
-
-def _number(literal: str) -> int | float:
-    """Return a number; overlong ones as a double."""
-    return int(literal) if len(literal) < 20 and literal.lstrip("-").isdigit() else float(literal)
+    at, value = place(node.start), node.value
+    inner = [(one.key, _json_item(one.node, starts)) for one in node.elements]
+    if isinstance(value, list):
+        return Item(at, [one.value for _, one in inner], items=tuple(one for _, one in inner))
+    if isinstance(value, dict):
+        keys = {one.key: place(one.start) for one in node.elements}
+        return Item(at, {key: one.value for key, one in inner}, dict(inner), key_places=keys)
+    if isinstance(value, Number):
+        text = value.literal
+        whole = len(text) < 20 and text.lstrip("-").isdigit()
+        return Item(at, int(text) if whole else float(text))
+    return Item(at, value)
 
 
 def read_toml(text: str) -> Item:

@@ -108,21 +108,21 @@ class ValueReader:
         return " ".join(self._one(one) for one in self._tree.follow(node))
 
     def _one(self, node: ast.expr) -> str:
-        text = HOLE
         match node:
-            case ast.Constant(value=str() as given):
-                text = given
+            case ast.Constant(value=str() as text):
+                return text
             case ast.Constant(value=bytes() as content):
-                text = content.decode("utf-8", "replace")
+                return content.decode("utf-8", "replace")
             case ast.JoinedStr(values=values):
-                text = "".join(map(self._one, values))
+                return "".join(map(self._one, values))
             case ast.BinOp(op=ast.Add()):
-                text = "".join(map(self._one, _summands(node)))
-            case ast.BinOp(op=ast.Mod(), left=inner):
-                text = self._one(inner)
-            case ast.Call(func=ast.Attribute(value=inner, attr="format" | "encode" | "strip")):
-                text = self._one(inner)
-        return text
+                return "".join(map(self._one, _summands(node)))
+            case (
+                ast.BinOp(op=ast.Mod(), left=inner)
+                | ast.Call(func=ast.Attribute(value=inner, attr="format" | "encode" | "strip"))
+            ):
+                return self._one(inner)
+        return HOLE
 
     def answers(self, value: ast.expr) -> Iterator[Answer]:
         """Yield the answers that writing `value` may put on standard output."""
@@ -136,7 +136,7 @@ class ValueReader:
                     yield from self.answers(inner)
                 case ast.Dict():
                     yield Answer(place, Written.REPR, self.shapes(node))
-                case _ if (text := self._plain(node)).startswith("{") and text.endswith("}"):
+                case _ if (text := self._one(node).strip())[:1] == "{" and text[-1:] == "}":
                     yield read_answer(text, place, whole=HOLE not in text)
                 case ast.BinOp():
                     for one in _summands(node):
@@ -145,31 +145,26 @@ class ValueReader:
 
     def is_chatter(self, value: ast.expr) -> bool:
         """Whether output surely begins as plain text."""
-        texts = [self._plain(node) for node in self._tree.follow(value)]
+        texts = [self._one(node).strip() for node in self._tree.follow(value)]
         return all(text and text[0] not in {"{", HOLE} for text in texts)
-
-    def _plain(self, node: ast.expr) -> str:
-        return self._one(node).strip()
 
 
 def _additions(tree: Tree) -> _Additions:
     """Return later additions to objects, by scope and name; None for an unknown key or value."""
     found: _Additions = defaultdict(list)
+    added: tuple[str | None, ast.expr | None]
     for node in tree.nodes:
-        owner: ast.expr
-        key: str | None = None
-        value: ast.expr | None = None
         match node:
             case ast.Assign(targets=[ast.Subscript(value=ast.Subscript() as inner)]):
-                owner, key = inner.value, _key(inner)
+                owner, added = inner.value, (_key(inner), None)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
-                owner, key = target.value, _key(target)
+                owner, added = target.value, (_key(target), value)
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _GROWING:
-                pass
+                added = (None, None)
             case _:
                 continue
         if name := _name(owner):
-            found[tree.scope(node), name].append((key, value))
+            found[tree.scope(node), name].append(added)
     return found
 
 

@@ -6,17 +6,7 @@ from itertools import combinations
 
 from crabhook.install.entries import is_ours
 from crabhook.install.program import Reach
-from crabhook.lint.configuration.command import (
-    BrokenMatcherError,
-    listed,
-    misses,
-    names,
-    near_name,
-    overlap,
-    own_wait,
-    read_matcher,
-    written_in,
-)
+from crabhook.lint.configuration import command
 from crabhook.lint.configuration.read import Handler
 from crabhook.lint.rules.subjects import Hook, Setup, setup_rule
 from crabhook.lint.script import Remark, Script
@@ -39,7 +29,7 @@ def unknown_event(setup: Setup) -> Iterator[Remark]:
     known, elsewhere = frozenset(setup.protocol.events), setup.protocol.elsewhere
     for one in setup.configuration.events:
         if one.name not in known:
-            near = elsewhere.get(one.name) or near_name(one.name, known)
+            near = elsewhere.get(one.name) or command.near_name(one.name, known)
             meant = f"; did you mean {near}?" if near else ""
             yield Remark(one.place, f"{setup.protocol.title} has no event {one.name}{meant}")
 
@@ -49,16 +39,17 @@ def _matches_nothing(setup: Setup) -> Iterator[Remark]:
     protocol = setup.protocol
     for one in setup.configuration.matchers:
         event = protocol.events.get(one.event)
-        if event is None or one.text in {"", "*"} or not written_in(one.text, protocol.listed):
+        names = command.names(one.text) if command.written_in(one.text, protocol.listed) else ()
+        if event is None or one.text in {"", "*"}:
             continue
-        for name in names(one.text):
+        for name in names:
             why = None
             if event.matcher == ANY:
                 unanchored = protocol.names is None and any(name in tool for tool in protocol.tools)
-                why = None if unanchored else misses(name, protocol)
+                why = None if unanchored else command.misses(name, protocol)
             elif event.values and name not in event.values:
-                meant = protocol.whole_values or near_name(name, event.values)
-                told = f"{one.event} has no {name!r}; it is one of {listed(event.values)}"
+                meant = protocol.whole_values or command.near_name(name, event.values)
+                told = f"{one.event} has no {name!r}; it is one of {command.listed(event.values)}"
                 why = told if meant else None
             if why is not None:
                 yield Remark(one.place, why)
@@ -68,8 +59,8 @@ def _matches_nothing(setup: Setup) -> Iterator[Remark]:
 def _broken_matcher(setup: Setup) -> Iterator[Remark]:
     for one in setup.configuration.matchers:
         try:
-            read_matcher(one.text, setup.protocol)
-        except BrokenMatcherError as error:
+            command.read_matcher(one.text, setup.protocol)
+        except command.BrokenMatcherError as error:
             told = f"the matcher {one.text[:60]!r} is no regular expression: {error}"
             yield Remark(one.place, told)
 
@@ -99,8 +90,8 @@ def _other_unit(setup: Setup) -> Iterator[Remark]:
 
 def _is_crabhooks(handler: Handler) -> bool:
     """Whether crabhook's installer wrote the entry, with the timeout that its owner asked for."""
-    command, args = handler.command
-    return is_ours({"type": handler.type, "command": command, "args": list(args or ())})
+    started, args = handler.command
+    return is_ours({"type": handler.type, "command": started, "args": list(args or ())})
 
 
 def _looks_like_milliseconds(timeout: float) -> bool:
@@ -170,7 +161,7 @@ _DECISIONS = (("decision",), ("hookSpecificOutput", "permissionDecision"))
 def _too_short(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         wait = run.script.longest_wait() if run.script is not None else None
-        limit, own = _limit(setup, run.handler), own_wait(run.handler)
+        limit, own = _limit(setup, run.handler), command.own_wait(run.handler)
         if wait is not None and run.program is not None and wait.seconds > limit:
             who, seconds = run.program.written, wait.seconds
             what = f"{wait.what}, line {wait.place.line}"
@@ -215,10 +206,10 @@ def _answers_with(script: Script | None, paths: Iterable[Sequence[str]]) -> bool
 
 def _meet(one: Handler, other: Handler, protocol: Protocol) -> bool:
     try:
-        first, second = (read_matcher(each.matcher, protocol) for each in (one, other))
-    except BrokenMatcherError:
+        first, second = (command.read_matcher(each.matcher, protocol) for each in (one, other))
+    except command.BrokenMatcherError:
         return False
-    return first is not None and second is not None and overlap(first, second, protocol)
+    return first is not None and second is not None and command.overlap(first, second, protocol)
 
 
 @setup_rule("CH110")

@@ -115,10 +115,10 @@ class _Reading:
         """Return the path that the tool's input names; empty if none."""
         return self.text(self._own) if self._own else ""
 
-    def other_paths(self) -> tuple[str, ...]:
-        """Return the paths that other inputs name: ones of other tools, or of older agents."""
+    def other_files(self, use: Use, tool: str) -> tuple[FilePart, ...]:
+        """Return the files that other inputs name: ones of other tools, or of older agents."""
         keys = (key for key in PATH_KEYS if key != self._own and self.inputs.get(key))
-        return tuple(str(self.inputs[key]) for key in keys)
+        return tuple(self.file(str(self.inputs[key]), use, tool) for key in keys)
 
     def call(self, *required: Part, trouble: str = "", suspected: tuple[Part, ...] = ()) -> Call:
         """Return the call of these parts; the tool itself always counts against it."""
@@ -174,19 +174,18 @@ def _command(reading: _Reading) -> Call:
     tools = frozenset({*reading.tool.tools, "Bash"})
     line = _command_line(reading)
     call = shell_call(line.text, line.cwd, tools, reading.tool, reading.context)
-    troubles = list(call.troubles)
-    if line.loosened:
-        troubles.append("more than its sandbox permits")
-    if line.trouble:
-        troubles.append(line.trouble)
-    if told := sorted(key for key in RUNNING_KEYS if reading.inputs.get(key)):
-        troubles.append(f"an input beside the line that may change what runs: {', '.join(told)}")
-    return replace(call, troubles=tuple(troubles))
+    told = ", ".join(sorted(key for key in RUNNING_KEYS if reading.inputs.get(key)))
+    more = (
+        "more than its sandbox permits" if line.loosened else "",
+        line.trouble,
+        f"an input beside the line that may change what runs: {told}" if told else "",
+    )
+    return replace(call, troubles=(*call.troubles, *filter(None, more)))
 
 
 def _one_file(reading: _Reading, use: Use, tool: str) -> Call:
     """Read a call about the file in the tool's input; other paths are suspected."""
-    others = tuple(reading.file(path, use, tool) for path in reading.other_paths())
+    others = reading.other_files(use, tool)
     trouble = _OTHER_PATH if others else _path_trouble(reading.path)
     return reading.call(reading.file(reading.path, use, tool), trouble=trouble, suspected=others)
 
@@ -208,7 +207,7 @@ def _search(reading: _Reading) -> Call:
     """
     folder = reading.path or reading.cwd
     inside = reading.file(f"{folder.rstrip('/')}/{ANYTHING}", Use.READ, "Read")
-    others = [reading.file(path, Use.READ, "Read") for path in reading.other_paths()]
+    others = reading.other_files(Use.READ, "Read")
     try:
         globs = tuple(dict.fromkeys(one for text in _globs(reading) for one in alternatives(text)))
         trouble = ""
@@ -270,10 +269,10 @@ def _fetch(reading: _Reading) -> Call:
 
 def _host(address: str) -> str:
     try:
-        host = urlsplit(address.strip().replace("\\", "/")).hostname or ""
+        host = urlsplit(address.strip().replace("\\", "/")).hostname
     except ValueError:
         return ""
-    return host.lower().rstrip(".")
+    return (host or "").lower().rstrip(".")
 
 
 def _agent(reading: _Reading) -> Call:

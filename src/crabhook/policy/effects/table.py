@@ -248,7 +248,7 @@ def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
             kinds,
             forms,
             {
-                name: _interpreter(one)
+                name: _interpreter(**one)
                 for listed, one in data["interpreters"].items()
                 for name in listed.split("|")
             },
@@ -264,19 +264,12 @@ def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
         raise TableError(f"the table of effects is wrong: {error!r}") from error
 
 
-_KIND_KEYS = {"words", "bare", "level", "file", "quiet", "instead"} | {
-    where.name.lower() for where in Where
-}
-
-
-def _kind(name: str, one: Mapping[str, Any]) -> Kind:
-    if extra := set(one) - _KIND_KEYS:
-        raise TableError(f"{name} has {', '.join(sorted(extra))}")
-    level, words = Level(one["level"]), one["words"]
-    levels = {where: Level(one.get(where.name.lower(), level)) for where in Where}
-    bare = one.get("bare", words.replace(": {}", "").replace(" {}", ""))
-    instead = names(one.get("instead", ""))
-    return Kind(name, words, bare, levels, one.get("file", False), one.get("quiet", False), instead)
+def _kind(name: str, row: Mapping[str, Any]) -> Kind:
+    rest = dict(row)
+    words, level, instead = rest["words"], rest.pop("level"), names(rest.pop("instead", ""))
+    levels = {where: Level(rest.pop(where.name.lower(), level)) for where in Where}
+    bare = rest.pop("bare", words.replace(": {}", "").replace(" {}", ""))
+    return Kind(name, bare=bare, levels=levels, instead=instead, **rest)
 
 
 def _forms(listed: Mapping[str, str], kinds: Collection[str]) -> dict[str, list[Form]]:
@@ -305,8 +298,5 @@ def _effects(text: str, kinds: Collection[str], where: str) -> tuple[tuple[str, 
     return tuple(found)
 
 
-def _interpreter(one: Mapping[str, Any]) -> Interpreter:
-    code, valued, verbs = (names(one.get(key, "")) for key in ("code", "valued", "verbs"))
-    return Interpreter(
-        one["title"], code, one.get("module", ""), valued, verbs, one.get("shell", False)
-    )
+def _interpreter(*, code: str = "", valued: str = "", verbs: str = "", **rest: Any) -> Interpreter:  # noqa: ANN401 - of a table
+    return Interpreter(code=names(code), valued=names(valued), verbs=names(verbs), **rest)

@@ -88,9 +88,9 @@ def _is_given_text(name: str, texts: Sequence[str], *, given: bool) -> bool:
 
 
 def _awk_starts(word: Word) -> bool:
-    if not word.fixed and not word.glob:
-        return not word.raw.startswith(("$", '"$')) and bool(_AWK_STARTS.search(word.raw))
-    return bool(_AWK_STARTS.search(_AWK_HARMLESS.sub("", word.text)))
+    if word.fixed or word.glob:
+        return bool(_AWK_STARTS.search(_AWK_HARMLESS.sub("", word.text)))
+    return not word.raw.startswith(("$", '"$')) and bool(_AWK_STARTS.search(word.raw))
 
 
 def sed_is_harmless(words: Sequence[Word]) -> bool:
@@ -180,7 +180,12 @@ class Mentions:
 def mentions(text: str, script: Script) -> Mentions:
     """Return the names in a line that was read into this script."""
     commands = [command for command in script.commands if not command.hidden]
-    calls = tuple(command for command in commands if command.words and _varies(command))
+    calls = tuple(
+        one
+        for one in commands
+        if one.words
+        and (not all(word.fixed for word in one.words) or _is_fed(one) or _is_configured(one))
+    )
     starts = starts_untold(commands, script.redirects, given=bool(script.given))
     if all(map(_is_data, commands)):
         return Mentions(calls=calls, starts=starts)
@@ -212,12 +217,6 @@ def _is_data(command: Command) -> bool:
     if len(words) < 2 or not words[1].fixed or words[1].text not in _DATA_SUBCOMMANDS[name]:
         return False
     return not any(_RUNNING.match(word.text) and word.text != "-cached" for word in words[2:])
-
-
-def _varies(command: Command) -> bool:
-    """Whether the command may do something that its words do not say."""
-    fixed = all(word.fixed for word in command.words)
-    return not fixed or _is_fed(command) or _is_configured(command)
 
 
 def _is_configured(command: Command) -> bool:

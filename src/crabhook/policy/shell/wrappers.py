@@ -5,40 +5,22 @@ command alone; otherwise a rule must name the wrapper.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS
-from crabhook.policy.shell.programs import listed
+from crabhook.policy.shell.programs import listed, patterns
 from crabhook.policy.shell.script import Assignment, Command, Word
 
-_DURATION = r"(?:\d+\.?\d*|\.\d+)[smhd]?"
-
-_TIMEOUT_OPTIONS = (
-    rf"(?:--foreground|--preserve-status|-v|--verbose|-k {_DURATION}|-k{_DURATION}"
-    rf"|--kill-after={_DURATION}|-s [A-Z0-9]+|-s[A-Z0-9]+|--signal=[A-Z0-9]+) "
-)
-# Wrapper -> its accepted options (one word each, or with a value), and the words before the
-# command.
-_STRIPPED: Mapping[str, tuple[str, str]] = {
-    "timeout": (_TIMEOUT_OPTIONS, rf"{_DURATION} "),
-    "time": (r"-p ", ""),
-    "nice": (r"(?:-n -?\d+|-n-?\d+|--adjustment=-?\d+|--?\d+) ", ""),
-    "stdbuf": (r"(?:-[ioe](?: )?(?:L|\d+[KMG]?)|--(?:input|output|error)=(?:L|\d+[KMG]?)) ", ""),
-    **dict.fromkeys(("nohup", "command", "builtin", "noglob", "xargs"), ("(?!)", "")),
-}
-_FORMS = {
-    name: re.compile(rf"(?:{option})*(?:-- )?{then}") for name, (option, then) in _STRIPPED.items()
-}
-
+_FORMS = patterns("stripped")  # of the words between a wrapper and its command
 _SAFE = listed("variables", "safe")
 _LOCALE = re.compile(r"LC_[A-Z]+")
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TIED, _NOUNS = listed("variables", "tied"), listed("variables", "nouns")
 _MEANT = re.compile(r"npm_|.*_proxy$|pip_|git_|ld_|bash_")
 _OF_THE_SHELL = listed("builtins", "of_the_shell")
-WRAPPED = frozenset(_STRIPPED) | RUNNERS
+WRAPPED = _FORMS.keys() | RUNNERS
 
 # Past these no person writes a line, and reading it would cost more than its length.
 _DEEPEST = 64  # wrappers in wrappers
