@@ -18,7 +18,7 @@ from crabhook.store.record import Document
 APPLICATION = 0x43524142  # "CRAB": marks a file as our record
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 6)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 7)]
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
@@ -97,11 +97,15 @@ class Owners:
         self._slots = bytearray()
         self._room = 0  # ids until the next fill; the first comes after the server's start
 
-    def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id has another secret."""
+    def may_know(self, request_id: str) -> bool:
+        """Whether there may be a request of this id; false is certain."""
         if self._room <= 0:
             self._fill()
-        if not self._slots[hash(request_id) % _SLOTS]:
+        return bool(self._slots[hash(request_id) % _SLOTS])
+
+    def is_anothers(self, request_id: str, secret: str) -> bool:
+        """Whether a request's id has another secret."""
+        if not self.may_know(request_id):
             return False
         owners = self._connection.execute(_OWNERS, (request_id,)).fetchall()
         return any(not same_secret(known, secret) for (known,) in owners)
@@ -126,14 +130,13 @@ class Owners:
 
 def apply(connection: sqlite3.Connection, change: Change, owners: Owners) -> None:
     """Write a change's requests and answers. Raises TicketError."""
-    tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
-    for ticket in tickets:
-        owners.claim(ticket.request_id, ticket.secret)
     for waiting in change.waiting:
+        owners.claim(waiting.request_id, waiting.secret)
         connection.execute(_WAIT, sql.waiting_row(waiting))
-    for request_id in change.ended:
+    for request_id in filter(owners.may_know, change.ended):  # most were answered at once
         connection.execute(_ENDED, (request_id,))
     for answer in change.answers:
+        owners.claim(answer.request_id, answer.secret)
         connection.execute(_ANSWER, sql.answer_row(answer))
     for request_id, whole in change.delivered:
         connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
