@@ -102,7 +102,7 @@ class Words:
         return Reply(output or None, self.stderr, self.exit_code)
 
 
-_NO_OPINION = frozenset({Verdict.PASS, Verdict.DEFER})
+_NOTHING, _NO_OPINION = frozenset[Verdict](), frozenset({Verdict.PASS, Verdict.DEFER})
 UNASKED: Mapping[str, frozenset[Verdict]] = {
     "auto": _NO_OPINION,
     "dontAsk": _NO_OPINION,
@@ -124,13 +124,13 @@ def runs(
     `edits`: tools that the mode for edits allows. `question`: the tool that asks a person, in any
     mode. Where an agent asks in a mode that asks nobody, no opinion may let the call run too.
     """
-    mode, none = event.permission_mode, frozenset[Verdict]()
-    if event.tool is None or event.calls(question):
-        return none
+    mode = event.permission_mode
+    if event.tool is None or event.tool.name == question:
+        return _NOTHING
     if row.phase is Phase.BEFORE:
         edits_unasked = mode == _EDITS_MODE and event.tool.name in edits
-        return UNASKED.get(mode, _NO_OPINION if edits_unasked else none)
-    return _NO_OPINION if row.phase is Phase.ASKING and mode in UNASKED else none
+        return UNASKED.get(mode, _NO_OPINION if edits_unasked else _NOTHING)
+    return _NO_OPINION if row.phase is Phase.ASKING and mode in UNASKED else _NOTHING
 
 
 def offering(

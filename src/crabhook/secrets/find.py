@@ -63,6 +63,13 @@ def is_plain(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
+def is_plain_name(text: str) -> bool:
+    """Whether `find` has nothing in a name or an id, where a random look tells nothing."""
+    if _PLAIN.fullmatch(text) is not None:
+        return True
+    return _ONE_WORD.fullmatch(text) is not None and _ANY_SHAPE.search(text) is None
+
+
 def find(text: str, *, by_entropy: bool = True) -> list[Span]:
     """Return where `text` has secrets, by context first; the spans may overlap.
 

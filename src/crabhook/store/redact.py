@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
 from crabhook.secrets.context import is_reference, names_a_secret, united
-from crabhook.secrets.find import find, is_plain
+from crabhook.secrets.find import find, is_plain, is_plain_name
 
 MAX_TEXT = 32_768  # characters kept of a text
 MAX_VALUE = 131_072  # characters and values kept of a body, in all
@@ -49,6 +49,8 @@ class Redactor:
 
     def name(self, text: str) -> str:
         """Return a name or an id without secrets of known shape or context."""
+        if len(text) <= SHORT and is_plain_name(text):
+            return text
         return self._bounded(text, by_entropy=False)
 
     def value(self, value: Value | Mapping[str, Value]) -> Value:
@@ -118,6 +120,9 @@ def _without_half_a_mark(text: str) -> str:
     return text[:begun] if begun >= 0 and "]" not in text[begun:] else text
 
 
+_SCALARS = (bool, int, float)
+
+
 class _Walk:
     """A walk through a value with a budget."""
 
@@ -132,7 +137,7 @@ class _Walk:
             return "[left out]"
         if isinstance(value, str):
             return self._text(value, named=named)
-        if value is None or isinstance(value, bool | int | float):
+        if value is None or isinstance(value, _SCALARS):
             return self._scalar(value, named=named)
         if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - soon told
             return self._object(value, depth, named=named)
@@ -163,5 +168,9 @@ class _Walk:
             while name in clean:
                 name += "'"
                 secret = names_a_secret(_MARK.sub("", name))
-            clean[name] = self.value(inner, depth + 1, named=named or secret)
+            if isinstance(inner, str) and depth < MAX_DEPTH and self._left > 0:  # as most are
+                self._left -= 1
+                clean[name] = self._text(inner, named=named or secret)
+            else:
+                clean[name] = self.value(inner, depth + 1, named=named or secret)
         return clean

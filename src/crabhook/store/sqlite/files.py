@@ -4,8 +4,8 @@ import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from crabhook.ownfile import read_own
@@ -60,29 +60,47 @@ def named(
     return kind(f"the record {path} was not {doing}: {advice}")
 
 
-@contextmanager
-def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
-    """Commit the block, or roll it back; faults become StoreErrors."""
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
-                connection.execute("ROLLBACK")
-            raise
-    except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-        raise named(error, path) from error
+class speaking_of:  # noqa: N801 - used as a function; a generator's cost would be each decision's
+    """Turns errors of SQLite or the system in a block into StoreErrors about the file `path`."""
+
+    __slots__ = ("_doing", "_path")
+
+    def __init__(self, path: Path, doing: str = WRITING) -> None:
+        self._path, self._doing = path, doing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, _FAULTS):
+            raise named(error, self._path, self._doing) from error
 
 
-@contextmanager
-def speaking_of(path: Path, doing: str = WRITING) -> Iterator[None]:
-    """Turn errors of SQLite or the system into StoreErrors about the file `path`."""
-    try:
-        yield
-    except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-        raise named(error, path, doing) from error
+class transaction:  # noqa: N801 - as above
+    """Commits the block, or rolls it back; faults become StoreErrors."""
+
+    __slots__ = ("_connection", "_path")
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self._path = connection, path
+
+    def __enter__(self) -> None:
+        with speaking_of(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        with speaking_of(self._path):
+            try:
+                if error is not None:
+                    raise error
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+_FAULTS = (sqlite3.Error, UnicodeDecodeError, OSError)
 
 
 class WriterLock:
