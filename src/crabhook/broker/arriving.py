@@ -53,9 +53,11 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         decided = [] if ruling.denies else _decided_before(state, fact)
         if not decided and ruling.decided is not None:
             decided = _answer_at_once(state, fact, ruling.decided, told=told)
-        alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
-        alarms += doubts.alarms(state, shared)
-        effects += decided or _take_in(state, fact, ruling, alarms, told)
+        if not decided:
+            alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
+            alarms += doubts.alarms(state, shared)
+            decided = _take_in(state, fact, ruling, alarms, told)
+        effects += decided
     effects += doubts.alarm_others(state, event, shared)
     return [*effects, *doubts.report_rivals(state, fact.request, rivals)]
 

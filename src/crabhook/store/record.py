@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 from operator import attrgetter
 from typing import Any
@@ -126,7 +127,13 @@ def as_hash(kept: object) -> bytes:
 
 def iso(at: float) -> str:
     """Return wall seconds in the record's format: UTC, of constant width, so that text sorts."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+    second, rest = divmod(round(at * 1_000_000), 1_000_000)
+    return f"{_to_the_second(second)}.{rest:06d}Z"
+
+
+@lru_cache  # several records are written in a second
+def _to_the_second(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()[:-6]
 
 
 GENESIS = Head(0, bytes(32))

@@ -1,8 +1,8 @@
 """PermissionService: takes hooks' requests in, and returns replies."""
 
 import re
-from collections.abc import Mapping
-from typing import NoReturn
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
 
 import grpc
 
@@ -71,32 +71,26 @@ _ALONE, _ALONE_ENDS = b'{"hookSpecificOutput":', b"}\n"
 def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
     """Return the response: the reply, and the same decision field by field."""
     output = reply.output or {}
-    message = pb.PermissionResponse(
-        reply=pb.Reply(
-            stdout=reply.stdout,
-            stderr=reply.stderr.encode("utf-8", "backslashreplace"),
-            exit_code=reply.exit_code,
-        ),
-        confirm=confirm,
-    )
-    _copy(message, output, _TOP_LEVEL)
+    fields: dict[str, Any] = dict(_told(output, _TOP_LEVEL))
     specific = output.get("hookSpecificOutput")
     if isinstance(specific, dict):
-        _copy(message, specific, _SPECIFIC)
+        fields.update(_told(specific, _SPECIFIC))
         inner = specific.get("decision")
         updated = specific.get("updatedInput")
         if updated is not None:  # encoded once: it may have megabytes
-            message.updated_input_json = compact(updated)
+            fields["updated_input_json"] = compact(updated)
         elif isinstance(inner, dict) and inner.get("updatedInput") is not None:
-            message.updated_input_json = compact(inner["updatedInput"])
+            fields["updated_input_json"] = compact(inner["updatedInput"])
         if len(output) == 1:  # then standard output already holds its JSON
             whole = reply.stdout[len(_ALONE) : -len(_ALONE_ENDS)].decode("ascii")
         elif updated is not None:
-            whole = compact_with(specific, "updatedInput", message.updated_input_json)
+            whole = compact_with(specific, "updatedInput", fields["updated_input_json"])
         else:
             whole = compact(specific)
-        message.hook_specific_output_json = whole
-    return message
+        fields["hook_specific_output_json"] = whole
+    stderr = reply.stderr.encode("utf-8", "backslashreplace")
+    printed = pb.Reply(stdout=reply.stdout, stderr=stderr, exit_code=reply.exit_code)
+    return pb.PermissionResponse(reply=printed, confirm=confirm, **fields)
 
 
 # The platform's key -> the wire's field, where both are a text or a boolean.
@@ -116,16 +110,18 @@ _SPECIFIC = {
 }
 
 
-def _copy(
-    message: pb.PermissionResponse, values: Mapping[str, Value], fields: Mapping[str, str]
-) -> None:
-    for key, field in fields.items():
-        value = values.get(key)
+def _told(
+    values: Mapping[str, Value], fields: Mapping[str, str]
+) -> Iterator[tuple[str, str | bool]]:
+    """Yield the wire's fields of texts and booleans."""
+    for key, value in values.items():
+        if key not in fields:
+            continue
         if isinstance(value, str):  # protobuf takes no lone surrogates; the reply's JSON does
             safe = value if value.isascii() else value.encode("utf-8", "replace").decode()
-            setattr(message, field, safe)
+            yield fields[key], safe
         elif isinstance(value, bool):
-            setattr(message, field, value)
+            yield fields[key], value
 
 
 _STATUS = {

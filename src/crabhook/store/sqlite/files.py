@@ -89,15 +89,17 @@ class transaction:  # noqa: N801 - as above
             self._connection.execute("BEGIN IMMEDIATE")
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        with speaking_of(self._path):
-            try:
-                if error is not None:
-                    raise error
+        try:
+            if error is None:
                 self._connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
-                    self._connection.execute("ROLLBACK")
-                raise
+                return
+        except BaseException as fault:  # noqa: BLE001 - it is raised below
+            error = fault
+        with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
+            self._connection.execute("ROLLBACK")
+        if isinstance(error, _FAULTS):
+            raise named(error, self._path) from error
+        raise error
 
 
 _FAULTS = (sqlite3.Error, UnicodeDecodeError, OSError)

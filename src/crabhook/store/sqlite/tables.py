@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crabhook.broker.pending import same_secret
 from crabhook.store import sql
-from crabhook.store.change import Answer, Change, Halt, Recovered, Waiting
+from crabhook.store.change import Change, Halt, Recovered
 from crabhook.store.interface import ForeignError, TicketError
 from crabhook.store.record import Document
 
@@ -132,11 +132,14 @@ def apply(connection: sqlite3.Connection, change: Change, owners: Owners) -> Non
     """Write a change's requests and answers. Raises TicketError."""
     for waiting in change.waiting:
         owners.claim(waiting.request_id, waiting.secret)
-        connection.execute(_WAIT, sql.waiting_row(waiting))
-    for request_id in filter(owners.may_know, change.ended):  # most were answered at once
-        connection.execute(_ENDED, (request_id,))
+    waited = [one for one in change.ended if owners.may_know(one)]  # most are answered at once
     for answer in change.answers:
         owners.claim(answer.request_id, answer.secret)
+    for waiting in change.waiting:
+        connection.execute(_WAIT, sql.waiting_row(waiting))
+    for request_id in waited:
+        connection.execute(_ENDED, (request_id,))
+    for answer in change.answers:
         connection.execute(_ANSWER, sql.answer_row(answer))
     for request_id, whole in change.delivered:
         connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
