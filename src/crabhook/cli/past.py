@@ -18,9 +18,9 @@ from crabhook.policy.paths import is_within
 from crabhook.policy.protected import options_given
 from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.rulebook import edit
-from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import Change, Kind, PastCall, Replayed, calls_in, replay
+from crabhook.rulebook.rulings import Today
 from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, suggest
 from crabhook.store.interface import History, Query
 from crabhook.store.opening import open_history

@@ -17,8 +17,8 @@ from crabhook.policy.propose import propose
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
 from crabhook.policy.rule_index import Placed, RuleIndex, keys_of
-from crabhook.rulebook.context import InForce, LawOf
 from crabhook.rulebook.history import PastCall, holds_a_stand_in, recalled
+from crabhook.rulebook.rulings import InForce, LawOf
 
 _LOG = logging.getLogger(__name__)
 

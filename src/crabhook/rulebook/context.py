@@ -1,36 +1,25 @@
-"""Where a call is judged: its project, the rules there, and what its folders hold.
+"""Where a call is judged: its project, where its paths lead, and what its folders hold.
 
 A look at a folder is bounded, remembered for a moment, and reads names only. After an incomplete
 look a search of that folder is a question.
 """
 
-import logging
 import os
 import re
-from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from math import inf
 from pathlib import Path
 from stat import S_ISLNK
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, TypeAlias
 
-from crabhook.datatypes import Bounded, frozen
-from crabhook.model.event import Event, ToolCall
-from crabhook.model.jsontext import compact
+from crabhook.datatypes import Bounded
+from crabhook.model.event import Event
 from crabhook.policy.context import NOT_LOOKED, ODD_NAME, Below, Context, Look, Wanted, not_looked
 from crabhook.policy.paths import LONGEST_PATH, is_within
-from crabhook.policy.rule import RuleVerdict, Ruling
-from crabhook.rulebook.files import RuleFiles
-
-if TYPE_CHECKING:
-    from crabhook.policy.evaluate import Policy
-    from crabhook.policy.protected import Protected
 
 WITHIN = 2.0  # seconds that one look may take
 MOST_NAMES = 400_000  # that it passes
@@ -162,7 +151,9 @@ def _is_there(path: Path) -> bool:
 
 def _holds_home(folder: Path) -> bool:
     home, here = os.path.expanduser("~"), str(folder)  # noqa: PTH111 - texts, at every call judged
-    return any(is_within(one, name) for one in (home, _real(home)) for name in (here, _real(here)))
+    return any(
+        is_within(one, name) for one in (home, real_path(home)) for name in (here, real_path(here))
+    )
 
 
 def context_here(project: Path, looks: Looks | None = None) -> Context:
@@ -189,14 +180,14 @@ def at_this_moment(there: Context, event: Event, below: Look) -> Context:
 
 
 def _follower() -> Callable[[str], str]:
-    """Return a function that follows links like `_real`, but each folder's once."""
+    """Return a function that follows links like `real_path`, but each folder's once."""
     known: dict[str, str] = {}
 
     def real(path: str) -> str:
         folder, _, name = path.rpartition("/")
         plain = folder and name not in ("", ".") and ".." not in path
         if not plain or len(path) > LONGEST_PATH or _UNUSABLE.search(path):
-            return _real(path)
+            return real_path(path)
         if folder not in known:
             known[folder] = _real_folder(folder)
         whole = f"{known[folder].rstrip('/')}/{name}"
@@ -224,7 +215,7 @@ def _real_folder(path: str) -> str:
     return path
 
 
-def _real(path: str) -> str:
+def real_path(path: str) -> str:
     """Return where a path leads; a path that is overlong, or has a NUL, leads nowhere."""
     # It raises nothing: where the rules could not be asked, a denied call would be a question.
     if len(path) > LONGEST_PATH or "\0" in path:
@@ -250,117 +241,3 @@ class Projects:
         found = project_of(cwd)
         self._known[cwd] = (now, found)
         return found
-
-
-_LOG = logging.getLogger(__name__)
-
-
-@frozen
-class InForce:
-    """The rules of a project, and what a ruling about calls there needs to know."""
-
-    policy: "Policy"
-    context: Context
-
-    def ruling(self, event: Event) -> Ruling:
-        """Return what the rules say of a call; a fault in judging is a question to a person."""
-        try:
-            return self.policy.examine(event, self.context)
-        except Exception:  # noqa: BLE001 - as where calls are judged when they come
-            _LOG.debug("the rules could not be asked about %s", event.name, exc_info=True)
-            return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
-
-
-RULINGS_KEPT = 64  # some 60 objects and 18 kB each: what comes again soon is enough
-
-
-@frozen
-class _Known:
-    """A ruling, and what it saw: where paths lead, and what folders hold."""
-
-    ruling: Ruling | None
-    paths: tuple[tuple[str, str], ...]
-    folders: tuple[tuple[str, Wanted, Below], ...]
-
-    def holds(self, context: Context) -> bool:
-        """Whether all that was seen is there to be seen now: then judging anew says the same."""
-        return all(context.real(path) == led for path, led in self.paths) and all(
-            context.below(folder, wanted) == held for folder, wanted, held in self.folders
-        )
-
-
-class RememberedRulings:
-    """Judges calls, and repeats a ruling where judging anew could only give the same.
-
-    The key and the rules hold all that a ruling uses, but looks at files, which are taken again.
-    """
-
-    def __init__(self) -> None:
-        self._known: Bounded[Hashable, _Known] = Bounded(RULINGS_KEPT)
-
-    def judge(self, policy: "Policy", event: Event, context: Context) -> Ruling | None:
-        """Return what the rules say of a call, or None where they leave it open."""
-        tool, brought = event.tool, event.fields.get("mcp_context")
-        if tool is None:
-            return policy.judge(event, context)
-        key = (
-            *(policy, bisect_right(policy.ends, context.now), context.project, context.home),
-            *(event.platform, event.name, event.session, event.cwd, event.permission_mode),
-            *(event.agent_id, event.agent_type, tool.name, tool.comments),
-            *(compact(tool.input), compact(brought)),
-        )
-        known = self._known.get(key)
-        if known is None or not known.holds(context):
-            call = ToolCall(tool.name, tool.input, "", tool.comments)
-            alone = {} if brought is None else {"mcp_context": brought}
-            known = _judged(policy, replace(event, tool=call, fields=alone), context)
-        self._known[key] = known
-        return known.ruling
-
-
-def _judged(policy: "Policy", event: Event, context: Context) -> _Known:
-    """Judge a call, and note every look at files."""
-    paths, folders = dict[str, str](), dict[tuple[str, Wanted], Below]()
-
-    def real(path: str) -> str:
-        paths[path] = led = context.real(path)
-        return led
-
-    def below(folder: str, wanted: Wanted) -> Below:
-        folders[folder, wanted] = held = context.below(folder, wanted)
-        return held
-
-    ruling = policy.judge(event, replace(context, real=real, below=below))
-    held = tuple((folder, wanted, one) for (folder, wanted), one in folders.items())
-    return _Known(ruling, tuple(paths.items()), held)
-
-
-LawOf: TypeAlias = Callable[[Event], InForce]
-"""Which law a call is under."""
-
-
-class Today:
-    """Reads each project's rules once; later changes do not matter to a replay."""
-
-    def __init__(self, files: RuleFiles) -> None:
-        self._files = files
-        self._projects = Projects(clock=lambda: 0.0)
-        self._known: dict[Path, InForce] = {}
-        self._looks = Looks(for_=inf)
-        self._real = lru_cache(maxsize=65_536)(_real)
-
-    def __repr__(self) -> str:
-        return f"<Today projects={len(self._known)}>"
-
-    def __call__(self, event: Event) -> InForce:
-        """Return the rules for a call; raises RuleFileError or RulesError if unreadable."""
-        project = self._projects.of(event.cwd)
-        if project not in self._known:
-            there = replace(context_here(project, self._looks), real=self._real)
-            self._known[project] = InForce(self._files.policy(project), there)
-        return self._known[project]
-
-    @property
-    def protected(self) -> "Protected":
-        """What always reaches a person, without what the user took off the list."""
-        return self._files.protected.without(self._files.user_rules().unprotect)

@@ -13,7 +13,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.policy.rule import Rule, RuleVerdict, Ruling
-from crabhook.rulebook.context import LawOf
+from crabhook.rulebook.rulings import LawOf
 from crabhook.store.actors import actor_in
 from crabhook.store.record import Kind as Recorded
 from crabhook.store.record import Record

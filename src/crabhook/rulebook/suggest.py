@@ -11,8 +11,8 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
 from crabhook.rulebook.candidates import Candidate, Coverage, Seen, candidates, distinct, seen
-from crabhook.rulebook.context import LawOf
 from crabhook.rulebook.history import PastCall
+from crabhook.rulebook.rulings import LawOf
 
 MOST = 20  # suggestions; nobody reads more
 DISTINCT = 2000  # different calls that rules are made of: what keeps it within seconds

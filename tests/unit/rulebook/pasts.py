@@ -5,8 +5,8 @@ from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
-from crabhook.rulebook.context import InForce, LawOf
 from crabhook.rulebook.history import PastCall
+from crabhook.rulebook.rulings import InForce, LawOf
 from crabhook.store.actors import actor_in
 from tests.unit.policy.law import HOME, NOW, PROJECT
 

@@ -12,7 +12,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.policy.context import Context, not_looked
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.rule import RuleScope, RuleVerdict
-from crabhook.rulebook.context import RULINGS_KEPT, RememberedRulings
+from crabhook.rulebook.rulings import RULINGS_KEPT, RememberedRulings
 from tests.unit.policy.law import NOW, PROJECT, bash, call, context, policy, rule
 
 SHELL = Path(__file__).parents[2] / "samples" / "shell"

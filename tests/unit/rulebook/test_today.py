@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from crabhook.policy.rule import RuleFileError
-from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles
+from crabhook.rulebook.rulings import Today
 from tests.unit.policy.law import bash
 
 

@@ -21,9 +21,9 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.context import not_looked
-from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RuleFiles
 from crabhook.rulebook.history import recalled
+from crabhook.rulebook.rulings import Today
 from crabhook.store.actors import actor_in, end_in
 from crabhook.store.interface import Query
 from crabhook.store.opening import Place, open_history

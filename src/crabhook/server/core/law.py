@@ -31,7 +31,6 @@ from crabhook.rulebook.context import (
     LOOK_AGAIN,
     PROJECTS_KEPT,
     Looks,
-    RememberedRulings,
     at_this_moment,
     context_here,
     project_of,
@@ -44,6 +43,7 @@ from crabhook.rulebook.files import (
     Trusted,
     stamp_of,
 )
+from crabhook.rulebook.rulings import RememberedRulings
 
 if TYPE_CHECKING:
     from crabhook.policy.evaluate import Policy

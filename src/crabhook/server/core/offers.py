@@ -27,9 +27,9 @@ from crabhook.policy.context import Context
 from crabhook.policy.propose import Proposal, Trial, propose, tried_each, why_none
 from crabhook.policy.rule import Rule, RuleVerdict, in_words
 from crabhook.rulebook import edit
-from crabhook.rulebook.context import Today
 from crabhook.rulebook.files import RULES, RuleFiles, RulesError
 from crabhook.rulebook.history import calls_in, recalled
+from crabhook.rulebook.rulings import Today
 from crabhook.server.core.law import Law
 from crabhook.store.interface import History, Query, StoreError
 from crabhook.store.opening import Place, open_history
