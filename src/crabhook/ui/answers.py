@@ -15,6 +15,7 @@ from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.sentence import by_another, too_late
 from crabhook.ui.cards.summary import asked_again, brief
+from crabhook.ui.text.rows import joined
 
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
@@ -179,7 +180,7 @@ class Answers:
             del self._held[card.number]
             why = f" ({brief(card.why)})" if card.why else ""
             by = by_another(card, self._desk) if self._names else ""
-            ended = " ".join(filter(None, (f"#{card.number} {card.outcome}{why}", by)))
+            ended = joined(f"#{card.number} {card.outcome}{why}", by, by=" ")
             return f"{ended}: your answer changed nothing"
         if asked_again(held.card, card):
             del self._held[card.number]

@@ -11,6 +11,7 @@ from crabhook.ui.cards.summary import brief, names_plan
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.text.code import plain_rows, titled
 from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
+from crabhook.ui.text.rows import joined
 from crabhook.ui.text.width import wrapped
 
 _LAST_WORDS = "last words"
@@ -46,10 +47,10 @@ def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
         other.append(f"not known here: {brief(', '.join(unknown), sheet.spell)}")
     if risk.level is Level.NONE:
         words = told.pop()[1] if told else ""
-        told.append((Level.NONE, " · ".join(filter(None, (sentence.NOTHING_RISKY, words)))))
+        told.append((Level.NONE, joined(sentence.NOTHING_RISKY, words)))
     untold = "" if other else UNTOLD.effects[0].words  # a server's level, and not of what
     level, last = told.pop() if told else (risk.level, untold)
-    told.append((level, " · ".join(filter(None, (last, *other)))))
+    told.append((level, joined(last, *other)))
     for level, words in told:
         style, mark = sentence.MARKS[level]
         mark = f"{mark} " if mark else ""
@@ -125,8 +126,7 @@ class CardContexts:
         told = card.event.fields.get("last_assistant_message") is not None
         words = "" if read is None or told else read.words  # an event may tell them itself
         whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
-        today = sentence.such_calls(read.allowed, read.denied, "today") if read is not None else ""
-        before = today or sentence.decided_before(card, self._desk.ended())
+        before = sentence.decided_before(card, self._desk)
         found = CardContext(words, before, whose, sentence.last_prompt(card, self._desk))
         if read is not None:
             self._found[card.number] = found

@@ -13,7 +13,7 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Suggestion, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import pretty
-from crabhook.model.session import Activity, AgentView, Note, SessionView
+from crabhook.model.session import Activity, AgentView, SessionView
 from crabhook.model.wording import who
 from crabhook.ui.cards.summary import (
     agent_label,
@@ -27,9 +27,8 @@ from crabhook.ui.cards.summary import (
     tool_label,
     wants,
 )
-from crabhook.ui.cards.summary import summary as subject
 from crabhook.ui.secrets import covered
-from crabhook.ui.text.rows import countdown, lasting
+from crabhook.ui.text.rows import countdown, joined, lasting
 
 _GONE: Mapping[object, str] = {
     actor.Ended.HOOK_LEFT: "GONE",
@@ -37,7 +36,7 @@ _GONE: Mapping[object, str] = {
     actor.Ended.DESK_CLOSED: "LET GO",
     actor.Ended.AWAY: "LET GO",
 }
-LET_HAPPEN = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
+_LET_HAPPEN = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
 
 
 def fate(card: Card) -> str:
@@ -54,7 +53,7 @@ def look(card: Card) -> str:
     """Return the style of how a card ended: what was let happen, refused, or neither."""
     if card.decision is None:
         return "dim"
-    if card.decision.verdict in LET_HAPPEN:
+    if card.decision.verdict in _LET_HAPPEN:
         return "answered"
     return "remove" if card.decision.verdict is Verdict.DENY else "outcome"
 
@@ -92,16 +91,15 @@ def facts(past: Past) -> Iterator[tuple[str, str]]:
     """Yield how an entry ended, label by label, in words that are not yet safe."""
     card, decision = past.card, past.card.decision
     whom = by_whom(past)
-    parts = (fate(card), f"by {whom}" if whom else "", delivery(past))
-    yield "", " · ".join(filter(None, parts))
+    yield "", joined(fate(card), f"by {whom}" if whom else "", delivery(past))
     waited = f", waited {lasting(past.waited)}" if past.waited >= 1 else ""
     record = f" · record {past.id}" if past.recorded else ""
     number = f" · #{card.number}" if card.number else ", at once"
-    yield (
-        "when",
-        f"{time.strftime('%d %b %Y %H:%M:%S', time.localtime(past.at))}{waited}{number}{record}",
-    )
-    yield "who", _who(card)
+    at = time.strftime("%d %b %Y %H:%M:%S", time.localtime(past.at))
+    yield "when", f"{at}{waited}{number}{record}"
+    event = card.event
+    agent = agent_label(event) if event.agent_id else f"{agent_label(event)} agent"
+    yield "who", joined(agent_name(event), event.cwd, agent, f"session {event.session}")
     yield "why", card.why or past.why
     yield from (("! what ran", alarm) for alarm in card.alarms)
     if decision is None:
@@ -115,16 +113,9 @@ def facts(past: Past) -> Iterator[tuple[str, str]]:
         yield "although", said
     for update in decision.permissions:
         kept = Suggestion(update)
-        yield "from then on", " → ".join(filter(None, (kept.what, kept.where)))
+        yield "from then on", joined(kept.what, kept.where, by=" → ")
     if decision.content:
         yield "with", pretty(dict(decision.content))
-
-
-def _who(card: Card) -> str:
-    event = card.event
-    label = f"{agent_label(event)} agent" if not event.agent_id else agent_label(event)
-    parts = (agent_name(event), event.cwd, label, f"session {event.session}")
-    return " · ".join(part for part in parts if part)
 
 
 def is_wanted(past: Past, wanted: str) -> bool:
@@ -135,11 +126,9 @@ def is_wanted(past: Past, wanted: str) -> bool:
 def line(past: Past, now: float) -> str:
     """Return an entry in one line that is clear by itself, for a screen reader as well."""
     card, event = past.card, past.card.event
-    asked = as_allowed(card)
-    about = ": ".join(filter(None, (tool_label(event), subject(asked))))
-    whom = f"by {brief(by_whom(past), str)}" if past.card.decided else ""
-    parts = (moment(past.at, now), fate(card), whom, project(event), about, delivery(past))
-    return " · ".join(filter(None, parts))
+    about = joined(tool_label(event), summary(as_allowed(card)), by=": ")
+    whom = f"by {brief(by_whom(past), str)}" if card.decided else ""
+    return joined(moment(past.at, now), fate(card), whom, project(event), about, delivery(past))
 
 
 ID_SHOWN = 8  # characters of an id of a session or an agent; its start identifies it
@@ -150,17 +139,15 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 def head(view: SessionView, now: float) -> str:
     """Return which session it is: its id's start, agent, project, mode, and since when."""
-    place = place_of(view, covered)
-    parts = (
+    return joined(
         brief(view.session[:ID_SHOWN], covered) or "(no id)",
         view.title,
-        place,
+        place_of(view, covered),
         view.mode and f"mode {brief(view.mode, covered)}",
         f"{countdown(now - view.since)} old",
         f"heard of {countdown(now - view.heard)} ago",
         waiting(view),
     )
-    return " · ".join(part for part in parts if part)
 
 
 def place_of(view: SessionView, spell: Callable[[str], str]) -> str:
@@ -188,7 +175,10 @@ def details(view: SessionView, now: float) -> Iterator[str]:
         shown = [brief(one, covered) for one in view.files[-_FILES_SHOWN:]]
         more = len(view.files) - len(shown)
         yield f"changed: {', '.join(shown)}{f' and {more} more' if more else ''}"
-    yield from map(note_line, view.notes)
+    for note in view.notes:
+        call = brief(note.call, covered)
+        fate = "waits for its next call" if note.waits else f"delivered with {call}"
+        yield f"{brief(note.label, covered)}: {brief(note.text, covered)} · {fate}"
 
 
 def name_in_session(agent: AgentView) -> str:
@@ -204,16 +194,7 @@ def doing(activity: Activity | None, now: float) -> str:
     if activity is None:
         return "nothing heard of yet"
     event = activity.event
-    what = " ".join(filter(None, (tool_label(event, covered), summary(event, covered))))
+    what = joined(tool_label(event, covered), summary(event, covered), by=" ")
     often = f" {TIMES}{activity.times}" if activity.times > 1 else ""
-    outcome = brief(activity.outcome, covered)
-    return " · ".join(
-        filter(None, (f"{what}{often}", outcome, f"{countdown(now - activity.at)} ago"))
-    )
-
-
-def note_line(note: Note) -> str:
-    """Return a note and how far it has come."""
-    call = brief(note.call, covered)
-    fate = f"delivered with {call}" if not note.waits else "waits for its next call"
-    return f"{brief(note.label, covered)}: {brief(note.text, covered)} · {fate}"
+    at = f"{countdown(now - activity.at)} ago"
+    return joined(f"{what}{often}", brief(activity.outcome, covered), at)

@@ -7,7 +7,7 @@ mode of the agent in which another verdict lets the call happen.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from crabhook.ui.cards.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.text.rows import ago
+from crabhook.ui.text.rows import ago, joined
 from crabhook.ui.text.safe import Speller, safe
 from crabhook.vocabulary import vocabulary
 
@@ -58,7 +58,7 @@ class Sentence(NamedTuple):
     exactly: str = ""
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.wants, self.what)))
+        return joined(self.wants, self.what, by=" ")
 
     @property
     def whole(self) -> str:
@@ -86,8 +86,7 @@ def sentence(card: Card, spell: Speller = safe) -> Sentence:
 def asker(event: Event, spell: Speller = safe) -> str:
     """Return which agent asks, and in which mode, in bounded length."""
     agent, mode = agent_label(event, spell), brief(event.permission_mode, spell)
-    told = "main agent" if agent == MAIN_AGENT else agent, mode and f"mode {mode}"
-    return " · ".join(filter(None, told))
+    return joined("main agent" if agent == MAIN_AGENT else agent, mode and f"mode {mode}")
 
 
 def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: Speller) -> Sentence:
@@ -170,14 +169,17 @@ def target(event: Event) -> str:
     return ""
 
 
-def decided_before(card: Card, ended: Iterable[Card]) -> str:
-    """Return how similar calls were decided, by cards that `ended` lately; not yet safe."""
+def decided_before(card: Card, desk: Replica) -> str:
+    """Return how similar calls were decided: today if that is known, else lately; not yet safe."""
+    around = desk.around(card.number)
+    if around is not None and (today := such_calls(around.allowed, around.denied, "today")):
+        return today
     if card.event.tool is None:
         return ""
     mine, name = target(card.event), card.event.tool.name
     alike = Counter(
         before.decision.verdict
-        for before in ended
+        for before in desk.ended()
         if before.state is State.DECIDED and before.decision and before.number != card.number
         if before.event.calls(name) and target(before.event) == mine
     )

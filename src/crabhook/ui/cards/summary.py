@@ -4,11 +4,10 @@ Each text is safe, on one line and short, so that any list of cards costs the sa
 terminals that need more than `safe`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from json import JSONEncoder
-from typing import TypeAlias
 
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
@@ -30,8 +29,6 @@ _PATCH_TOOL = "apply_patch"
 _PATCH_READ = 20_000  # characters; a longer patch is shown from its start
 _COUNTED = 200_000  # letters of an edit whose lines are counted
 _ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
-
-_Input: TypeAlias = Mapping[str, Value]
 
 
 def brief(text: str, spell: Speller = safe) -> str:
@@ -189,7 +186,8 @@ def _told(event: Event, tool_input: Value) -> str:
         return _patch(command, event.cwd)
     for key in TELLING:
         if (value := text_at(tool_input, key)).strip():
-            return _TELL[key](value, tool_input, event.cwd) if key in _TELL else value
+            value = _first_line(value) if key in _FIRST_LINES else value
+            return _file(value, tool_input, event.cwd) if key in _FILES else value
     return ", ".join(
         f"{key}: {value[:LONGEST] if isinstance(value, str) else json_start(value, LONGEST)}"
         for key, value in islice(tool_input.items(), 8)
@@ -205,13 +203,13 @@ def _patch(text: str, cwd: str) -> str:
     return f"patch {', '.join(dict.fromkeys(path.removeprefix(folder) for path in patch.paths))}"
 
 
-def _first_line(value: str, _whole: _Input, _cwd: str) -> str:
+def _first_line(value: str) -> str:
     """Return the first line with words; the screen shows the others."""
     start = value.lstrip()[: LONGEST + 1]
     return start.split("\n", 1)[0].lstrip("# ") or start
 
 
-def _file(path: str, whole: _Input, cwd: str) -> str:
+def _file(path: str, whole: Mapping[str, Value], cwd: str) -> str:
     """Return the path relative to the agent's folder, and the numbers of changed lines."""
     edits = whole.get("edits")
     each = edits if isinstance(edits, list) and len(edits) <= LONGEST else [dict(whole)]
@@ -223,14 +221,13 @@ def _file(path: str, whole: _Input, cwd: str) -> str:
         everywhere = "everywhere" if whole.get("replace_all") is True else ""
         told = f"+{added} -{removed} {everywhere}".rstrip()
     elif isinstance(content, str) and not content.endswith(CUT):
-        lines = line_count(content)
-        told = plural(lines, "line")
+        told = plural(line_count(content), "line")
     path = path.removeprefix(cwd.rstrip("/") + "/") or path
     shown = path if len(path) <= LONGEST // 2 else "…" + path[-LONGEST // 2 :]
     return f"{shown} {told}".rstrip()
 
 
-def _count(edit: _Input) -> tuple[int, int] | None:
+def _count(edit: Mapping[str, Value]) -> tuple[int, int] | None:
     match edit:
         case {"old_string": str(old), "new_string": str(new)} if len(old) + len(new) <= _COUNTED:
             return None if old.endswith(CUT) or new.endswith(CUT) else counted(old, new)
@@ -240,10 +237,7 @@ def _count(edit: _Input) -> tuple[int, int] | None:
 _EVENT, _TOOL = tables(__file__, "fields")["event"], tables(__file__, "fields")["tool"]
 TELLING = tuple(_TOOL["telling"].split())
 """The fields of a tool's input that say what it is for, the most telling first."""
-_TELL: Mapping[str, Callable[[str, _Input, str], str]] = {
-    **dict.fromkeys(_TOOL["first_lines"].split(), _first_line),
-    **dict.fromkeys(_TOOL["files"].split(), _file),
-}
+_FIRST_LINES, _FILES = _TOOL["first_lines"].split(), _TOOL["files"].split()
 
 
 def json_start(value: Value, longest: int, *, indent: int | None = None) -> str:

@@ -12,7 +12,7 @@ from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.parse import known_session, shown_session
 from crabhook.ui.commands.words import WORDS, LineError, Word, read_duration
 from crabhook.ui.secrets import covered
-from crabhook.ui.text.rows import countdown
+from crabhook.ui.text.rows import countdown, joined
 from crabhook.ui.text.safe import excerpt
 
 Matches: TypeAlias = Callable[[Order], bool]
@@ -92,9 +92,8 @@ def order_line(order: Order, now: float) -> str:
     """Return a standing order in one line that begins with a dot; `now` is on the desk's clock."""
     left = f"{countdown(order.until - now)} left" if order.until is not None else ""
     if order.kind is OrderKind.AWAY:
-        said = "away: what agents ask goes to their own users; here ends it"
-        return " · ".join(filter(None, ("· " + said, left)))
-    return " · ".join(filter(None, (f"· order: {brief(str(order), covered)}", left)))
+        return joined("· away: what agents ask goes to their own users; here ends it", left)
+    return joined(f"· order: {brief(str(order), covered)}", left)
 
 
 def _hold(rest: str, desk: Replica, usage: str) -> Order:

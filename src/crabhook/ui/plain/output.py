@@ -22,7 +22,7 @@ from crabhook.ui.commands.parse import first_alike, shown_session
 from crabhook.ui.commands.words import WORDS, Word
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.secrets import COVER, covered
-from crabhook.ui.text.rows import Row, bounded, countdown
+from crabhook.ui.text.rows import Row, bounded, countdown, joined
 from crabhook.ui.text.safe import safe
 
 FIRST = 200, 20_000  # lines and characters of a card that is printed unasked
@@ -79,7 +79,7 @@ class Format:
         if card.state is State.WAITING:
             closing = f"  answer with: {' | '.join(fitting(card))}"
         else:
-            closing = " ".join(filter(None, ("  ended:", card.outcome, brief(card.why, covered))))
+            closing = joined("  ended:", card.outcome, brief(card.why, covered), by=" ")
         return [self.header(card), *lines, closing, ""]
 
     def listed(self, card: Card, now: float) -> str:
@@ -130,7 +130,7 @@ class Format:
             parts += [f"({told})" for told in _besides(decision)]
             if card.decided is not None and not isinstance(card.decided.by, Operator):
                 parts.append(f"(by {brief(who(card.decided.by), covered)})")
-        return " ".join(part for part in parts if part)
+        return joined(*parts, by=" ")
 
     def fate(self, card: Card) -> str:
         """Return whether the answer reached its hook; empty where that is not told."""
@@ -145,9 +145,9 @@ class Format:
         session = f"session={safe(event.session[:4])}…" if event.session else ""
         tool = brief(event.tool.name, covered) if event.tool else ""
         subject = summary(event, covered) if entry.number is None else ""
-        told = " · ".join(filter(None, (brief(entry.text or entry.outcome, covered), subject)))
-        parts = (dot, brief(event.name, covered), tool, session, project(event, covered), told)
-        return " ".join(part for part in parts if part)
+        told = joined(brief(entry.text or entry.outcome, covered), subject)
+        name, place = brief(event.name, covered), project(event, covered)
+        return joined(dot, name, tool, session, place, told, by=" ")
 
 
 PROGRAMS = Format()
@@ -165,7 +165,7 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
     said = {
         "agent": f"{event.agent_type} {event.agent_id}".strip(),
         "mode": event.permission_mode,
-        "from": "@".join(filter(None, (origin.user, origin.host))),
+        "from": joined(origin.user, origin.host, by="@"),
         "asked as": ", ".join(names) if len(names) > 1 else "",
     }
     for label, text in said.items():
@@ -219,7 +219,7 @@ def _besides(decision: Decision) -> Iterator[str]:
         yield "its agent is asked not to show what the hook says"
     for update in decision.permissions:
         kept = Suggestion(update)
-        yield " → ".join(filter(None, (brief(kept.what, covered), kept.where)))
+        yield joined(brief(kept.what, covered), kept.where, by=" → ")
     if decision.content:
         yield brief(pretty(dict(decision.content)), covered)
 

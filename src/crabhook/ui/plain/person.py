@@ -28,7 +28,6 @@ from crabhook.ui.cards.sentence import (
     last_prompt,
     risk_words,
     sentence,
-    such_calls,
 )
 from crabhook.ui.cards.summary import (
     TELLING,
@@ -55,7 +54,7 @@ from crabhook.ui.plain.output import (
 )
 from crabhook.ui.plain.request import happening_rows, tool_rows
 from crabhook.ui.secrets import COVER, covered
-from crabhook.ui.text.rows import Row, bounded, countdown
+from crabhook.ui.text.rows import Row, bounded, countdown, joined
 from crabhook.ui.text.safe import Speller, folded, safe
 
 _PRINTED_KEPT = 10_000  # cards with a memory of what was printed
@@ -85,8 +84,8 @@ class ForAPerson(Format):
     def header(self, card: Card, spell: Speller = covered) -> str:
         """Return the sentence that a card is: `#18 Claude Code · api-server wants to run: …`."""
         event = card.event
-        who = [f"#{card.number} {agent_name(event, spell)}", project(event, spell)]
-        return f"{' · '.join(filter(None, who))} {_said(card, spell)}"
+        who = joined(f"#{card.number} {agent_name(event, spell)}", project(event, spell))
+        return f"{who} {_said(card, spell)}"
 
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list, its time at the end."""
@@ -192,7 +191,7 @@ class ForAPerson(Format):
 
     def outcome(self, card: Card) -> str:
         """Return how a card ended, and what was allowed where that was changed."""
-        told = " ".join(filter(None, (outcome(card), by_another(card, self._desk, covered))))
+        told = joined(outcome(card), by_another(card, self._desk, covered), by=" ")
         line = super().outcome(card).replace(card.outcome, told, 1)
         allowed = as_allowed(card)
         if allowed is card.event or is_question(allowed):
@@ -210,8 +209,8 @@ class ForAPerson(Format):
             return super().went_by(entry)
         if self.detail is Detail.BRIEF or entry.number is not None or not entry.text:
             return ""
-        about = ": ".join(filter(None, (tool_label(event, covered), summary(event, covered))))
-        who = " · ".join(filter(None, (agent_name(event, covered), project(event, covered))))
+        about = joined(tool_label(event, covered), summary(event, covered), by=": ")
+        who = joined(agent_name(event, covered), project(event, covered))
         return f"· {who}: {brief(entry.text, covered)} · {about}"
 
     def _known(self, card: Card) -> Iterator[Row]:
@@ -235,8 +234,7 @@ class ForAPerson(Format):
         if Verdict.KEEP_GOING in card.choices.verdicts:
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
         read = self._desk.around(card.number)
-        today = such_calls(read.allowed, read.denied, "today") if read else ""
-        if before := today or decided_before(card, self._desk.ended()):
+        if before := decided_before(card, self._desk):
             yield Row("  before: ", before)
         if prompt := last_prompt(card, self._desk):
             yield Row("  its user asked: ", " ".join(prompt.split()))
@@ -251,7 +249,7 @@ class ForAPerson(Format):
         """Return the words that can be written about a card, or how it ended."""
         if card.state is not State.WAITING:
             by = by_another(card, self._desk, covered)
-            return [" ".join(filter(None, ("  ended:", outcome(card), by)))]
+            return [joined("  ended:", outcome(card), by, by=" ")]
         kind = tuple(one.split()[1] for one in fitting(card))
         if kind in self._listed:
             return []

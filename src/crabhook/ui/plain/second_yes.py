@@ -21,7 +21,7 @@ from crabhook.ui.commands.decide import covered, denials, end_of, let_through, o
 from crabhook.ui.commands.parse import OLDEST, read_target
 from crabhook.ui.commands.words import WORDS, LineError, read_life
 from crabhook.ui.plain.person import ForAPerson
-from crabhook.ui.text.rows import Row
+from crabhook.ui.text.rows import Row, joined
 from crabhook.ui.text.safe import excerpt, safe
 
 ANYWAY = "anyway"
@@ -172,13 +172,13 @@ class SecondYes:
             effects = (*doubt.dangers, *doubt.unasked)
             self._asked[number] = _Asked(effects, changed, give)
             name = name_of(effects[0]) if doubt.dangers else doubt.mode
-            ways = " or ".join(filter(None, (surely, f"{number} {safe(name)}")))
+            ways = joined(surely, f"{number} {safe(name)}", by=" or ")
             what = f"#{number}{' as you changed it' if changed else ''}"
             raise LineError(f"{what} wants a second yes, to this: {'; '.join(effects)}", ways)
         keeps = bool(decision.permissions)
         unprinted = self._person is not None and self._person.unprinted(card, keeps=keeps)
         if unprinted and decision.verdict in LETS and not changed:
-            ways = " or ".join(filter(None, (WORDS["show"].usage(number), surely)))
+            ways = joined(WORDS["show"].usage(number), surely, by=" or ")
             raise LineError(f"#{number} was not printed whole", ways)
 
     def doubts(self, card: Card, decision: Decision) -> Doubts | None:

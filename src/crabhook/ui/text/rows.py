@@ -126,6 +126,11 @@ class Clock:
         return time.strftime("%H:%M:%S", time.localtime(self.wall - (self.now - at)))
 
 
+def joined(*parts: str, by: str = " · ") -> str:
+    """Return those of the parts that say something as one text."""
+    return by.join(part for part in parts if part)
+
+
 def lasting(seconds: float) -> str:
     """Return a length of time: 0:07, 12:30, 3:05:00; days when there are many hours."""
     hours = int(seconds) // 3600

@@ -30,7 +30,7 @@ def test_calls_of_the_same_program_are_counted_by_verdict() -> None:
     ):
         decided(desk, command, verdict)
     desk.ask(call(tool_input={"command": "npm  install"}))
-    said = decided_before(desk.waiting()[0], desk.ended())
+    said = decided_before(desk.waiting()[0], desk.replica)
     assert said == "3 such calls lately: 2 allowed, 1 denied"
 
 
@@ -38,7 +38,7 @@ def test_nothing_alike_says_nothing() -> None:
     desk = PlayedDesk()
     decided(desk, "npm ci", Verdict.ALLOW)
     desk.ask(call(tool_input={"command": "npmx ci"}))
-    assert decided_before(desk.waiting()[0], desk.ended()) == ""
+    assert decided_before(desk.waiting()[0], desk.replica) == ""
 
 
 def test_a_command_behind_more_blanks_than_a_name_is_long_has_its_program_as_target() -> None:
