@@ -32,7 +32,8 @@ def write(event: Event, answer: Answer | None) -> Reply:
     Raises TypeError for a wrong type, ValueError for another event's answer or for no JSON.
     """
     if answer is None:
-        return silence(event.platform)
+        # Gemini reads standard error where standard output is blank
+        return Reply({} if event.platform is Platform.GEMINI else None)
     _check(event, answer)
     lost: tuple[str, ...] = ()
     if answer.user_message and not isinstance(event, TalksToUser):
@@ -44,11 +45,6 @@ def write(event: Event, answer: Answer | None) -> Reply:
     reply = _dialect(event.platform)(event, answer)
     compact(reply.output)  # what cannot be printed has to fail here, where failing has an answer
     return reply._replace(unsaid=reply.unsaid + lost)
-
-
-def silence(platform: Platform) -> Reply:
-    """Return no opinion.  Gemini reads standard error where standard output is blank."""
-    return Reply({} if platform is Platform.GEMINI else None)
 
 
 def _dialect(platform: Platform) -> Callable[[Event, Answer], Reply]:

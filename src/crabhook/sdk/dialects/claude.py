@@ -13,8 +13,6 @@ from crabhook.sdk.events import session
 from crabhook.sdk.events.calls import PermissionDenied, PermissionRequest, PreToolUse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from crabhook.model.jsontext import Value
     from crabhook.sdk.event import Event, Reply
 
@@ -28,7 +26,7 @@ def write(event: Event, answer: Answer) -> Reply:
     if _left_to_request(event, answer):
         body.leave_out("the changed plan: Claude Code takes it on PermissionRequest, which follows")
     elif answer.verdict:
-        _WRITERS.get(type(event), _block)(body, answer, answer.verdict)
+        _decide(body, answer, answer.verdict)
     elif isinstance(event, PreToolUse) and answer.updated_input is not None:
         body.specific["updatedInput"] = dict(answer.updated_input)
     if answer.context:
@@ -52,56 +50,43 @@ def _left_to_request(event: Event, answer: Answer) -> bool:
     )
 
 
-def _permission(body: Body, answer: Answer, verdict: Verdict) -> None:
-    body.specific["permissionDecision"] = verdict.value
-    if answer.reason:
-        body.specific["permissionDecisionReason"] = answer.reason
-    if (updated := _updated_input(body.event, answer)) is not None:
-        body.specific["updatedInput"] = updated
+def _decide(body: Body, answer: Answer, verdict: Verdict) -> None:
+    """Say the verdict as the event takes it; most events are blocked at the top level."""
+    updated = _updated_input(body.event, answer)
+    match body.event:
+        case PreToolUse() | session.PreModelSwitch():
+            body.specific["permissionDecision"] = verdict.value
+            if answer.reason:
+                body.specific["permissionDecisionReason"] = answer.reason
+            if updated is not None:
+                body.specific["updatedInput"] = updated
+        case PermissionRequest():
+            body.specific["decision"] = _requested(answer, verdict, updated)
+        case session.TeammateIdle() | session.TaskCompleted():
+            body.stderr, body.exit_code = f"{answer.reason}\n", _BLOCKED
+        case session.Elicitation() | session.ElicitationResult():
+            body.specific["action"] = verdict.value
+            if answer.content is not None:
+                body.specific["content"] = dict(answer.content)
+        case PermissionDenied():
+            body.specific["retry"] = True
+        case _:
+            body.top |= {"decision": "block", "reason": answer.reason}
 
 
-def _decision(body: Body, answer: Answer, verdict: Verdict) -> None:
+def _requested(
+    answer: Answer, verdict: Verdict, updated: dict[str, Value] | None
+) -> dict[str, Value]:
     decision: dict[str, Value] = {"behavior": verdict.value}
     if verdict is Verdict.DENY:
         decision["message"] = answer.reason
         if answer.interrupt:
             decision["interrupt"] = True
-    if (updated := _updated_input(body.event, answer)) is not None:
+    if updated is not None:
         decision["updatedInput"] = updated
     if answer.permissions:
         decision["updatedPermissions"] = [dict(update) for update in answer.permissions]
-    body.specific["decision"] = decision
-
-
-def _block(body: Body, answer: Answer, _: Verdict) -> None:
-    body.top |= {"decision": "block", "reason": answer.reason}
-
-
-def _exit(body: Body, answer: Answer, _: Verdict) -> None:
-    body.stderr, body.exit_code = f"{answer.reason}\n", _BLOCKED
-
-
-def _action(body: Body, answer: Answer, verdict: Verdict) -> None:
-    body.specific["action"] = verdict.value
-    if answer.content is not None:
-        body.specific["content"] = dict(answer.content)
-
-
-def _retry(body: Body, _: Answer, __: Verdict) -> None:
-    body.specific["retry"] = True
-
-
-# An event that is not here and takes a verdict is blocked at the top level.
-_WRITERS: Mapping[type[Event], Callable[[Body, Answer, Verdict], None]] = {
-    PreToolUse: _permission,
-    session.PreModelSwitch: _permission,
-    PermissionRequest: _decision,
-    session.TeammateIdle: _exit,
-    session.TaskCompleted: _exit,
-    session.Elicitation: _action,
-    session.ElicitationResult: _action,
-    PermissionDenied: _retry,
-}
+    return decision
 
 
 def _updated_input(event: Event, answer: Answer) -> dict[str, Value] | None:

@@ -13,8 +13,6 @@ from crabhook.sdk.events.calls import PermissionRequest, PostToolUse, PreToolUse
 from crabhook.sdk.events.session import PreCompact, UserPromptSubmit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from crabhook.sdk.event import Event, Reply
 
 _NO_ASKING = "A person has to be asked about this, which a hook cannot have Codex do here."
@@ -23,7 +21,16 @@ _NO_ASKING = "A person has to be asked about this, which a hook cannot have Code
 def write(event: Event, answer: Answer) -> Reply:
     """Return the reply that tells Codex the answer; no opinion is silence."""
     body = Body(event)
-    _WRITERS.get(type(event), _other)(body, answer)
+    match event:
+        case PreToolUse():
+            _before_call(body, answer)
+        case PermissionRequest():
+            _request(body, answer)
+        case PreCompact():
+            if answer.verdict:
+                body.leave_out("the decision: Codex takes none here")
+        case _:
+            _other(body, answer)
     if answer.context:
         body.specific["additionalContext"] = answer.context
     if answer.user_message:
@@ -55,32 +62,14 @@ def _request(body: Body, answer: Answer) -> None:
         body.specific["decision"] = {"behavior": "allow"}
 
 
-def _no_verdict(body: Body, answer: Answer) -> None:
-    if answer.verdict:
-        body.leave_out("the decision: Codex takes none here")
-
-
 def _other(body: Body, answer: Answer) -> None:
+    """Block the event, or end the turn as far as possible; where it ends anyway, say nothing."""
     if answer.verdict:
         body.top |= {"decision": "block", "reason": answer.reason}
     elif answer.output is not None:  # a block without a reason is none
         body.top |= {"decision": "block", "reason": text_of(answer.output) or "(nothing)"}
-    elif answer.halt:
-        _halt(body, answer)
-
-
-def _halt(body: Body, answer: Answer) -> None:
-    """End the turn as far as possible; where it ends anyway, say nothing."""
-    if isinstance(body.event, UserPromptSubmit):
+    elif isinstance(body.event, UserPromptSubmit) and answer.halt:
         body.top |= {"decision": "block", "reason": answer.halt}
-    elif isinstance(body.event, PostToolUse):  # the reason replaces the result
+    elif isinstance(body.event, PostToolUse) and answer.halt:  # the reason replaces the result
         body.top |= {"continue": False, "stopReason": answer.halt}
         body.leave_out("the end of the turn: Codex shows the model the reason, and goes on")
-
-
-# An event that is not here and takes a verdict is blocked at the top level.
-_WRITERS: Mapping[type[Event], Callable[[Body, Answer], None]] = {
-    PreToolUse: _before_call,
-    PermissionRequest: _request,
-    PreCompact: _no_verdict,
-}

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from crabhook.sdk.event import Event, Reply
 
 _TAKES_CONTEXT = (PostToolUse, UserPromptSubmit, SessionStart)
-_TAKES_NO_VERDICT = (PreCompact,)
 
 # What Gemini has no word for becomes the next stricter that it has.
 _VERDICTS = {
@@ -48,7 +47,7 @@ def write(event: Event, answer: Answer) -> Reply:
 
 
 def _verdict(body: Body, answer: Answer, verdict: Verdict) -> None:
-    if isinstance(body.event, _TAKES_NO_VERDICT):
+    if isinstance(body.event, PreCompact):
         body.leave_out("the decision: Gemini takes none here")
         return
     body.top["decision"] = _VERDICTS[verdict]

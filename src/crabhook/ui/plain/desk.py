@@ -52,23 +52,8 @@ async def run(
     person = None if options.detail is None else ForAPerson(replica, options.detail)
     output = OutputQueue(replica, person or PROGRAMS)
     interpreter = Interpreter(replica, output, options.take_back_ms / 1000, person)
-    greeting = _Greeting(output, options)
-
-    def on_news(news: updates.News) -> None:
-        greeting.on_news(news)
-        if isinstance(news, updates.Snapshot):
-            for card in news.waiting:
-                output.on_news(card)
-            interpreter.begin()
-        elif isinstance(news, updates.Settled):
-            interpreter.settled()
-        elif isinstance(news, Card | FeedEntry):
-            output.on_news(news)
-            interpreter.on_news(news)
-        elif said := _said(news, person):
-            output.say(said)
-
-    unsubscribe = replica.follow(on_news)
+    telling = _Telling(output, interpreter, options)
+    unsubscribe = replica.follow(telling.on_news)
     writing = asyncio.ensure_future(output.write_to(write))
     reading = asyncio.ensure_future(interpreter.follow(lines))
     reading.add_done_callback(lambda _: output.close())
@@ -85,51 +70,59 @@ async def run(
         await asyncio.gather(reading, writing, return_exceptions=True)
 
 
-def _said(news: updates.News, person: ForAPerson | None) -> str:
-    """Return the line for news that need no state; empty if there is none."""
-    if isinstance(news, updates.Claimed):
-        return person.looks(news.card) if person else ""
-    if not isinstance(news, updates.LinkChanged):
-        return ""
-    if not news.lost:
-        return "· connected again"
-    return f"! no connection to the server: {brief(news.lost, covered)}; nothing can be done"
+class _Telling:
+    """Tells where the desk is and what happens there, and a person how all is when that changes."""
 
-
-class _Greeting:
-    """Says once where the desk is and how all is; to a person again when that changes."""
-
-    def __init__(self, output: OutputQueue, options: PlainOptions) -> None:
-        self._output, self._options = output, options
+    def __init__(
+        self, output: OutputQueue, interpreter: Interpreter, options: PlainOptions
+    ) -> None:
+        self._output, self._interpreter, self._options = output, interpreter, options
         self._greeted, self._state = False, ""
 
     def on_news(self, news: updates.News) -> None:
-        """Say what of a piece of news is to be said."""
-        if isinstance(news, updates.Snapshot):
-            first, self._greeted = not self._greeted, True
-            if first:
-                self._greet(news)
-            self._tell(news.house or updates.HouseChanged(), first=first)
-        elif isinstance(news, updates.HouseChanged):
-            self._tell(news)
+        """Have a piece of news printed, and the interpreter take it in."""
+        output = self._output
+        match news:
+            case Card() | FeedEntry():
+                output.on_news(news)
+                self._interpreter.on_news(news)
+            case updates.Settled():
+                self._interpreter.settled()
+            case updates.Snapshot():
+                self._begin(news)
+            case updates.HouseChanged():
+                self._tell_state(news.state)
+            case updates.Claimed() if said := output.form.looks(news.card):
+                output.say(said)
+            case updates.LinkChanged(lost=lost):
+                lost = brief(lost, covered)
+                wrong = f"! no connection to the server: {lost}; nothing can be done"
+                output.say(wrong if lost else "· connected again")
 
-    def _greet(self, all_of_it: updates.Snapshot) -> None:
-        output, waiting = self._output, len(all_of_it.waiting)
-        words = "? lists the words" if "?" in output.form.words else "help lists the words"
-        output.say(f"· crabhook, plain desk: {waiting} waiting; {words}")
-        for wrong in all_of_it.troubles:
-            output.say(f"! {brief(wrong, covered)}")
-        for order in all_of_it.orders:
-            output.say(order_line(order, all_of_it.now))
-        for entry in all_of_it.feed if self._options.from_start else ():
-            output.on_news(entry)
+    def _begin(self, all_of_it: updates.Snapshot) -> None:
+        """Greet once, and take in all there is."""
+        output, house = self._output, all_of_it.house or updates.HouseChanged()
+        today = "" if self._greeted or not house.today else f" · today: {covered(house.today)}"
+        if not self._greeted:
+            self._greeted = True
+            words = "? lists the words" if "?" in output.form.words else "help lists the words"
+            output.say(f"· crabhook, plain desk: {len(all_of_it.waiting)} waiting; {words}")
+            for wrong in all_of_it.troubles:
+                output.say(f"! {brief(wrong, covered)}")
+            for order in all_of_it.orders:
+                output.say(order_line(order, all_of_it.now))
+            for entry in all_of_it.feed if self._options.from_start else ():
+                output.on_news(entry)
+        self._tell_state(house.state, today)
+        for card in all_of_it.waiting:
+            output.on_news(card)
+        self._interpreter.begin()
 
-    def _tell(self, house: updates.HouseChanged, *, first: bool = False) -> None:
+    def _tell_state(self, state: str, today: str = "") -> None:
         """Tell a person the state of rules and record, where it is new."""
-        if self._options.detail is not None and house.state != self._state:
-            self._state = house.state
-            today = f" · today: {covered(house.today)}" if first and house.today else ""
-            self._output.say(f"· {covered(house.state)}{today}")
+        if self._options.detail is not None and state != self._state:
+            self._state = state
+            self._output.say(f"· {covered(state)}{today}")
 
 
 async def farewell(

@@ -137,6 +137,10 @@ class Format:
         fate = "delivered" if card.delivered else "NOT DELIVERED: the hook had gone"
         return f"#{card.number} {fate}"
 
+    def looks(self, _card: int) -> str:
+        """Return that others look at a card; empty where it is not told."""
+        return ""
+
     def went_by(self, entry: FeedEntry) -> str:
         """Return what went by in one line, "!" before an alarm; empty where it is not told."""
         event, dot = entry.event, "!" if entry.alarm else "·"
