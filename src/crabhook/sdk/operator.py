@@ -45,7 +45,9 @@ def ask_operator(
         sys.stderr.write(f"crabhook.sdk: no opinion on {event.name}: {why}\n")
         asked.confirm()  # that is all there is to give on
         return None
-    return _OperatorsAnswer.of(answer, asked)
+    own = _OperatorsAnswer(*answer)
+    own.asked = asked
+    return own
 
 
 class Asked:
@@ -103,16 +105,9 @@ class _OperatorsAnswer(Answer):
     A changed copy is not the operator's any more and confirms nothing.
     """
 
-    _asked: Asked | None = None
-
-    @classmethod
-    def of(cls, answer: Answer, asked: Asked) -> Answer:
-        """Return the answer as the operator's."""
-        own = cls(*answer)
-        own._asked = asked
-        return own
+    asked: Asked | None = None
 
     def printed(self) -> None:
         """Tell the operator that the agent has it."""
-        if self._asked is not None:
-            self._asked.confirm()
+        if self.asked is not None:
+            self.asked.confirm()

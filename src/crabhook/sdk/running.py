@@ -178,7 +178,7 @@ def _unreadable(
     return Reply(None, f"{what}\n", REFUSED if on_error == "deny" else FAILED)
 
 
-_LARGEST_INPUT = 32 << 20
+_LARGEST_INPUT = 32 << 20  # bytes; a larger input is cut, and so unreadable
 _HELP = """\
 This is a hook: a coding agent starts it and gives it an event on standard input.
 To try it by hand:
@@ -210,16 +210,12 @@ def run(
         raise SystemExit(REFUSED) from None
     answer_to = os.dup(1)
     os.dup2(2, 1)
-    reply, answer = decide(_input(), handlers, on_error, platform)
+    payload = sys.stdin.buffer.read(_LARGEST_INPUT) if sys.stdin else b""
+    reply, answer = decide(payload, handlers, on_error, platform)
     whole = _print(reply, answer_to)
     if whole and (printed := getattr(answer, "printed", None)):
         printed()
     raise SystemExit(reply.exit_code if whole else FAILED)
-
-
-def _input() -> bytes:
-    """Return standard input; a too large one is cut, and so unreadable."""
-    return sys.stdin.buffer.read(_LARGEST_INPUT) if sys.stdin else b""
 
 
 def _print(reply: Reply, answer_to: int) -> bool:

@@ -6,6 +6,7 @@ the end, where no record is kept).
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from functools import partial
 from time import time
 
 from crabhook.desk import commands as do
@@ -74,9 +75,9 @@ class Interpreter:
             "orders": self._orders,
             "release": self._release,
             "sessions": self._sessions,
-            "note": self._note,
+            "note": partial(self._tell_agent, do.Steer),
             "note back": self._take_note_back,
-            "stop": self._stop,
+            "stop": partial(self._tell_agent, do.StopSession),
             "history": lambda command: self._histories.follow(command.rest.strip()),
         }
 
@@ -223,19 +224,18 @@ class Interpreter:
         if not live:
             self._say("· no session was heard of yet")
 
-    def _note(self, command: Command) -> None:
+    def _tell_agent(
+        self, make: Callable[[str, str, str], do.Steer | do.StopSession], command: Command
+    ) -> None:
+        """Give an agent a note, or stop it, in an operator's words."""
         session, agent, text = read_agent(command.rest, self._desk, command.word)
-        self._deciding.submit(do.Steer(session, text, agent), write=command.word.usage())
+        self._deciding.submit(make(session, text, agent), write=command.word.usage())
 
     def _take_note_back(self, command: Command) -> None:
         if not command.rest.isdecimal():
             raise LineError("which note? a note has a number", command.word.usage())
         note = int(command.rest[:9])
         self._deciding.submit(do.TakeBackNote(note), write=WORDS["sessions"].usage())
-
-    def _stop(self, command: Command) -> None:
-        session, agent, why = read_agent(command.rest, self._desk, command.word)
-        self._deciding.submit(do.StopSession(session, why, agent), write=command.word.usage())
 
     def _here(self, _: Command) -> None:
         orders = self._desk.orders()

@@ -64,14 +64,11 @@ def _elsewhere(event: Event, key: str, value: Value) -> bool:
 
 def _labelled(label: str, value: Value, longest: int) -> Iterator[Row]:
     if isinstance(value, str):
-        beside = value if len(value) <= BESIDE and "\n" not in value else None
-    else:
-        start = json_start(value, BESIDE // 2)
-        beside = start if len(start) <= BESIDE // 2 else None
-    if beside is not None:
-        yield Row(f"  {label}: ", beside)
-    elif isinstance(value, str):
-        yield from _below(label, "    ", value, longest)
+        beside = len(value) <= BESIDE and "\n" not in value
+        shown = [Row(f"  {label}: ", value)] if beside else _below(label, "    ", value, longest)
+        yield from shown
+    elif len(start := json_start(value, BESIDE // 2)) <= BESIDE // 2:
+        yield Row(f"  {label}: ", start)
     else:
         yield from json_rows(label, value, longest)
 
@@ -175,9 +172,7 @@ def _change(rest: _Input, longest: int) -> Iterator[Row]:
 
 
 def _changes(rest: _Input, longest: int) -> Iterator[Row]:
-    edits = rest["edits"]
-    if not isinstance(edits, list):
-        return
+    edits = rest["edits"] if isinstance(rest["edits"], list) else []
     changes = [dict(edit) for edit in edits if isinstance(edit, dict) and "old_string" in edit]
     if not changes or len(changes) < len(edits):
         return

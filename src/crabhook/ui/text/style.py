@@ -19,8 +19,6 @@ from crabhook.tables import tables
 LOOKS: Mapping[str, tuple[str, str]] = tables(__file__, "style")["looks"]
 THEMES: Mapping[str, Mapping[str, str]] = tables(__file__, "style")["themes"]
 _OURS = "crabhook-"  # keeps our names apart from those the terminal layer styles itself
-
-
 GROUND = "ground"  # the style of the whole screen
 
 
@@ -46,18 +44,12 @@ def class_of(name: str) -> str:
 
 def style(theme: Theme) -> Style:
     """Return the looks of a theme; AUTO is DARK until the terminal has told its background."""
-    rules = [(_OURS + name, _look(name, theme)) for name in LOOKS]
-    return Style([*rules, (_OURS + GROUND, _colours(theme).get("ground", ""))])
-
-
-def _colours(theme: Theme) -> Mapping[str, str]:
-    return {} if theme is Theme.MONO else THEMES["dark" if theme is Theme.AUTO else theme.value]
-
-
-def _look(name: str, theme: Theme) -> str:
-    coloured, plain = LOOKS[name]
-    colours = _colours(theme)
-    return " ".join(colours.get(word, word) for word in coloured.split()) if colours else plain
+    colours = {} if theme is Theme.MONO else THEMES["dark" if theme is Theme.AUTO else theme.value]
+    rules: list[tuple[str, str]] = []
+    for name, (coloured, plain) in LOOKS.items():
+        look = " ".join(colours.get(word, word) for word in coloured.split())
+        rules.append((_OURS + name, look if colours else plain))
+    return Style([*rules, (_OURS + GROUND, colours.get("ground", ""))])
 
 
 QUESTION = "\x1b]11;?\x1b\\"
