@@ -104,13 +104,17 @@ async def run(
         changed.set()
         application.invalidate()
 
+    def end_with_its_clock(pulse: asyncio.Future[None]) -> None:
+        if not pulse.cancelled() and (error := pulse.exception()) and application.is_running:
+            application.exit(exception=error)
+
     application.after_render += lambda _: application.when_taken(control.drawn)
     application.after_render += lambda _: changed.set()
     stop = replica.follow(on_news)
     pulse = asyncio.ensure_future(
         _pulse(screen, controller, caller, changed, application.invalidate)
     )
-    pulse.add_done_callback(lambda ended: _end_with(ended, application))
+    pulse.add_done_callback(end_with_its_clock)
     running = asyncio.ensure_future(
         application.run_async(set_exception_handler=False, handle_sigint=False)
     )
@@ -167,12 +171,6 @@ async def _pulse(
         except TimeoutError:
             controller.tick()
             redraw()
-
-
-def _end_with(pulse: asyncio.Future[None], application: Application[None]) -> None:
-    """End the desk when its clock fails: without a clock it must not go on."""
-    if not pulse.cancelled() and (error := pulse.exception()) and application.is_running:
-        application.exit(exception=error)
 
 
 def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) -> KeyBindings:

@@ -203,15 +203,9 @@ class Controller:
                 screen.say(text)
             case do.Go(mode):
                 focus.mode = mode
-            case do.Reveal(item, mode):
+            case do.Look(move, mode):
                 if mode in (None, focus.mode):
-                    view_of(screen).reveal(item)
-            case do.Scroll(rows, pages):
-                view = view_of(screen)
-                view.scroll(rows + pages * view.page)
-            case do.ScrollFar(step):
-                view = view_of(screen)
-                view.to_start() if step < 0 else view.to_end()
+                    move(view_of(screen))
             case do.PassOver():
                 screen.selection.pass_over()
             case _:
@@ -232,10 +226,10 @@ class Controller:
                 focus.proposal, focus.mode = effect, Mode.CONFIRM
             case Menu():
                 focus.open_menu(effect)
-            case Arrived(waiting, menu, then):
+            case Arrived(waiting, then):
                 if focus.mode is Mode.MENU and focus.menu is waiting:
                     focus.back()
-                    self.perform((*([menu] if menu else []), *then))
+                    self.perform(then)
             case do.Copy(text):
                 self._copied = clipboard(text)
                 unseen = hidden(text)
@@ -273,16 +267,13 @@ class Controller:
         if asked is not None and now - asked <= QUIT_WITHIN:
             screen.done = True
             return
-        screen.say(quitting(*self._counts(), elsewhere=screen.options.elsewhere))
-
-    def _counts(self) -> tuple[int, int]:
-        return self._screen.selection.queue.count, self._screen.answers.waiting
+        screen.say(quitting(*screen.counts(), elsewhere=screen.options.elsewhere))
 
     def _leave(self, *, sure: bool) -> None:
         screen, elsewhere = self._screen, self._screen.options.elsewhere
-        screen.done = sure or not any(self._counts())
+        screen.done = sure or not any(screen.counts())
         if not screen.done:
-            self.perform([leaving(self._counts, screen.focus.mode, elsewhere=elsewhere)])
+            self.perform([leaving(screen.counts, screen.focus.mode, elsewhere=elsewhere)])
 
     def _run_found(self) -> None:
         """Press the marked command's key as if the palette were closed, with its guards."""

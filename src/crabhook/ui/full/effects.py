@@ -13,6 +13,7 @@ from crabhook.desk.commands import Command, Done, Outcome, TakenOffer
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
 from crabhook.ui.full.filters import Mode
+from crabhook.ui.text.layout import Detail
 
 
 class Effect:
@@ -41,26 +42,16 @@ class Go(Effect):
 
 
 @frozen
-class Reveal(Effect):
-    """Scroll as little as needed to show an item of the view; only in `mode`, if given."""
+class Look(Effect):
+    """Move the window on what the large part shows: `move` gets it; only in `mode`, if given."""
 
-    item: int
+    move: Callable[[Detail], object]
     mode: Mode | None = None
 
 
-@frozen
-class Scroll(Effect):
-    """Scroll rows or pages down, up where they are negative."""
-
-    rows: int = 0
-    pages: int = 0
-
-
-@frozen
-class ScrollFar(Effect):
-    """Scroll to the start (-1) or to the end (+1)."""
-
-    step: int
+def reveal(item: int, mode: Mode | None = None) -> Look:
+    """Return the effect that scrolls as little as needed to show an item."""
+    return Look(lambda window: window.reveal(item), mode)
 
 
 @frozen

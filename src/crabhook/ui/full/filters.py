@@ -36,37 +36,27 @@ VIEWS = (Mode.QUEUE, Mode.SESSIONS, Mode.HISTORY)
 
 @frozen
 class KeyContext:
-    """What the keys need to know of the selected card and of the mode.
-
-    `card`: there is one. `waits`: it has not ended. `form`: it asks questions we can read. `held`:
-    an allow is held and can be taken back. `choices`: how the card can be decided. `suggests`: its
-    agent suggests rules. `marked`: some cards are marked. `away`: the operator is away. `fields`:
-    it is a form to fill in. `plan`: it asks about a plan; `revised`: a plan of this agent was
-    denied before. `turns`: all rows of the list share a setting that can change. `keeps`: the typed
-    line is sent later, with something else. `enters`: what enter does now, in words. `offers`: a
-    digit takes an offered line. `filters`: the typed line filters the view; `filtered`: the view is
-    filtered. `entry`: a row of the view is selected.
-    """
+    """What the keys need to know of the selected card and of the mode."""
 
     mode: Mode = Mode.QUEUE
-    card: bool = False
-    waits: bool = False
-    form: bool = False
-    held: bool = False
-    choices: Choices = PASS_ALONE
-    suggests: bool = False
-    marked: bool = False
-    away: bool = False
-    fields: bool = False
-    plan: bool = False
-    revised: bool = False
-    turns: bool = False
-    keeps: bool = False
-    enters: str = ""
-    offers: bool = False
-    filters: bool = False
-    filtered: bool = False
-    entry: bool = False
+    card: bool = False  # a card is selected
+    waits: bool = False  # and has not ended
+    form: bool = False  # and asks questions that we can read
+    held: bool = False  # an allow is held and can be taken back
+    choices: Choices = PASS_ALONE  # how the card can be decided
+    suggests: bool = False  # the card's agent suggests rules
+    marked: bool = False  # some cards are marked
+    away: bool = False  # the operator is away
+    fields: bool = False  # the card is a form to fill in
+    plan: bool = False  # the card asks about a plan
+    revised: bool = False  # and a plan of this agent was denied before
+    turns: bool = False  # all rows of the list share a setting that can change
+    keeps: bool = False  # the typed line is sent later, with something else
+    enters: str = ""  # what enter does now, in words
+    offers: bool = False  # a digit takes an offered line
+    filters: bool = False  # the typed line filters the view
+    filtered: bool = False  # the view is filtered
+    entry: bool = False  # a row of the view is selected
 
 
 @frozen

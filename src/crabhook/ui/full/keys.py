@@ -11,7 +11,7 @@ from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on
 from crabhook.ui.full import view_keys
 from crabhook.ui.full.dialogs import bulk, decide, edit, mcp_form, orders, plan, question
-from crabhook.ui.full.effects import Go, Scroll
+from crabhook.ui.full.effects import Go, Look
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.keyrow import Group, Guard, Handler, Key, first_group, group
@@ -43,6 +43,10 @@ FREE, ARMED, READ, ALLOW, LINE = Guard
 
 def _find(mode: Mode) -> Handler:
     return lambda screen, _: screen.focus.open_finder(mode, screen.desk.now())
+
+
+def _turn_page(step: int) -> Handler:
+    return on.does(Look(lambda window: window.scroll(step * window.page)))
 
 
 def _marked(verdict: Verdict) -> Handler:
@@ -287,8 +291,8 @@ TABLE: tuple[Group, ...] = (
         ("G end", "", "the last card, or the last row", FREE, on.by(Screen.go_far, +1)),
     ),
     group("", ~when.at(*_TYPED, Mode.SESSIONS, Mode.HISTORY),
-        ("pageup", "", "a page of the request up", FREE, on.does(Scroll(pages=-1))),
-        ("pagedown", "", "a page of the request down", FREE, on.does(Scroll(pages=+1))),
+        ("pageup", "", "a page of the request up", FREE, _turn_page(-1)),
+        ("pagedown", "", "a page of the request down", FREE, _turn_page(+1)),
     ),
     group("", ~when.at(*_TYPED, Mode.QUEUE),
         ("g", "", "the first row", FREE, on.by(Screen.go_far, -1))),

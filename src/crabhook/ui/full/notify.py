@@ -7,7 +7,7 @@ numbers and the kind of a card, but no text.
 import asyncio
 import os
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from prompt_toolkit.output import Output
@@ -22,27 +22,23 @@ from crabhook.ui.text.safe import safe
 _LONGEST = 80  # letters of a notification
 _END = "\x1b\\"
 
-SEQUENCES: Mapping[str, Callable[[str], str]] = {
-    "osc9": lambda text: f"\x1b]9;{text}{_END}",
-    "osc777": lambda text: f"\x1b]777;notify;crabhook;{text}{_END}",
-    "osc99": lambda text: f"\x1b]99;i=crabhook;{text}{_END}",
+SEQUENCES = {  # what begins each
+    "osc9": "\x1b]9;",
+    "osc777": "\x1b]777;notify;crabhook;",
+    "osc99": "\x1b]99;i=crabhook;",
 }
 
 
 def notification(cards: Sequence[Card], sequence: str, *, in_tmux: bool = False) -> str:
     """Return the escape sequence that shows a notification about these cards on the desktop."""
-    sent = SEQUENCES[sequence](_told(cards))
+    first = cards[0]
+    said = f"crabhook: #{first.number} {tool_label(first.event)} {project(first.event)}"
+    told = safe(said)[:_LONGEST].replace(";", ",")  # which cannot end or divide a sequence
+    more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
+    sent = f"{SEQUENCES[sequence]}{told}{more}{_END}"
     if in_tmux:  # tmux passes on what is between these, with escapes doubled
         sent = f"\x1bPtmux;{sent.replace(chr(0x1B), chr(0x1B) * 2)}{_END}"
     return sent
-
-
-def _told(cards: Sequence[Card]) -> str:
-    """Return who asks, in one line that cannot end or divide a sequence."""
-    first = cards[0]
-    said = f"crabhook: #{first.number} {tool_label(first.event)} {project(first.event)}"
-    more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
-    return safe(said)[:_LONGEST].replace(";", ",") + more
 
 
 LONGEST_COPY = 54_000  # bytes; terminals refuse much longer sequences

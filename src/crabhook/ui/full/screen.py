@@ -24,7 +24,7 @@ from crabhook.ui.full.dialogs.edit import Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
 from crabhook.ui.full.dialogs.plan import PlanNotes, Plans
 from crabhook.ui.full.dialogs.question import Form, Forms
-from crabhook.ui.full.effects import Effects, Reveal, Scroll, ScrollFar
+from crabhook.ui.full.effects import Effects, Look, reveal
 from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.panes.queue import Arrangement, Selection, Sort
@@ -196,9 +196,9 @@ class Screen:
 
     def sight(self) -> Sight:
         """Return what keys can act on in a picture drawn now; under a page the card is not seen."""
-        marked = self.marks.cards() if self.focus.mode is Mode.CONFIRM else ()
-        elsewhere = self.focus.view is not Mode.QUEUE
-        covered = self.focus.on_page or self.focus.mode is Mode.EDIT or elsewhere
+        focus = self.focus
+        marked = self.marks.cards() if focus.mode is Mode.CONFIRM else ()
+        covered = focus.on_page or focus.mode is Mode.EDIT or focus.view is not Mode.QUEUE
         cards = marked if covered or self.card is None else (self.card,)
         return Sight(self._view(), {card.number: card.revision for card in cards})
 
@@ -236,6 +236,10 @@ class Screen:
             return self.answers.as_given(card, doubt.decision)
         return self.answers.given(card)
 
+    def counts(self) -> tuple[int, int]:
+        """Return how many cards wait, and how many answers are held."""
+        return self.selection.queue.count, self.answers.waiting
+
     def say(self, text: str) -> None:
         """Show a sentence to the operator; an empty sentence leaves the last in view."""
         self.notice.say(text, self.desk.now())
@@ -256,23 +260,23 @@ class Screen:
 
     def want(self, text: str) -> None:
         """Show only the cards that match the typed words."""
-        self._arrange(replace(self.arranged, wanted=text.strip()[:LONGEST_FILTER]))
+        arranged = replace(self.arranged, wanted=text.strip()[:LONGEST_FILTER])
+        if arranged != self.arranged:
+            self.select(lambda: self.selection.arrange(arranged))
 
     def sort(self) -> None:
         """Put the queue into the next order."""
         sorts = list(Sort)
         after = sorts[(sorts.index(self.arranged.sort) + 1) % len(sorts)]
         self._arrange(replace(self.arranged, sort=after))
-        self.say(f"queue {self.arranged}")
 
     def group(self) -> None:
         """Put the cards of a session together, or no longer."""
         self._arrange(replace(self.arranged, grouped=not self.arranged.grouped))
-        self.say(f"queue {self.arranged}")
 
     def _arrange(self, arranged: Arrangement) -> None:
-        if arranged != self.arranged:
-            self.select(lambda: self.selection.arrange(arranged))
+        self.select(lambda: self.selection.arrange(arranged))
+        self.say(f"queue {arranged}")
 
     # Moving about.
 
@@ -287,15 +291,15 @@ class Screen:
             return ()
         if mode is Mode.FORM and (form := self.form) is not None:
             form.move(step)
-            return (Reveal(form.draft.cursor + 1),)
+            return (reveal(form.draft.cursor + 1),)
         if mode is Mode.FILL:
             return mcp_form.move(self.filling, step)
         if mode is Mode.NOTES:
             return plan.move(self.plan, step)
         if mode is Mode.MENU and menu is not None:
             menu.move(step)
-            return (Reveal(menu.cursor + 1),)
-        return (Scroll(rows=step),)
+            return (reveal(menu.cursor + 1),)
+        return (Look(lambda window: window.scroll(step)),)
 
     def go_far(self, step: int) -> Effects:
         """Go to the first card or row, or to the last."""
@@ -304,7 +308,7 @@ class Screen:
             return ()
         if self.focus.mode in _WITH_ROWS:
             return self.move(step * _FAR)
-        return (ScrollFar(step),)
+        return (Look(Detail.to_start if step < 0 else Detail.to_end),)
 
     def move_page(self, step: int) -> Effects:
         """Go a page of a view's rows down, or up."""

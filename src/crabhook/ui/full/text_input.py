@@ -31,19 +31,12 @@ def _named(**names: str) -> Mapping[str, _Command]:
     return {key.replace("_", "-"): get_by_name(name).handler for key, name in names.items()}
 
 
-def _by_letter(step: int) -> _Command:
-    def command(event: KeyPressEvent) -> None:
-        event.current_buffer.cursor_position += step
-
-    return command
+def _on_buffer(do: Callable[[Buffer], object]) -> _Command:
+    return lambda event: do(event.current_buffer)
 
 
-def _by_line(way: Callable[[Buffer, int], None], lines: int = 1) -> _Command:
-    return lambda event: way(event.current_buffer, lines)
-
-
-def _inserts(text: str) -> _Command:
-    return lambda event: event.current_buffer.insert_text(text)
+def _go(buffer: Buffer, letters: int) -> None:
+    buffer.cursor_position += letters  # over the end of a line too, as `cursor_left` does not
 
 
 _UNDO: _Command = get_by_name("undo").handler
@@ -62,8 +55,8 @@ _LINE_COMMANDS: Mapping[str, _Command] = {
         c_w="unix-word-rubout",
         c_y="yank",
     ),
-    "left": _by_letter(-1),
-    "right": _by_letter(+1),
+    "left": _on_buffer(lambda buffer: _go(buffer, -1)),
+    "right": _on_buffer(lambda buffer: _go(buffer, +1)),
     "c-z": _UNDO,
     "c-_": _UNDO,
 }
@@ -73,12 +66,12 @@ _TEXT_COMMANDS: Mapping[str, _Command] = {
         home="beginning-of-line", c_a="beginning-of-line", end="end-of-line", c_e="end-of-line"
     ),
     **_named(c_home="beginning-of-buffer", c_end="end-of-buffer"),
-    "enter": _inserts("\n"),
-    "tab": _inserts("\t"),
-    "up": _by_line(Buffer.cursor_up),
-    "down": _by_line(Buffer.cursor_down),
-    "pageup": _by_line(Buffer.cursor_up, PAGE),
-    "pagedown": _by_line(Buffer.cursor_down, PAGE),
+    "enter": _on_buffer(lambda buffer: buffer.insert_text("\n")),
+    "tab": _on_buffer(lambda buffer: buffer.insert_text("\t")),
+    "up": _on_buffer(Buffer.cursor_up),
+    "down": _on_buffer(Buffer.cursor_down),
+    "pageup": _on_buffer(lambda buffer: buffer.cursor_up(PAGE)),
+    "pagedown": _on_buffer(lambda buffer: buffer.cursor_down(PAGE)),
 }
 LINE_KEYS, TEXT_KEYS = frozenset(_LINE_COMMANDS), frozenset(_TEXT_COMMANDS)
 
@@ -147,11 +140,13 @@ class _Input(Buffer):
         went_on = command is None and len(self._last) == 1
         if command is not _UNDO and not went_on:
             self.save_to_undo_stack()
-        # what commands read of a press: there is no application that runs them
-        app = SimpleNamespace(clipboard=self._cut, output=DummyOutput())
-        again = key == self._last
-        press = SimpleNamespace(current_buffer=self, app=app, arg=1, is_repeat=again)
-        (command or _inserts(key))(cast("KeyPressEvent", press))
+        if command is None:
+            self.insert_text(key)
+        else:  # what commands read of a press: there is no application that runs them
+            app = SimpleNamespace(clipboard=self._cut, output=DummyOutput())
+            again = key == self._last
+            press = SimpleNamespace(current_buffer=self, app=app, arg=1, is_repeat=again)
+            command(cast("KeyPressEvent", press))
         self._last = key
         return True
 

@@ -29,13 +29,13 @@ from crabhook.ui.commands.decide import (
     tried,
 )
 from crabhook.ui.full.dialogs.prompts import (
-    Arrived,
     AskLine,
     Beneath,
     Choice,
     Menu,
     Proposal,
     Purpose,
+    awaited,
     statement,
 )
 from crabhook.ui.full.dialogs.question import Form
@@ -58,28 +58,27 @@ def allow(form: Form | None) -> Effects:
     return (Give(Decision(Verdict.ALLOW), said=said),)
 
 
-def _deciding(purpose: Purpose, needs: str, decided: Callable[[str], Decision]) -> AskLine:
-    """Return the prompt for the line that decides the selected card."""
-    return AskLine(purpose, lambda text: (Give(decided(text)),), needs=needs)
-
-
-_DENIAL_READ = "a denial needs a reason: the model reads it to know what to do instead"
-ALLOW_WITH_NOTE = _deciding(
-    Purpose.NOTE,
-    "type the note, or leave with esc and allow with a",
-    lambda text: Decision(Verdict.ALLOW, note=text),
-)
 NO_REASON = "The operator denied this and gave no reason."
-DENY = _deciding(Purpose.REASON, "", lambda text: Decision(Verdict.DENY, reason=text or NO_REASON))
-DENY_AND_END_TURN = _deciding(
-    Purpose.INTERRUPT,
-    _DENIAL_READ,
-    lambda text: Decision(Verdict.DENY, reason=text, interrupt=True),
+
+# The lines that decide the selected card.
+ALLOW_WITH_NOTE = AskLine(
+    Purpose.NOTE,
+    lambda text: (Give(Decision(Verdict.ALLOW, note=text)),),
+    needs="type the note, or leave with esc and allow with a",
 )
-_KEEP_GOING = _deciding(
+DENY = AskLine(
+    Purpose.REASON,
+    lambda text: (Give(Decision(Verdict.DENY, reason=text or NO_REASON)),),
+)
+DENY_AND_END_TURN = AskLine(
+    Purpose.INTERRUPT,
+    lambda text: (Give(Decision(Verdict.DENY, reason=text, interrupt=True)),),
+    needs="a denial needs a reason: the model reads it to know what to do instead",
+)
+_KEEP_GOING = AskLine(
     Purpose.KEEP_GOING,
-    "say how to go on: the model reads it",
-    lambda text: Decision(Verdict.KEEP_GOING, reason=text),
+    lambda text: (Give(Decision(Verdict.KEEP_GOING, reason=text)),),
+    needs="say how to go on: the model reads it",
 )
 
 
@@ -214,7 +213,7 @@ def offer_rules(card: Card, desk: Replica) -> Effects:
     """Show the rules offered for the card, now or as soon as they have been tried."""
     number = card.number
     about = _About(f"#{number}", number, lambda taken: Give(Decision(Verdict.ALLOW), taken))
-    return _offer(about, AskOffers(number), lambda: desk.offers(number))
+    return _offer(about, AskOffers(number), desk)
 
 
 def offer_rules_of(entry: Past, desk: Replica) -> Effects:
@@ -226,7 +225,7 @@ def offer_rules_of(entry: Past, desk: Replica) -> Effects:
         return submit(KeepRule(entry.id, taken), said)
 
     about = _About(f"entry {entry.id}", None, keep, Mode.HISTORY)
-    return _offer(about, AskOffers(entry=entry.id), lambda: desk.offers(0, entry.id))
+    return _offer(about, AskOffers(entry=entry.id), desk)
 
 
 @frozen
@@ -239,18 +238,15 @@ class _About:
     back: Mode = Mode.QUEUE
 
 
-def _offer(about: _About, ask: AskOffers, offered: Callable[[], Offering]) -> Effects:
-    name, waits = about.name, "trying rules on what was decided before…"
-    waiting = Menu(f"{name}: {waits}", (), about.number)
-
-    def then(outcome: Outcome) -> Effects:
-        offering = offered()
+def _offer(about: _About, ask: AskOffers, desk: Replica) -> Effects:
+    def told(outcome: Outcome) -> Effects:
+        offering = desk.offers(ask.card, ask.entry)
         if outcome == Done() and offering.offers:
-            return (Arrived(waiting, _menu(about, offering, turns=0, cursor=0)),)
-        said = outcome.why or f"{name}: no rule is offered: {offering.why}"
-        return (Arrived(waiting, then=(Say(said),)),)
+            return (_menu(about, offering, turns=0, cursor=0),)
+        return (Say(outcome.why or f"{about.name}: no rule is offered: {offering.why}"),)
 
-    return waiting, Submit(ask, then)
+    said = f"{about.name}: trying rules on what was decided before…"
+    return awaited(said, about.number, ask, told)
 
 
 def _menu(about: _About, offering: Offering, *, turns: int, cursor: int) -> Menu:

@@ -20,8 +20,8 @@ from crabhook.model.jsontext import Path, Value, at, parse_value, pretty, text_a
 from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.cards.summary import LONGEST, asked_again, brief
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
-from crabhook.ui.full.dialogs.prompts import Arrived, Choice, Menu, Proposal
-from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, Submit
+from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, awaited
+from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.text.code import quoted, wrap_line
@@ -73,12 +73,10 @@ def begin(card: Card, edits: "Edits") -> Effects:
     paths = () if Beside.OUTPUT in card.choices.beside else text_paths(asked_tool(card))
     if len(paths) < 2:
         return edits.opened(card, *paths)
-    rows = [
-        Choice(
-            f"{_subject(path)}: ", partial(edits.opened, card, path), _said(card, path)[:LONGEST]
-        )
-        for path in paths
-    ]
+    rows: list[Choice] = []
+    for path in paths:
+        text = str(at(asked_tool(card).input, path))[:LONGEST]
+        rows.append(Choice(f"{_subject(path)}: ", partial(edits.opened, card, path), text))
     rows.append(Choice("all of the input, as JSON", partial(edits.opened, card, ())))
     return (Menu(f"#{card.number}: what do you want to change?", tuple(rows), card.number),)
 
@@ -112,11 +110,6 @@ def _of_several_lines(value: Value, path: Path) -> Iterator[Path]:
         case list(items):
             for place, one in enumerate(items):
                 yield from _of_several_lines(one, (*path, place))
-
-
-def _said(card: Card, path: Path) -> str:
-    said = at(asked_tool(card).input, path)
-    return said[:LONGEST] if isinstance(said, str) else ""
 
 
 def _subject(path: Path) -> str:
@@ -242,15 +235,16 @@ def _judged(
     edit: Edit, decision: Decision, desk: Replica, then: Callable[[tuple[str, ...]], Effects]
 ) -> Effects:
     """Ask the rules about a change, then go on with their objections."""
-    waiting = Menu(f"#{edit.number}: the rules are asked about the change…", (), edit.number)
+    number = edit.number
 
     def told(outcome: Outcome) -> Effects:
-        said = desk.objections(edit.number, decision)
-        if outcome != Done() or said is None:
-            return (Arrived(waiting, then=(Go(Mode.EDIT), Say(outcome.why))),)
-        return (Arrived(waiting, then=then(said)),)
+        objections = desk.objections(number, decision)
+        if outcome != Done() or objections is None:
+            return Go(Mode.EDIT), Say(outcome.why)
+        return then(objections)
 
-    return waiting, Submit(AskObjections(edit.number, decision), told)
+    said = f"#{number}: the rules are asked about the change…"
+    return awaited(said, number, AskObjections(number, decision), told)
 
 
 def _proposal(

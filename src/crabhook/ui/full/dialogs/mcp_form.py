@@ -7,7 +7,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
-from crabhook.ui.full.effects import Effect, Effects, Give, Go, Reveal, Say
+from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, reveal
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
@@ -98,7 +98,7 @@ def accept(card: Card, form: FillIn | None) -> Effects:
 
 
 def _shown(form: FillIn) -> Effect:
-    return Reveal(form.stop + 1, Mode.FILL)
+    return reveal(form.stop + 1, Mode.FILL)
 
 
 _INDENT = "    "

@@ -11,7 +11,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import text_at
 from crabhook.ui.cards.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
-from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
+from crabhook.ui.full.effects import Effects, Give, Go, Say, reveal
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import Mark, mark_rows, marks_of, plain_rows, quoted
 from crabhook.ui.text.diff import unified_rows
@@ -163,7 +163,7 @@ class Plans(dict[int, PlanNotes]):
 
 def begin(notes: PlanNotes) -> Effects:
     """Go into the plan, to its lines."""
-    return Go(Mode.NOTES), Reveal(notes.at)
+    return Go(Mode.NOTES), reveal(notes.at)
 
 
 def move(notes: PlanNotes | None, step: int) -> Effects:
@@ -171,7 +171,7 @@ def move(notes: PlanNotes | None, step: int) -> Effects:
     if notes is None:
         return ()
     notes.move(step)
-    return (Reveal(notes.at),)
+    return (reveal(notes.at),)
 
 
 def note(notes: PlanNotes) -> Effects:

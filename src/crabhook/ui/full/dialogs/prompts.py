@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from crabhook.datatypes import frozen
+from crabhook.desk.commands import Ask, Outcome
 from crabhook.model.wording import plural
-from crabhook.ui.full.effects import Effect, Effects, Leave
+from crabhook.ui.full.effects import Effect, Effects, Leave, Submit
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.tally import NO_OPINION, WAITS_ON
@@ -70,14 +71,19 @@ class Menu(Effect):
 
 @frozen
 class Arrived(Effect):
-    """An awaited list has come: show it in place of the old one, or close, then perform `then`.
+    """What the list `waiting` stood for has come: close that list, then perform `then`.
 
     Nothing happens if the operator has left the list.
     """
 
     waiting: Menu
-    menu: Menu | None = None
-    then: Effects = ()
+    then: Effects
+
+
+def awaited(said: str, number: int | None, ask: Ask, told: Callable[[Outcome], Effects]) -> Effects:
+    """Ask the desk, and show an empty list meanwhile; `told` returns what follows the answer."""
+    waiting = Menu(said, (), number)
+    return waiting, Submit(ask, lambda outcome: (Arrived(waiting, told(outcome)),))
 
 
 def menu_content(menu: Menu) -> Content:

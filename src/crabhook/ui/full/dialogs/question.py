@@ -17,7 +17,7 @@ from crabhook.model.question import (
 )
 from crabhook.ui.cards.summary import brief, is_question
 from crabhook.ui.full.dialogs import prompts
-from crabhook.ui.full.effects import Effects, Give, Go, Reveal, Say
+from crabhook.ui.full.effects import Effects, Give, Go, Say, reveal
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
@@ -151,7 +151,7 @@ class Forms(dict[int, "Form | QuestionError | None"]):
 def choose_number(form: Form, key: str) -> Effects:
     """Choose the option with that number, or take the choice back."""
     form.choose(int(key) - 1)
-    return Go(Mode.FORM), Reveal(form.draft.cursor + 1)
+    return Go(Mode.FORM), reveal(form.draft.cursor + 1)
 
 
 def choose(form: Form) -> Effects:

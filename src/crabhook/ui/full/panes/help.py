@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from crabhook.datatypes import frozen
 from crabhook.ui.cards.summary import tool_label
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Group, Key
@@ -105,36 +105,29 @@ def _fits(key: Key, words: Sequence[str], title: str = "") -> bool:
 # The palette.
 
 
-@frozen
-class Command:
-    """A key by its name, and whether it makes sense now."""
+class Command(NamedTuple):
+    """A key, what it is called, and whether it makes sense now."""
 
     key: Key
+    name: str
     now: bool
-
-    @property
-    def name(self) -> str:
-        """What it is called: a row without a name is called by what it does."""
-        return self.key.name.rstrip("…") or self.key.does
 
 
 def commands(screen: Screen) -> Sequence[Command]:
     """Return the commands that match the typed words: by name first, then by other words.
 
-    Commands that make sense now come first. Digits are left out: each chooses something else.
+    Commands that make sense now come first. Digits are left out: each chooses something else. A
+    row without a name is called by what it does.
     """
     finder, context = screen.focus.finder, _beneath(screen)
     words = finder.words if finder else ()
-    found = [
-        Command(key, key.when(context)) for key in KEYS if len(key.keys) < 9 and _fits(key, words)
-    ]
-    if not words:
-        found = [one for one in found if one.now]
+    every = (Command(key, key.name.rstrip("…") or key.does, key.when(context)) for key in KEYS)
+    found = [one for one in every if len(one.key.keys) < 9 and _fits(one.key, words)]
 
     def order(one: Command) -> tuple[bool, bool]:
         return not one.now, not all(word in one.name.lower() for word in words)
 
-    return sorted(found, key=order)
+    return sorted((one for one in found if words or one.now), key=order)
 
 
 def marked(screen: Screen) -> Command | None:
@@ -191,25 +184,20 @@ def offer_lines(screen: Screen, height: int, columns: int, spell: Speller) -> li
 
 def empty_lines(screen: Screen) -> list[Line]:
     """Return the page for an empty queue: how to begin, and what happened today."""
-    told = (
-        *_connecting(screen.options.unhooked),
-        ("try it", "crabhook demo", "  an agent that is a script"),
-        ("today", "", screen.desk.house().today or "nothing was decided yet"),
-    )
+    unhooked = screen.options.unhooked
+    connected = ", ".join(one for one in DeskOptions().unhooked if one not in unhooked)
+    told: list[tuple[str, str, str]] = []
+    if connected:
+        told.append(("connected", connected, "  a session that starts now asks here"))
+    if unhooked:
+        what = "connect another" if connected else "connect an agent"
+        others = f"  (or {', '.join(unhooked[1:])})" if len(unhooked) > 1 else ""
+        told.append((what, f"crabhook install {unhooked[0]}", others))
+    told.append(("try it", "crabhook demo", "  an agent that is a script"))
+    told.append(("today", "", screen.desk.house().today or "nothing was decided yet"))
     rows: list[Line] = [[], [("dim", "   nobody waits for you")], []]
     rows += [
         [("label", f"   {what:<18}"), ("strong", command), ("dim" if command else "", rest)]
         for what, command, rest in told
     ]
     return rows
-
-
-def _connecting(unhooked: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield how to connect the agents that are not connected, and which are."""
-    connected = ", ".join(one for one in DeskOptions().unhooked if one not in unhooked)
-    if connected:
-        yield "connected", connected, "  a session that starts now asks here"
-    if unhooked:
-        what = "connect another" if connected else "connect an agent"
-        others = ", ".join(unhooked[1:])
-        yield what, f"crabhook install {unhooked[0]}", f"  (or {others})" if others else ""

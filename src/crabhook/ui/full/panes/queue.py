@@ -293,16 +293,12 @@ class Selection:
             top = max(min(top, place), place - height + 1)
         top = self._top = max(min(top, total - height), 0)
 
-        def run(start: int, end: int) -> list[Card]:
-            """Return the cards from one place to another, the kept card among them."""
-            after = queue[max(place, start - len(kept)) : max(end - len(kept), place)]
-            return [
-                *queue[start : min(place, end)],
-                *(kept if start <= place < end else ()),
-                *after,
-            ]
+        def at(row: int) -> Card:
+            if kept and row == place:
+                return kept[0]
+            return queue[row - 1 if kept and row > place else row]
 
-        cards = run(top, top + height)
+        cards = [at(row) for row in range(top, min(top + height, total))]
         if not self.queue.arranged.grouped:
             return Window(cards, top, max(total - top - len(cards), 0))
         heads = {card.number: self.queue.group(card) - 1 for card in cards if self._heads(card)}

@@ -231,16 +231,13 @@ def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[
         yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
     shown = yield from _shaped(value, sheet, cwd)
     rest = {key: item for key, item in value.items() if key not in shown}
-    if cwd and shown:  # a key shows all of it
-        rest = {key: item for key, item in rest.items() if not _says_nothing(event, key, item)}
+    if cwd and shown:  # a key shows all of it, also what has its usual value
+        usual = {key for key in _FALSE_AS_EVER if rest.get(key) is False}
+        usual |= {"planFilePath"} if is_plan(event) else set()
+        rest = {key: item for key, item in rest.items() if key not in usual}
     if rest:
         yield from _title("with" if shown else "input")
         yield from _value(rest, sheet)
-
-
-def _says_nothing(event: Event, key: str, value: Value) -> bool:
-    """Whether a field has its usual value, or only names the file of the shown plan."""
-    return (value is False and key in _FALSE_AS_EVER) or (key == "planFilePath" and is_plan(event))
 
 
 def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, None, set[str]]:
