@@ -1,11 +1,21 @@
-"""Where keys go, and what is open there: a line, a text, a list, or a page that asks for a yes."""
+"""What the operator has begun: where keys go, what is open there, and the work about each card.
+
+Open are a line, a text, a list, or a page that asks for a yes.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
-from crabhook.ui.full.dialogs.edit import Edit
+from crabhook.model.decision import Beside, Decision
+from crabhook.model.errors import QuestionError
+from crabhook.ui.cards.context import CardContexts
+from crabhook.ui.full.dialogs.edit import Edit, Edits
+from crabhook.ui.full.dialogs.mcp_form_state import FillIn, read_filling
+from crabhook.ui.full.dialogs.plan import PlanNotes, denied_before, plan_of
 from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, Typing
+from crabhook.ui.full.dialogs.question import Form, read_form
 from crabhook.ui.full.effects import EditOutside, Effects, Give, Say
 from crabhook.ui.full.filters import VIEWS, Mode
 from crabhook.ui.full.text_input import LineInput, TextInput
@@ -245,3 +255,78 @@ class Focus:
             return ()
         name = self.edit.file_name if self.mode is Mode.EDIT and self.edit else "line.txt"
         return (EditOutside(field.text, name, field.replace),)
+
+
+@dataclass(slots=True)
+class CardWork:
+    """What the operator began about one card.
+
+    `form`: its questions, or why they cannot be read. `filling`: the form of an MCP server. `plan`:
+    the notes on its plan; `before`: the plan that was denied before this one. `message` goes with
+    the decision to the agent's user. `quiet`: the decision suppresses the hook's output.
+    """
+
+    form: Form | QuestionError | None
+    filling: FillIn | None
+    plan: PlanNotes | None = None
+    before: str | None = None
+    edits: Edits = field(default_factory=Edits)
+    message: str = ""
+    quiet: bool = False
+
+
+class OneCard:
+    """The number of the one card that is shown in another way."""
+
+    number: int | None = None
+
+    def turn(self, card: Card | None) -> None:
+        """Show this card so, or no longer."""
+        number = card.number if card else None
+        self.number = None if self.number == number else number
+
+
+class Work(dict[int, CardWork]):
+    """What the operator began about cards, each kept while its card lives.
+
+    `bare`: the card with its secrets shown; `unfolded`: the card with its blanks shown; `changes`:
+    the card that shows what its plan changes of the plan before.
+    """
+
+    def __init__(self, desk: Replica) -> None:
+        super().__init__()
+        self._desk = desk
+        self.surroundings = CardContexts(desk)
+        self.bare, self.unfolded, self.changes = OneCard(), OneCard(), OneCard()
+
+    def about(self, card: Card) -> CardWork:
+        """Return what was begun about a card."""
+        if card.number not in self:
+            self[card.number] = CardWork(read_form(card), read_filling(card, self._desk))
+        return self[card.number]
+
+    def plan(self, card: Card) -> PlanNotes | None:
+        """Return the notes on a card's plan, if it asks about one; a plan that changed has none."""
+        plan, begun = plan_of(card), self.about(card)
+        if begun.plan is None or begun.plan.plan != plan:
+            begun.plan = PlanNotes(plan) if plan else None
+        return begun.plan
+
+    def before(self, card: Card) -> str:
+        """Return the plan that was denied before this card's; empty where none was."""
+        begun = self.about(card)
+        if begun.before is None:
+            begun.before = denied_before(card, self._desk)
+        return begun.before
+
+    def forget(self, number: int) -> None:
+        """Forget what was begun about a card that is no longer looked at."""
+        self.pop(number, None)
+        self.surroundings.forget(number)
+
+    def with_extras(self, card: Card, decision: Decision) -> Decision:
+        """Return a decision with the extras that the operator prepared for it."""
+        begun = self.about(card)
+        if Beside.MESSAGE in card.choices.beside:
+            decision = replace(decision, user_message=begun.message)
+        return replace(decision, suppress_output=True) if begun.quiet else decision

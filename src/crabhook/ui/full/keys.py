@@ -11,7 +11,7 @@ from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on
 from crabhook.ui.full import view_keys
 from crabhook.ui.full.dialogs import bulk, decide, edit, mcp_form, orders, plan, question
-from crabhook.ui.full.effects import Go, Look
+from crabhook.ui.full.effects import Effects, Go, Look
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.keyrow import Group, Guard, Handler, Key, first_group, group
@@ -45,6 +45,12 @@ def _find(mode: Mode) -> Handler:
     return lambda screen, _: screen.focus.open_finder(mode, screen.desk.now())
 
 
+def _see_change(screen: Screen, _: str) -> Effects:
+    if (begun := screen.focus.edit) is None:
+        return ()
+    return edit.compare(begun, screen.work.about(begun.card).edits, screen.desk)
+
+
 def _turn_page(step: int) -> Handler:
     return on.does(Look(lambda window: window.scroll(step * window.page)))
 
@@ -58,8 +64,8 @@ _ENTER_LINE = on.screen(lambda screen: screen.focus.enter_line(screen.card))
 _ALLOW = on.screen(lambda screen: decide.allow(screen.form))
 _PASS = on.gives(Verdict.PASS)
 _ACCEPT = on.at_card(lambda screen, card: mcp_form.accept(card, screen.filling))
-_EDIT = on.at_card(lambda screen, card: edit.begin(card, screen.work.edits))
-_EDIT_JSON = on.at_card(lambda screen, card: screen.work.edits.opened(card, ()))
+_EDIT = on.at_card(lambda screen, card: edit.begin(card, screen.work.about(card).edits))
+_EDIT_JSON = on.at_card(lambda screen, card: screen.work.about(card).edits.opened(card, ()))
 
 
 # In the order of the help line, the most needed first.
@@ -143,7 +149,7 @@ TABLE: tuple[Group, ...] = (
          "go through the plan, and deny it with notes", FREE, on.plan(plan.begin)),
         (when.with_changes, "v", "what changed",
          "the changes since the plan denied before, or the plan",
-         FREE, on.at_card(lambda s, card: s.work.plans.compare(card))),
+         FREE, on.at_card(lambda s, card: s.work.changes.turn(card))),
         (_STOPS, "w", "keep going…",
          "at a stop: it must not, the model reads how to go on", ARMED, on.card(decide.keep_going)),
         (_STOPS, "a", "let it stop", "at a stop: let the agent stop", ARMED, _ALLOW),
@@ -186,10 +192,10 @@ TABLE: tuple[Group, ...] = (
          ARMED, on.at_card(lambda s, card: decide.halt(card, s.desk))),
         (when.can_carry(Beside.MESSAGE), "m", "message…",
          "a word to the agent's user, sent with whatever you decide",
-         ARMED, on.at_card(lambda s, card: decide.tell_user(card, s.work.messages))),
+         ARMED, on.at_card(lambda s, card: decide.tell_user(card, s.work.about(card)))),
         (when.can_carry(Beside.SUPPRESS), "L", "",
          "ask its agent not to show the hook's output, whatever you decide, or take that back",
-         ARMED, on.at_card(lambda s, card: decide.hush(card, s.work.quiet))),
+         ARMED, on.at_card(lambda s, card: decide.hush(card, s.work.about(card)))),
         (when.can(Verdict.DEFER), "f", "",
          "defer: end a run without a screen; resumed, it asks again",
          ARMED, on.gives(Verdict.DEFER)),
@@ -225,7 +231,7 @@ TABLE: tuple[Group, ...] = (
     ),
     group("in the editor", when.at(Mode.EDIT),
         ("c-s c-d", "see the change", "see what would change; nothing is sent yet",
-         FREE, lambda s, _: edit.compare(s.focus.edit, s.work.edits, s.desk)),
+         FREE, _see_change),
         ("escape", "leave", "leave the editor; what you typed is kept for the next time",
          FREE, on.focus(Focus.leave_edit)),
     ),
@@ -310,9 +316,9 @@ TABLE: tuple[Group, ...] = (
          FREE, on.card(lambda card: (do.Copy(copied(card.event)),)))),
     group("secrets, and many blanks", _SEEN,
         ("R", "", "show the secrets that are covered, or cover them again",
-         FREE, lambda s, _: s.work.bare_or_cover(s.card)),
+         FREE, on.screen(lambda s: s.work.bare.turn(s.card))),
         ("F", "", "show the many blanks that are folded to a mark, or fold them again",
-         FREE, lambda s, _: s.work.unfold_or_fold(s.card))),
+         FREE, on.screen(lambda s: s.work.unfolded.turn(s.card)))),
     group("always", _WITH_PALETTE, (":", "commands", "choose a command by its name",
          FREE, _find(Mode.PALETTE))),
     group("", _NOT_IN_HELP,

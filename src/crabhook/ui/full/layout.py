@@ -6,6 +6,7 @@ from dataclasses import field
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, Level, State
+from crabhook.model.errors import QuestionError
 from crabhook.model.wording import plural
 from crabhook.ui.cards.context import below_rows
 from crabhook.ui.cards.sentence import by_another
@@ -17,13 +18,7 @@ from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, tab_line, view_of
 from crabhook.ui.full.panes.foot import Foot
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
-from crabhook.ui.full.panes.rows import (
-    CardRow,
-    QueueRow,
-    WordsOfCards,
-    queue_rows,
-    title_of,
-)
+from crabhook.ui.full.panes.rows import CardRow, QueueRow, WordsOfCards, queue_rows, title_of
 from crabhook.ui.full.panes.viewed import view_rows, view_title
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.secrets import ASCII_COVER, COVER
@@ -279,24 +274,26 @@ class Painter:
         """
         screen = self._screen
         number = screen.card.number if screen.card is not None else 0
-        bare = screen.focus.editing or screen.work.bare == number
-        folds = screen.work.unfolded != number
+        bare = screen.focus.editing or screen.work.bare.number == number
+        folds = screen.work.unfolded.number != number
         return Sheet(columns - 2, self._bare if bare else self._spell, folds)
 
     def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
-        screen, work, sheet = self._screen, self._screen.work, self._sheet(columns)
+        screen, sheet = self._screen, self._sheet(columns)
+        work = screen.work.about(card)
         lines = [[("", " "), *line] for line in head_lines(self._standing(card), sheet, clock)]
         lines += [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
         others = [by.name for by in screen.desk.looking(card.number) if isinstance(by, Operator)]
         if card.state is State.WAITING and others:
             names, verb = self._spell(", ".join(others)), "is" if len(others) == 1 else "are"
             lines.append([("noted", f" {names} {verb} looking")])
-        if card.state is State.WAITING and (error := work.forms.error(card)):
-            lines.append([("warning", f" these questions cannot be read: {self._spell(error)}")])
-        if message := work.messages.get(card.number):
-            said = [("held", " goes with it, to the agent's user: "), ("", self._spell(message))]
-            lines.append(said)
-        if card.number in work.quiet:
+        if card.state is State.WAITING and isinstance(work.form, QuestionError):
+            error = self._spell(str(work.form))
+            lines.append([("warning", f" these questions cannot be read: {error}")])
+        if work.message:
+            message = self._spell(work.message)
+            lines.append([("held", " goes with it, to the agent's user: "), ("", message)])
+        if work.quiet:
             lines.append([("held", " goes with it: suppressOutput")])
         if screen.form is not None:
             lines.append(tab_line(screen.form, columns, self._spell))

@@ -12,21 +12,19 @@ from crabhook.datatypes import Bounded
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
-from crabhook.model.decision import PASS_ALONE, Beside, Decision
+from crabhook.model.decision import PASS_ALONE, Beside
 from crabhook.model.session import SessionView
 from crabhook.ui.answers import Answers, Seen
-from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.full.arming import Arming, Notice, Sight, sight_of
 from crabhook.ui.full.dialogs import mcp_form, plan, question
 from crabhook.ui.full.dialogs.bulk import Marks
-from crabhook.ui.full.dialogs.edit import Edits
-from crabhook.ui.full.dialogs.mcp_form_state import FillIn, Fillings
-from crabhook.ui.full.dialogs.plan import PlanNotes, Plans
-from crabhook.ui.full.dialogs.question import Form, Forms
+from crabhook.ui.full.dialogs.mcp_form_state import FillIn
+from crabhook.ui.full.dialogs.plan import PlanNotes
+from crabhook.ui.full.dialogs.question import Form
 from crabhook.ui.full.effects import Effects, Look, reveal
 from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
-from crabhook.ui.full.focus import Focus
+from crabhook.ui.full.focus import Focus, Work
 from crabhook.ui.full.panes.queue import Arrangement, Selection, Sort
 from crabhook.ui.full.panes.views import History, Listing
 from crabhook.ui.options import DeskOptions, Watch
@@ -37,53 +35,6 @@ _WITH_ROWS = (Mode.FORM, Mode.MENU, Mode.FILL, Mode.NOTES, Mode.SESSIONS, Mode.H
 SHOWN_KEPT = 20_000  # cards; more than can wait
 LONGEST_FILTER = 200  # letters
 DANGER_TIMES = 2.5  # times the take-back moment, for a card marked ▲▲
-
-
-class Work:
-    """What the operator began about cards, each kept while its card lives.
-
-    `messages` go with decisions to the agents' users, by card number. `quiet`: cards whose decision
-    suppresses the hook's output. `bare`: the card with its secrets shown; `unfolded`: the card with
-    its blanks shown.
-    """
-
-    def __init__(self, desk: Replica) -> None:
-        self.forms = Forms()
-        self.fillings = Fillings(desk)
-        self.plans = Plans(desk)
-        self.surroundings = CardContexts(desk)
-        self.edits = Edits()
-        self.messages: dict[int, str] = {}
-        self.quiet: set[int] = set()
-        self.bare: int | None = None
-        self.unfolded: int | None = None
-
-    def __repr__(self) -> str:
-        return f"<Work {self.forms!r} {self.fillings!r} {self.plans!r} {self.edits!r}>"
-
-    def forget(self, number: int) -> None:
-        """Forget what was begun about a card that is no longer looked at."""
-        for kept in (self.forms, self.fillings, self.edits, self.messages):
-            kept.pop(number, None)
-        for part in (self.plans, self.surroundings):
-            part.forget(number)
-        self.quiet.discard(number)
-
-    def with_extras(self, card: Card, decision: Decision) -> Decision:
-        """Return a decision with the extras that the operator prepared for it."""
-        if Beside.MESSAGE in card.choices.beside:
-            decision = replace(decision, user_message=self.messages.get(card.number, ""))
-        return replace(decision, suppress_output=True) if card.number in self.quiet else decision
-
-    def bare_or_cover(self, card: Card | None) -> None:
-        """Show the secrets of a card, or cover them again."""
-        number = card.number if card else None
-        self.bare = None if self.bare == number else number
-
-    def unfold_or_fold(self, card: Card | None) -> None:
-        """Show the many blanks of a card, or fold them again."""
-        number = card.number if card else None
-        self.unfolded = None if self.unfolded == number else number
 
 
 class Screen:
@@ -120,18 +71,20 @@ class Screen:
     @property
     def form(self) -> Form | None:
         """The selected card's form, if it has questions that can be read and still be answered."""
-        card = self.card
-        return self.work.forms.of(card) if card and Beside.INPUT in card.choices.beside else None
+        if (card := self.card) is None or Beside.INPUT not in card.choices.beside:
+            return None
+        form = self.work.about(card).form
+        return form if isinstance(form, Form) else None
 
     @property
     def filling(self) -> FillIn | None:
         """The selected card's form of an MCP server, if it is about one."""
-        return self.work.fillings.of(self.card)
+        return None if self.card is None else self.work.about(self.card).filling
 
     @property
     def plan(self) -> PlanNotes | None:
         """The selected card's plan, and the notes on it."""
-        return self.work.plans.of(self.card)
+        return None if self.card is None else self.work.plan(self.card)
 
     @property
     def alone(self) -> bool:
@@ -175,7 +128,7 @@ class Screen:
             away=any(order.kind is OrderKind.AWAY for order in self.desk.orders()),
             fields=self.filling is not None,
             plan=notes is not None,
-            revised=card is not None and notes is not None and bool(self.work.plans.before(card)),
+            revised=card is not None and notes is not None and bool(self.work.before(card)),
             turns=focus.menu is not None and focus.menu.turn is not None,
             keeps=focus.typing is not None and focus.typing.ask.kept,
             enters=self._enters(),

@@ -126,9 +126,9 @@ def test_leaving_an_ended_card_forgets_what_was_begun_about_it() -> None:
     sitting.type("hello")
     sitting.press("enter")
     sitting.leave(1)
-    assert sitting.screen.work.messages
+    assert sitting.screen.work[1].message
     sitting.press("down")
-    assert not sitting.screen.work.messages
+    assert 1 not in sitting.screen.work
 
 
 @pytest.mark.parametrize("ending", ["decided", "gone", "held"])

@@ -4,7 +4,7 @@ From now on: by the agent's suggestions, permission modes, or the operator's rul
 would have allowed a call denied before needs a yes on a page that says so.
 """
 
-from collections.abc import Callable, Mapping, MutableMapping, MutableSet
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -41,6 +41,7 @@ from crabhook.ui.full.dialogs.prompts import (
 from crabhook.ui.full.dialogs.question import Form
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, PassOver, Say, Submit, submit
 from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.focus import CardWork
 from crabhook.ui.text.rows import lasting
 
 LONGER = 600.0  # seconds a card is given by one key
@@ -97,25 +98,23 @@ def halt(card: Card, desk: Replica) -> Effects:
     return (AskLine(Purpose.HALT, then, needs="say why the session stops: its user reads it"),)
 
 
-def tell_user(card: Card, messages: MutableMapping[int, str]) -> Effects:
+def tell_user(card: Card, work: CardWork) -> Effects:
     """Keep a message to the agent's user, to go with the decision; an empty message is dropped."""
     number = card.number
 
     def then(text: str) -> Effects:
+        before, work.message = work.message, text
         if text:
-            messages[number] = text
             return (Say(f"it goes with your decision about #{number}: nothing is sent yet"),)
-        if messages.pop(number, None):
-            return (Say(f"no message goes with your decision about #{number}"),)
-        return ()
+        return (Say(f"no message goes with your decision about #{number}" if before else ""),)
 
-    return (AskLine(Purpose.MESSAGE, then, messages.get(number, ""), kept=True),)
+    return (AskLine(Purpose.MESSAGE, then, work.message, kept=True),)
 
 
-def hush(card: Card, quiet: MutableSet[int]) -> Effects:
+def hush(card: Card, work: CardWork) -> Effects:
     """Send suppressOutput with the decision, or no longer."""
-    quiet ^= {card.number}
-    said = "suppressOutput goes" if card.number in quiet else "no suppressOutput goes"
+    work.quiet = not work.quiet
+    said = "suppressOutput goes" if work.quiet else "no suppressOutput goes"
     return (Say(f"{said} with your decision about #{card.number}: nothing is sent yet"),)
 
 

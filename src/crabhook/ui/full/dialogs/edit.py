@@ -186,8 +186,8 @@ def _of_output(card: Card) -> Edit:
     return Edit(card, "output", old, TextInput(old), read, lambda decision: tell(decision.output))
 
 
-class Edits(dict[int, dict[Path, Edit]]):
-    """The edits begun, by card number and part of the input, kept while the card lives."""
+class Edits(dict[Path, Edit]):
+    """The edits begun of one card, by part of the input."""
 
     def of(self, card: Card, path: Path | None = None) -> Edit:
         """Return a card's edit as the operator left it; raises RewriteError.
@@ -196,13 +196,12 @@ class Edits(dict[int, dict[Path, Edit]]):
         fields.
         """
         made = edit_of(card, path)
-        begun = self.setdefault(card.number, {})
-        kept = begun.get(made.path)
+        kept = self.get(made.path)
         if kept is None or asked_again(kept.card, card):
             if kept is not None and made.path:
                 made.editor.replace(kept.editor.text)
-            begun[made.path] = made
-        return begun[made.path]
+            self[made.path] = made
+        return self[made.path]
 
     def opened(self, card: Card, path: Path | None = None) -> Effects:
         """Open a card's edit; of a text that is a part of the input, say which."""
@@ -214,10 +213,8 @@ class Edits(dict[int, dict[Path, Edit]]):
 _CHANGED = "the rules have changed since: look again at what they say"
 
 
-def compare(edit: Edit | None, edits: Edits, desk: Replica) -> Effects:
+def compare(edit: Edit, edits: Edits, desk: Replica) -> Effects:
     """Show what the edit changes, to be confirmed; raises RewriteError for what cannot be sent."""
-    if edit is None:
-        return ()
     if anew := _begun_anew(edit, edits, desk):
         return anew
     card = desk.card(edit.number)

@@ -249,24 +249,14 @@ def is_link(event: Event) -> bool:
     return is_form(event) and (event.text("mode") == "url" or bool(event.text("url")))
 
 
-class Fillings(dict[int, FillIn]):
-    """Forms by the number of their card."""
-
-    def __init__(self, desk: Replica) -> None:
-        super().__init__()
-        self._desk = desk
-
-    def of(self, card: Card | None) -> FillIn | None:
-        """Return a card's form, if it asks for one or tells of the answer to one."""
-        if card is None or not is_form(card.event) or is_link(card.event):
-            return None
-        if card.number not in self:
-            fields = card.event.fields
-            if card.event.name == ANSWERED:
-                earlier = (ended.event for ended in reversed(self._desk.ended()))
-                fields = answered_form(card.event, earlier)
-            self[card.number] = FillIn(fields)
-        return self[card.number]
+def read_filling(card: Card, desk: Replica) -> FillIn | None:
+    """Return a card's form, if it asks for one or tells of the answer to one."""
+    if not is_form(card.event) or is_link(card.event):
+        return None
+    if card.event.name != ANSWERED:
+        return FillIn(card.event.fields)
+    earlier = (ended.event for ended in reversed(desk.ended()))
+    return FillIn(answered_form(card.event, earlier))
 
 
 def answered_form(event: Event, earlier: Iterable[Event]) -> Mapping[str, Value]:

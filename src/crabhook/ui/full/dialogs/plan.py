@@ -23,20 +23,20 @@ _QUOTED = 300  # letters of a line that are quoted back
 _OPENING = "The plan is not approved as it is. Change it as these notes say, then present it again."
 
 
-def plan_of(card: Card | None) -> str:
+def plan_of(card: Card) -> str:
     """Return the plan a card asks about, from whichever of its legs carries it."""
-    for leg in card.requests if card else ():
+    for leg in card.requests:
         plan = text_at(leg.event.given, "plan") if is_plan(leg.event) else ""
         if plan.strip():
             return plan
     return ""
 
 
-def _rejected_before(card: Card, ended: Sequence[Card]) -> str:
-    """Return the agent's last plan that was denied before this card; `ended` is by age."""
+def denied_before(card: Card, desk: Replica) -> str:
+    """Return the agent's last plan that was denied before this card; empty where none was."""
     denied = (
         earlier
-        for earlier in reversed(ended)
+        for earlier in reversed(desk.ended())
         if earlier.number < card.number and _agent(earlier) == _agent(card)
         if earlier.decision is not None and earlier.decision.verdict is Verdict.DENY
     )
@@ -125,40 +125,6 @@ class PlanNotes:
             else:
                 parts.append(f"On the whole plan:\n{note}")
         return "\n\n".join(parts)
-
-
-class Plans(dict[int, PlanNotes]):
-    """The notes on plans, by card number; `comparing`: the card whose changes are shown."""
-
-    def __init__(self, desk: Replica) -> None:
-        super().__init__()
-        self._desk = desk
-        self._before: dict[int, str] = {}
-        self.comparing: int | None = None
-
-    def of(self, card: Card | None) -> PlanNotes | None:
-        """Return the notes on a card's plan, if it asks about one; a plan that changed has none."""
-        plan = plan_of(card)
-        if card is None or not plan:
-            return None
-        if card.number not in self or self[card.number].plan != plan:
-            self[card.number] = PlanNotes(plan)
-        return self[card.number]
-
-    def before(self, card: Card) -> str:
-        """Return the plan that was denied before this one; empty where none was."""
-        if card.number not in self._before:
-            self._before[card.number] = _rejected_before(card, self._desk.ended())
-        return self._before[card.number]
-
-    def compare(self, card: Card) -> None:
-        """Show what changed since the plan that was denied before, or the plan again."""
-        self.comparing = None if self.comparing == card.number else card.number
-
-    def forget(self, number: int) -> None:
-        """Forget the plan of a card that nobody looks at."""
-        self.pop(number, None)
-        self._before.pop(number, None)
 
 
 def begin(notes: PlanNotes) -> Effects:

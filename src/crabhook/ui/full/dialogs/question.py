@@ -126,26 +126,14 @@ def tell(question: Question, answer: Answer) -> str:
     return said or ("(a note, no answer)" if answer.note else "")
 
 
-class Forms(dict[int, "Form | QuestionError | None"]):
-    """The forms of the cards that were looked at, by number, each kept while its card lives."""
-
-    def of(self, card: Card | None) -> Form | None:
-        """Return a card's form, if it asks questions that can be read."""
-        return form if isinstance(form := self._read(card), Form) else None
-
-    def error(self, card: Card | None) -> str:
-        """Return why a card's questions cannot be read; empty where they can, or there are none."""
-        return str(error) if isinstance(error := self._read(card), QuestionError) else ""
-
-    def _read(self, card: Card | None) -> Form | QuestionError | None:
-        if card is None or card.event.tool is None or not is_question(card.event):
-            return None
-        if card.number not in self:
-            try:
-                self[card.number] = Form(card.event.tool.input)
-            except QuestionError as error:
-                self[card.number] = error
-        return self[card.number]
+def read_form(card: Card) -> Form | QuestionError | None:
+    """Return a card's form, or why its questions cannot be read; None if it asks none."""
+    if card.event.tool is None or not is_question(card.event):
+        return None
+    try:
+        return Form(card.event.tool.input)
+    except QuestionError as error:
+        return error
 
 
 def choose_number(form: Form, key: str) -> Effects:

@@ -135,10 +135,10 @@ def card_content(screen: Screen, card: Card) -> layout.Content:
         return link_page(card)
     if (filling := screen.filling) is not None:
         return fill_content(card, filling, focused=mode is Mode.FILL)
-    plan, plans = screen.plan, screen.work.plans
+    plan, work = screen.plan, screen.work
     if plan is not None and mode is Mode.NOTES:
         return notes_content(card, plan)
-    if plan is not None and plans.comparing == card.number and (before := plans.before(card)):
+    if plan is not None and work.changes.number == card.number and (before := work.before(card)):
         return changes_page(card, before, plan.plan)
     held = screen.answers.held(card.number)
     turn = held.turn if held else 0

@@ -13,12 +13,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
 from crabhook.model.jsontext import Value, pretty, text_at
 from crabhook.model.order import CAP
-from crabhook.ui.cards.context import (
-    NOTHING_AROUND,
-    CardContext,
-    around_rows,
-    suggestion_rows,
-)
+from crabhook.ui.cards.context import NOTHING_AROUND, CardContext, around_rows, suggestion_rows
 from crabhook.ui.cards.sentence import asker, sentence
 from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
 from crabhook.ui.text import code

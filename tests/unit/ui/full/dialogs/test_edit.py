@@ -84,9 +84,9 @@ def test_an_event_about_no_tool_has_no_input_to_edit() -> None:
         asked_tool(sitting.card)
 
 
-def test_an_edit_is_kept_with_its_card_and_forgotten_with_it() -> None:
+def test_an_edit_is_kept_until_it_is_forgotten() -> None:
     edits, card = Edits(), asked("Bash", {"command": "ls"})
     edits.of(card).editor.insert("x")
     assert edits.of(card).editor.text == "lsx"
-    del edits[card.number]
+    edits.clear()
     assert edits.of(card).editor.text == "ls"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, Plans, move, plan_of
+from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, denied_before, move, plan_of
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import Sitting, call
 
@@ -57,7 +57,6 @@ def test_a_plan_of_any_length_can_be_noted_on() -> None:
 
 def test_the_plan_denied_last_in_the_same_session_is_the_one_compared_with() -> None:
     desk = PlayedDesk()
-    plans = Plans(desk)
     for plan, verdict in (
         ("first", Verdict.DENY),
         ("second", Verdict.DENY),
@@ -68,14 +67,14 @@ def test_the_plan_denied_last_in_the_same_session_is_the_one_compared_with() -> 
     desk.answer(asked(desk, "of another", session_id="t"), Decision(Verdict.DENY, reason="no"))
     card = desk.card(asked(desk, "fourth"))
     assert card is not None
-    assert plans.before(card) == "second"
+    assert denied_before(card, desk) == "second"
 
 
 def test_a_plan_that_is_no_text_is_none() -> None:
     desk = PlayedDesk()
     desk.ask(call("ExitPlanMode", {"plan": ["x"]}))
     assert plan_of(desk.waiting()[0]) == ""
-    assert Plans(desk).of(desk.waiting()[0]) is None
+    assert Sitting(desk=desk).screen.plan is None
 
 
 def test_the_line_that_a_note_is_typed_about_stays_marked_in_view() -> None:

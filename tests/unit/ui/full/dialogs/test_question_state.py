@@ -8,7 +8,7 @@ import pytest
 
 from crabhook.model.errors import QuestionError
 from crabhook.model.question import Answer, Option, Question
-from crabhook.ui.full.dialogs.question import Form, Forms, tell
+from crabhook.ui.full.dialogs.question import Form, read_form, tell
 from tests.support.sitting import QUESTIONS, Sitting
 
 
@@ -130,29 +130,29 @@ def test_an_answer_is_told_as_the_model_reads_it() -> None:
 def test_forms_are_kept_by_card_until_they_are_forgotten() -> None:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", QUESTIONS)
-    forms = Forms()
-    first = forms.of(sitting.card)
-    assert first is not None
+    work = sitting.screen.work
+    first = work.about(sitting.card).form
+    assert isinstance(first, Form)
     first.choose(0)
-    assert forms.of(sitting.card) is first
-    del forms[sitting.card.number]
-    anew = forms.of(sitting.card)
-    assert anew is not None
+    assert work.about(sitting.card).form is first
+    work.forget(sitting.card.number)
+    anew = work.about(sitting.card).form
+    assert isinstance(anew, Form)
     assert anew.answers() == {}
 
 
 def test_a_card_that_asks_nothing_has_neither_form_nor_error() -> None:
     sitting = Sitting()
     sitting.ask()
-    forms = Forms()
-    assert forms.of(sitting.card) is None
-    assert forms.error(sitting.card) == ""
-    assert forms.of(None) is None
+    assert read_form(sitting.card) is None
+    assert sitting.screen.form is None
+    assert Sitting().screen.form is None
 
 
 def test_a_card_whose_questions_cannot_be_read_says_why() -> None:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", {"questions": 3})
-    forms = Forms()
-    assert forms.of(sitting.card) is None
-    assert "questions" in forms.error(sitting.card)
+    assert sitting.screen.form is None
+    error = read_form(sitting.card)
+    assert isinstance(error, QuestionError)
+    assert "questions" in str(error)
