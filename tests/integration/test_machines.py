@@ -101,7 +101,7 @@ def test_a_server_does_not_begin_beside_a_team_file_that_somebody_changed(team: 
 
 def test_what_a_machine_joins_with_is_the_standard_library_alone() -> None:
     read = (
-        "import sys, crabhook.cli.install, crabhook.cli.team.joining; "
+        "import sys, crabhook.cli.install, crabhook.cli.team.attaching; "
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     ended = subprocess.run([sys.executable, "-c", read], capture_output=True, check=True, text=True)

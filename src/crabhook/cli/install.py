@@ -118,7 +118,7 @@ def _join(arguments: argparse.Namespace) -> None:
             "--join says which server is asked and with what, and is used up by that: "
             "leave out --server, --token-file, --tls-ca and --dry-run"
         )
-    from crabhook.cli.team.joining import join_machine  # noqa: PLC0415 - few machines join
+    from crabhook.cli.team.attaching import join_machine  # noqa: PLC0415 - few machines join
 
     try:
         keys = join_machine(arguments.join)
