@@ -19,7 +19,7 @@ from collections.abc import (
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from crabhook import hook
 from crabhook.datatypes import frozen
@@ -35,11 +35,12 @@ from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from crabhook.ui.tally import Tally
 
+T = TypeVar("T")
 WAIT = 600.0  # seconds; nobody watches a demo for longer
 
 
 @asynccontextmanager
-async def beside(*works: Awaitable[None]) -> AsyncIterator[Sequence["asyncio.Future[None]"]]:
+async def beside(*works: Awaitable[T]) -> AsyncIterator[Sequence["asyncio.Future[T]"]]:
     """Run work as tasks while the context lasts; at its end they are cancelled and awaited."""
     tasks = [asyncio.ensure_future(one) for one in works]
     try:

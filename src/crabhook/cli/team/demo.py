@@ -16,7 +16,7 @@ from pathlib import Path
 from signal import SIGHUP, SIGTERM
 from tempfile import TemporaryDirectory
 from time import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
@@ -185,11 +185,14 @@ async def _on_screens(runner: Runner, server: str, seats: Sequence[Seat], folder
     async def reads(read: Read) -> None:
         runner.observe(*read.told())
 
-    async with _tmux(folder, seats) as (shown, attached):
-        for one, pane in attached.items():
-            await shown.unlock(pane, one.passphrase)
+    async with _tmux(folder, seats) as (tmux, panes):
+        for one, pane in panes.items():
+            await _until(partial(tmux.asks, pane))
+            await tmux.run("send-keys", "-t", pane, "-l", one.passphrase)
+            await tmux.run("send-keys", "-t", pane, "Enter")
+        shown = await tmux.start("-N", "attach-session")  # on this terminal
         agent = Agent(server, folder / "transcript.jsonl", reads)
-        await _until_one_ends(shown.until_left(), _acted(runner, agent))
+        await _until_one_ends(shown.wait(), _acted(runner, agent))
 
 
 async def _acted(runner: Runner, agent: Agent) -> None:
@@ -208,45 +211,21 @@ class Tmux:
     def __init__(self, place: Path) -> None:
         self._words = ("tmux", "-S", str(place), "-f", os.devnull)
 
-    async def begin(self) -> "asyncio.subprocess.Process":
-        """Start it; returns once it takes commands."""
-        null = (
-            asyncio.subprocess.DEVNULL
-        )  # tmux shows nothing on a terminal that it has open itself
-        server = await asyncio.create_subprocess_exec(
-            *self._words, "-D", stdin=null, stdout=null, stderr=null, env=_without_tmux()
-        )
-
-        async def listens() -> bool:
-            return await asyncio.to_thread(Path(self._words[2]).exists)
-
-        await _until(listens)
-        return server
+    async def start(self, *words: str, **streams: Any) -> asyncio.subprocess.Process:  # noqa: ANN401 - as asyncio takes them
+        """Start tmux without its own variable, so that ours can run inside another."""
+        environment = {name: value for name, value in os.environ.items() if name != "TMUX"}
+        command = (*self._words, *words)
+        return await asyncio.create_subprocess_exec(*command, env=environment, **streams)
 
     async def run(self, *words: str) -> str:
-        """Give it a command; return what it prints."""
-        command = await asyncio.create_subprocess_exec(
-            *self._words, "-N", *words, stdout=asyncio.subprocess.PIPE, env=_without_tmux()
-        )
+        """Give the server a command; return what it prints."""
+        command = await self.start("-N", *words, stdout=asyncio.subprocess.PIPE)
         printed, _ = await command.communicate()
         return printed.decode().rstrip("\n")
 
-    async def unlock(self, pane: str, passphrase: str) -> None:
-        """Type the passphrase that a desk asks for."""
-
-        async def asks() -> bool:
-            return "Your passphrase" in await self.run("capture-pane", "-p", "-t", pane)
-
-        await _until(asks)
-        await self.run("send-keys", "-t", pane, "-l", passphrase)
-        await self.run("send-keys", "-t", pane, "Enter")
-
-    async def until_left(self) -> None:
-        """Show it on this terminal until both desks were left."""
-        shown = await asyncio.create_subprocess_exec(
-            *self._words, "-N", "attach-session", env=_without_tmux()
-        )
-        await shown.wait()
+    async def asks(self, pane: str) -> bool:
+        """Whether the desk in a pane asks for the passphrase."""
+        return "Your passphrase" in await self.run("capture-pane", "-p", "-t", pane)
 
 
 # The look of the panes; F2 or the mouse changes between them.
@@ -267,8 +246,10 @@ _LOOKS = (
 async def _tmux(
     folder: Path, seats: Sequence[Seat]
 ) -> AsyncIterator[tuple[Tmux, Mapping[Seat, str]]]:
-    tmux = Tmux(folder / "tmux")
-    server = await tmux.begin()
+    tmux, null = Tmux(folder / "tmux"), asyncio.subprocess.DEVNULL
+    # It shows nothing on a terminal that it has open itself.
+    server = await tmux.start("-D", stdin=null, stdout=null, stderr=null)
+    await _until(lambda: asyncio.to_thread((folder / "tmux").exists))  # it takes commands
     try:
         columns, rows = os.get_terminal_size()
         direction = "-h" if columns >= BESIDE else "-v"
@@ -290,11 +271,6 @@ async def _tmux(
         await server.wait()
 
 
-def _without_tmux() -> dict[str, str]:
-    """Return our environment without tmux's own, so that ours can run inside another."""
-    return {name: value for name, value in os.environ.items() if name != "TMUX"}
-
-
 async def _until(true: Callable[[], Awaitable[bool]]) -> None:
     """Wait until other processes make something true, or give up after a while."""
     with suppress(TimeoutError):
@@ -303,7 +279,7 @@ async def _until(true: Callable[[], Awaitable[bool]]) -> None:
                 await asyncio.sleep(LOOK_EVERY)
 
 
-async def _until_one_ends(*work: Awaitable[None]) -> None:
+async def _until_one_ends(*work: Awaitable[object]) -> None:
     """Wait until one of several has ended; cancel the others."""
     async with beside(*work) as tasks:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
