@@ -18,7 +18,7 @@ from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.model.errors import CrabhookError
 from crabhook.store import entries
 from crabhook.store.change import happened
-from crabhook.store.interface import Agent, Batch, History, Query, StoreError
+from crabhook.store.interface import Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS, Cut, Head, Kind, Record
 from crabhook.store.verify import ENDS, Share, Verified, stats, verify
@@ -71,7 +71,11 @@ def _stats(history: History, arguments: argparse.Namespace) -> int:
 def _sessions(history: History, arguments: argparse.Namespace) -> int:
     for agent in history.agents():
         if agent.session.startswith(arguments.session):
-            say_json(asdict(agent)) if arguments.json else say(_agent(agent))
+            who = f"{agent.agent_type} {agent.agent_id}".strip() or "main"
+            span = f"{agent.since[:19]}Z to {agent.until[:19]}Z"
+            counts = f"{agent.records} records, {agent.decisions} decisions"
+            line = f"{span}  {agent.platform}  {agent.session}  {who}  {counts}"
+            say_json(asdict(agent)) if arguments.json else say(line)
     return 0
 
 
@@ -213,13 +217,6 @@ def _share(name: str, share: Share) -> str:
     middle, most = share.percentile(50), share.percentile(90)
     took = "" if middle is None else f"; operator's median {middle:.1f} s, p90 {most:.1f} s"
     return f"{name:<14} {share.number:>7}  {by or '-'}; {verdicts or '-'}{took}"
-
-
-def _agent(agent: Agent) -> str:
-    who = f"{agent.agent_type} {agent.agent_id}".strip() or "main"
-    span = f"{agent.since[:19]}Z to {agent.until[:19]}Z"
-    counts = f"{agent.records} records, {agent.decisions} decisions"
-    return f"{span}  {agent.platform}  {agent.session}  {who}  {counts}"
 
 
 def _verified(found: Verified) -> dict[str, object]:

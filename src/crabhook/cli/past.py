@@ -183,8 +183,12 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     files = rules_in_force()
     wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
     today = Today(files)
+    since, last = arguments.since, arguments.last
+    kinds = (Recorded.DECIDED.value,)
+    denied = Query(kinds=kinds, verdict=Verdict.DENY.value)
+    allowed = Query(kinds=kinds, verdict=Verdict.ALLOW.value, since=since, last=last)
     with open_history(record_place()) as history:
-        past = list(_past(history, arguments))
+        past = [one for query in (denied, allowed) for one in calls_in(history.find(query))]
     found = suggest(past, today, today.protected, wish)
     if arguments.add:
         return _add(files, found, arguments.add)
@@ -193,15 +197,6 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     except BrokenPipeError:  # the reader needs no more
         sys.stderr.close()
     return 0
-
-
-def _past(history: History, arguments: argparse.Namespace) -> Iterator[PastCall]:
-    """Return the calls allowed in that time, and all calls ever denied."""
-    kinds = (Recorded.DECIDED.value,)
-    allow, deny = Verdict.ALLOW.value, Verdict.DENY.value
-    yield from calls_in(history.find(Query(kinds=kinds, verdict=deny)))
-    within = Query(kinds=kinds, verdict=allow, since=arguments.since, last=arguments.last)
-    yield from calls_in(history.find(within))
 
 
 def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:

@@ -257,14 +257,10 @@ def is_ours(handler: Json) -> bool:
         return True
     if not isinstance(command, str):
         return False
-    program = _program(command, exec_form=isinstance(args, list))
+    # The program is all of the command, or the first word of a shell's line.
+    found = None if isinstance(args, list) else _FIRST_WORD.match(command)
+    program = next(word for word in found.groups() if word is not None) if found else command
     return program.rpartition("/")[2] == "crabhook"
-
-
-def _program(command: str, *, exec_form: bool) -> str:
-    """Return the program of `command`: all of it, or the first word of a shell line."""
-    found = None if exec_form else _FIRST_WORD.match(command)
-    return next(word for word in found.groups() if word is not None) if found else command
 
 
 def hooks_of(document: Node) -> Hooks | None:

@@ -118,26 +118,19 @@ def candidates(calls: Iterable[Seen], protected: Protected) -> list[Candidate]:
         lasting = [each for each in proposals if not each.rule.scope.session]
         for width, proposal in enumerate(lasting):
             rule = proposal.rule
-            key = (tuple(sorted(rule.texts)), rule.scope)
+            key, projects = (tuple(sorted(rule.texts)), rule.scope), rule.scope.project
             known = found.get(key)
-            if known is None and not _is_for_a_rule(rule):
+            if known is None and (
+                any(not folder.startswith("/") for folder in projects)
+                or any(text.startswith("-") or holds_a_stand_in(text) for text in rule.texts)
+            ):
                 continue
             if known is None or width < known.width:
-                covers = _words(proposal.covers, rule.scope)
+                covers = proposal.covers
+                if covers.endswith(_IN_PROJECT):
+                    covers = f"{covers.removesuffix(_IN_PROJECT)}, in {' and '.join(projects)}"
                 found[key] = Candidate(rule, covers, width)
     return list(found.values())
-
-
-def _is_for_a_rule(rule: Rule) -> bool:
-    if any(not folder.startswith("/") for folder in rule.scope.project):
-        return False
-    return not any(text.startswith("-") or holds_a_stand_in(text) for text in rule.texts)
-
-
-def _words(covers: str, scope: RuleScope) -> str:
-    if covers.endswith(_IN_PROJECT):
-        return f"{covers.removesuffix(_IN_PROJECT)}, in {' and '.join(scope.project)}"
-    return covers
 
 
 class Coverage:

@@ -83,8 +83,6 @@ class Occasion(Enum):
     QUESTION = "question"
 
 
-_CALL = "PreToolUse"
-
 # What the agent reads where a reviewer found no words.
 _WORDS = {
     (Occasion.STOP, True): "The supervisor lets it stop.",
@@ -168,26 +166,20 @@ def answer(occasion: Occasion, finding: Finding) -> dict[str, Value]:
     The finding's own output goes beside it, or replaces it. No opinion on a question is an empty
     object, and the user is asked as ever; a stop without opinion is allowed.
     """
-    plain = _stop(finding) if occasion is Occasion.STOP else _question(finding)
+    plain: dict[str, Value] = {}
+    if occasion is Occasion.STOP:
+        may_stop = finding.allow is not False
+        reason = finding.feedback or _WORDS[occasion, may_stop]
+        plain = {"reason": reason} if may_stop else {"decision": "block", "reason": reason}
+    elif finding.allow is not None:
+        told: dict[str, Value] = {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "allow" if finding.allow else "deny",
+            "permissionDecisionReason": finding.feedback or _WORDS[occasion, finding.allow],
+        }
+        plain = {_SPECIFIC: told}
     merged: dict[str, Value] = {**plain, **finding.output}
     specific, more = plain.get(_SPECIFIC), finding.output.get(_SPECIFIC)
     if isinstance(specific, dict) and isinstance(more, dict):
         merged[_SPECIFIC] = {**specific, **more}
     return merged
-
-
-def _stop(finding: Finding) -> dict[str, Value]:
-    may_stop = finding.allow is not False
-    reason = finding.feedback or _WORDS[Occasion.STOP, may_stop]
-    return {"reason": reason} if may_stop else {"decision": "block", "reason": reason}
-
-
-def _question(finding: Finding) -> dict[str, Value]:
-    if finding.allow is None:
-        return {}
-    specific: dict[str, Value] = {
-        "hookEventName": _CALL,
-        "permissionDecision": "allow" if finding.allow else "deny",
-        "permissionDecisionReason": finding.feedback or _WORDS[Occasion.QUESTION, finding.allow],
-    }
-    return {_SPECIFIC: specific}

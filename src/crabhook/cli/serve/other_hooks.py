@@ -42,12 +42,6 @@ class OtherHook:
     path: Path
     matcher: "Matcher | None"
 
-    def may_change(self, event: Event) -> bool:
-        """Whether the hook runs for the event's call."""
-        if event.tool is None or event.platform != self.platform:
-            return False
-        return self.matcher is None or self.matcher.hits(event.tool.name[:LONGEST_NAME])
-
 
 class OtherHooks:
     """The other hooks in the agents' settings, by project; `environment` names the files."""
@@ -82,8 +76,14 @@ class OtherHooks:
                 stamp = stamp_of(path)
                 known = self._read.get(path)
                 if known is None or known[0] != stamp:
-                    there = read(path, None).others if stamp else ()
-                    known = stamp, tuple(_deciding(agent, path, there))
+                    known = (
+                        stamp,
+                        [
+                            OtherHook(agent.name, one.told[:NAMED], path, _matcher(agent, one))
+                            for one in (read(path, None).others if stamp else ())
+                            if one.event in agent.decided and "supervisor-hook" not in one.told
+                        ],
+                    )  # the supervisor's hook changes no call
                     self._read[path] = known
                 yield from known[1]
 
@@ -99,13 +99,6 @@ class OtherHooks:
             if path.stat().st_size <= LARGEST_KEPT:
                 self._objects[path] = known
         return known[1]
-
-
-def _deciding(agent: Platform, path: Path, there: Sequence["Entry"]) -> Iterator[OtherHook]:
-    """Yield the hooks that may change a call; our supervisor's hook changes none."""
-    for one in there:
-        if one.event in agent.decided and "supervisor-hook" not in one.told:
-            yield OtherHook(agent.name, one.told[:NAMED], path, _matcher(agent, one))
 
 
 def _matcher(agent: Platform, one: "Entry") -> "Matcher | None":
@@ -124,7 +117,14 @@ def _matcher(agent: Platform, one: "Entry") -> "Matcher | None":
 
 
 def _warnings(found: Sequence[OtherHook], event: Event) -> tuple[str, ...]:
-    running = [one for one in found if one.may_change(event)]
+    tool = event.tool
+    running = [
+        one
+        for one in found
+        if tool is not None
+        and one.platform == event.platform
+        and (one.matcher is None or one.matcher.hits(tool.name[:LONGEST_NAME]))
+    ]
     if not running:
         return ()
     named = f"{running[0].command} ({running[0].path})"

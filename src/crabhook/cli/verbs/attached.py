@@ -26,7 +26,7 @@ from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.model.session import AgentView, SessionView
+from crabhook.model.session import SessionView
 from crabhook.model.wording import who
 from crabhook.remote.messages import Cursor, Inputs
 from crabhook.store.record import iso
@@ -211,6 +211,10 @@ class Teller:
 
     def card(self, card: Card) -> dict[str, Value]:
         """Return a card as JSON: its request, asker, risk and waiting time."""
+        because: Value = {"kind": "", "words": card.because, "name": "", "note": ""}
+        if why := card.brought:  # an older server tells only words
+            kind = why.kind.value
+            because = {"kind": kind, "words": why.words, "name": why.name, "note": why.note}
         return {
             "number": card.number,
             "version": card.revision,
@@ -223,7 +227,7 @@ class Teller:
                 "effects": [one.words for one in card.risk.effects],
                 "unknown": list(card.risk.unknown),
             },
-            "because": _because(card),
+            "because": because,
             "asked_at": self.at(card.asked_at),
             "wait_until": self.at(card.wait_until),
             **self.claim(card.number),
@@ -239,13 +243,15 @@ class Teller:
         if card.state is State.WAITING:
             return {}
         by = card.decided.by if card.decided else None
+        tool, decision = card.event.tool, card.decision
+        edited = tool and decision and decision.updated_input not in (None, tool.input)
         return {
             "outcome": card.outcome.lower(),
             "by": by.name if isinstance(by, Operator) else name_of(by),
             "device": by.desk if isinstance(by, Operator) else "",
             "address": by.address if isinstance(by, Operator) else "",
             "at": self.at(card.ended_at),
-            "edited": _is_edited(card),
+            "edited": bool(edited),
             "delivered": card.delivered,
         }
 
@@ -272,18 +278,17 @@ class Teller:
             "since": self.at(view.since),
             "heard": self.at(view.heard),
             "waiting": list(view.waiting),
-            "agents": [self._agent(one) for one in view.agents],
-        }
-
-    def _agent(self, one: AgentView) -> Value:
-        doing = one.doing
-        return {
-            "id": one.id,
-            "kind": one.kind,
-            "event": doing.event.name if doing else "",
-            "tool": doing.event.tool.name if doing and doing.event.tool else "",
-            "outcome": doing.outcome if doing else "",
-            "times": doing.times if doing else 0,
+            "agents": [
+                {
+                    "id": one.id,
+                    "kind": one.kind,
+                    "event": doing.event.name if (doing := one.doing) else "",
+                    "tool": doing.event.tool.name if doing and doing.event.tool else "",
+                    "outcome": doing.outcome if doing else "",
+                    "times": doing.times if doing else 0,
+                }
+                for one in view.agents
+            ],
         }
 
     def line(self, entry: FeedEntry) -> dict[str, Value]:
@@ -312,22 +317,9 @@ def _call(event: Event) -> dict[str, Value]:
     }
 
 
-def _because(card: Card) -> Value:
-    """Return why a card is here; from an older server only in words."""
-    why = card.brought
-    if why is None:
-        return {"kind": "", "words": card.because, "name": "", "note": ""}
-    return {"kind": why.kind.value, "words": why.words, "name": why.name, "note": why.note}
-
-
 def name_of(by: Actor | None) -> str:
     """Return who decided, an operator by name; empty for no person."""
     if isinstance(by, Operator):
         where = f" at {by.desk}" if by.address else ""
         return f"{by.name}{where}"
     return who(by) if by is not None else ""
-
-
-def _is_edited(card: Card) -> bool:
-    tool, decision = card.event.tool, card.decision
-    return bool(tool and decision and decision.updated_input not in (None, tool.input))

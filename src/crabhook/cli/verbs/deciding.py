@@ -28,7 +28,6 @@ from crabhook.cli.verbs.attached import (
 from crabhook.datatypes import frozen
 from crabhook.desk import commands
 from crabhook.model.card import Card, State
-from crabhook.model.decision import Decision
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
 from crabhook.ui.cards.sentence import MARKS, NOTHING_RISKY, sentence
@@ -93,7 +92,15 @@ def answers(words: Sequence[str]) -> str:
 
     The shell took the quotes off: whatever is no list of option numbers is own words.
     """
-    return " ".join(map(_answer, words))
+    written = []
+    for word in words:
+        place, equals, said = word.partition("=")
+        if equals and not re.fullmatch(r"[0-9]+(,[0-9]+)*", said):
+            escaped = said.replace("\\", "\\\\").replace('"', '\\"')
+            written.append(f'{place}="{escaped}"')
+        else:
+            written.append(word)
+    return " ".join(written)
 
 
 def denied(words: Sequence[str], reason: str) -> tuple[tuple[int, ...], str]:
@@ -101,26 +108,13 @@ def denied(words: Sequence[str], reason: str) -> tuple[tuple[int, ...], str]:
 
     Raises LineError if no number comes first, or there are two reasons.
     """
-    numbers = tuple(int(one) for one in takewhile(is_number, words))
+    numbers = tuple(int(one) for one in takewhile(re.compile(r"[0-9]{1,18}").fullmatch, words))
     if not numbers:
         raise LineError(f"{words[0]!r} is no card's number", "crabhook deny 1 WHY")
     said = " ".join(words[len(numbers) :])
     if said and reason:
         raise LineError("a denial has one reason", "the words behind the number, or --reason")
     return numbers, said or reason
-
-
-def is_number(word: str) -> bool:
-    """Whether a word of a command line is a card's number, however many digits that has."""
-    return re.fullmatch(r"[0-9]{1,18}", word) is not None
-
-
-def _answer(word: str) -> str:
-    place, equals, said = word.partition("=")
-    if not equals or re.fullmatch(r"[0-9]+(,[0-9]+)*", said):
-        return word
-    escaped = said.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{place}="{escaped}"'
 
 
 def described(card: Card) -> str:
@@ -130,14 +124,6 @@ def described(card: Card) -> str:
     who_asks = f"{agent_name(card.event)} · {project(card.event)}"
     said = f"{mark} {risk}".lstrip()
     return f"#{card.number} {who_asks} {sentence(card).whole}  [{said}]"
-
-
-def decision_for(wish: Wish, card: Card) -> Decision:
-    """Return the decision that a wish makes of a card; raises LineError."""
-    if wish.verb == "deny" and not wish.rest:
-        raise LineError(f"#{card.number}: a denial has a reason", "--reason TEXT")
-    word = "allow" if wish.verb == "approve" else wish.verb  # the plain desk's
-    return DECIDING[word](card, wish.rest).decision
 
 
 def looked_at(wish: Wish, number: int, here: Attached) -> Card | CardResult:
@@ -169,7 +155,10 @@ async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
     card = looked_at(wish, number, here)
     if isinstance(card, CardResult):
         return card
-    decision = decision_for(wish, card)
+    if wish.verb == "deny" and not wish.rest:
+        raise LineError(f"#{card.number}: a denial has a reason", "--reason TEXT")
+    word = "allow" if wish.verb == "approve" else wish.verb  # the plain desk's
+    decision = DECIDING[word](card, wish.rest).decision
     if wish.verb == "edit":
         await here.submit(commands.AskObjections(card.number, decision))
         if objections := here.replica.objections(card.number, decision):
@@ -212,8 +201,10 @@ def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> 
         keys = opening_keys(folder, f"This may let {'them' if many else 'it'} happen")
     elif rest not in ("", commands.BARE_DENIAL):
         keys = opening_keys(folder, TO_THE_MODEL)
-    elif many and not arguments.yes and not _meant(verb, len(fit)):
-        raise CrabhookError("nothing was decided")
+    elif many and not arguments.yes:
+        meant = ask(f"{verb} these {len(fit)}? [y/N] ", shown=True)
+        if meant.strip().lower() != "y":
+            raise CrabhookError("nothing was decided")
 
     async def decide_all(here: Attached) -> None:
         for card in fit:
@@ -222,10 +213,6 @@ def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> 
 
     loop.run(at_desk_of(folder, keys, decide_all))
     return _said(results, json=arguments.json)
-
-
-def _meant(verb: str, many: int) -> bool:
-    return ask(f"{verb} these {many}? [y/N] ", shown=True).strip().lower() == "y"
 
 
 async def _look(

@@ -21,7 +21,6 @@ from crabhook.server.address import Address, AddressError, TcpAddress, parse_add
 from crabhook.team.certificates import DAY, begins, until
 from crabhook.team.desk_keys import (
     Credentials,
-    DeskFacts,
     DeskFolder,
     desk_folders,
     half_made_folders,
@@ -55,7 +54,12 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
         yield told("desk.keys", "half" if half_made_folders(config_folder) else "none")
     for folder in found:
         try:
-            facts, ends, starts = _kept(folder)
+            facts = folder.facts()
+            for name in ("authority.pem", "device.key"):
+                private(folder.path / name)
+            folder.closing()
+            certificate = private(folder.path / "device.pem")
+            ends, starts = until(certificate), begins(certificate)
         except CrabhookError as error:
             yield told("desk.keys", "unusable", error=error)
             continue
@@ -64,16 +68,6 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
         servers = listed(facts.server)
         looks = [_server(folder, one) for one in servers]
         yield from (one.finding for one in looks) if len(looks) == 1 else of_several(looks)
-
-
-def _kept(folder: DeskFolder) -> tuple[DeskFacts, int, int]:
-    """Return the keys, and the certificate's end and beginning; raises CrabhookError."""
-    facts = folder.facts()
-    for name in ("authority.pem", "device.key"):
-        private(folder.path / name)
-    folder.closing()
-    certificate = private(folder.path / "device.pem")
-    return facts, until(certificate), begins(certificate)
 
 
 def _dated(ends: int, starts: int) -> Finding:

@@ -117,7 +117,10 @@ def whole(machine: Machine) -> Iterator[Finding]:
 def _unproven(folder: Path | None, what: str, figures: Mapping[str, int]) -> Finding:
     if folder is None:
         return told("record.whole", "shared_unproven", "", figures, what=what)
-    return told("record.whole", "unproven", _aside(folder), figures, what=what)
+    aside = folder / f"record-until-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    make = shlex.join(["mkdir", "-m", "700", str(aside)])
+    mend = f"{make} && mv {shlex.quote(str(folder))}/record.* {shlex.quote(str(aside))}"
+    return told("record.whole", "unproven", mend, figures, what=what)
 
 
 def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int]:
@@ -132,10 +135,3 @@ def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int
     if kept is None and found.records:
         found.fault(found.head.seq, "the head that was kept apart is gone")
     return found, max(records, found.records)
-
-
-def _aside(folder: Path) -> str:
-    """Return the command that moves the whole record aside, for a new one."""
-    name = folder / f"record-until-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    make = shlex.join(["mkdir", "-m", "700", str(name)])
-    return f"{make} && mv {shlex.quote(str(folder))}/record.* {shlex.quote(str(name))}"
