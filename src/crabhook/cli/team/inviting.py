@@ -71,7 +71,8 @@ def change(folder: Folder, authority: Authority, with_change: Callable[[Team], T
 
 def _shared_by(folder: Folder) -> SharedDocuments | None:
     """Return the documents of a team that servers share; None while one is being founded."""
-    return team_on_record() if folder == team_folder() and folder.exists else None
+    own = folder.path == config.team_folder()
+    return team_on_record() if own and folder.exists else None
 
 
 def let_in(
