@@ -18,7 +18,6 @@ _Body = dict[str, "Value"]
 
 _BLOCKED = 2
 _BLOCKS = (Verdict.DENY, Verdict.KEEP_GOING)  # an event has one of them at most
-_SYNONYMS = {"approve": "allow"}
 
 
 def output(reply: Reply) -> _Body:
@@ -70,7 +69,8 @@ def _verdict(
     ):
         said = text_at(body, key)
         if said:
-            return _named(event, _SYNONYMS.get(said, said)), text_at(body, reason)
+            named = "allow" if said == "approve" else said
+            return _named(event, named), text_at(body, reason)
     return None, ""
 
 

@@ -78,7 +78,7 @@ class Answers:
         self._take_back, self._danger_times = take_back, danger_times
         self._held: dict[int, HeldAnswer] = {}
         self._sent: dict[int, HeldAnswer] = {}  # by card, until the desk tells the outcome
-        self._turn = 0
+        self.turn = 0  # how often an answer was given
 
     def held(self, number: int) -> HeldAnswer | None:
         """Return the answer to that card which waits to be sent."""
@@ -111,7 +111,7 @@ class Answers:
         An allow may bring a `rule` for such calls. `then` gets the outcome of each sent answer. An
         answer is sent only while its card waits for it.
         """
-        self._turn += 1
+        self.turn += 1
         now, together = self._desk.now(), list(seen)
         risks = (self.as_given(one.card, decision).risk for one in together)
         danger = any(risk.level is Level.DANGER for risk in risks)
@@ -120,16 +120,11 @@ class Answers:
             card = one.card
             self._held.pop(card.number, None)
             due = min(now + moment, card.wait_until - SPARE)
-            held = HeldAnswer(card, one.revision, decision, now, due, self._turn, rule, then)
+            held = HeldAnswer(card, one.revision, decision, now, due, self.turn, rule, then)
             if due > now:
                 self._held[card.number] = held
             else:
                 self._send(held)
-
-    @property
-    def turn(self) -> int:
-        """How often an answer was given."""
-        return self._turn
 
     def drop_since(self, turn: int) -> None:
         """Drop the held answers that were given after that `turn`."""

@@ -82,13 +82,6 @@ async def _ready(descriptor: int, watch: _Watch, unwatch: _Watch) -> None:
         unwatch(descriptor)
 
 
-def _has_room(descriptor: int) -> bool:
-    """Whether writing would not block now; then the text is written at once, in order."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLOUT)
-    return bool(poll.poll(0))
-
-
 class LineWriter:
     """Writes text and a line's end to a file descriptor at once.
 
@@ -114,8 +107,10 @@ class LineWriter:
         loop = asyncio.get_running_loop()
         way = self._target if self._way is None else self._way
         rest = memoryview(f"{text}\n".encode(self._encoding, "backslashreplace"))
+        room = select.poll()  # where there is some, the text is written at once, in order
+        room.register(way, select.POLLOUT)
         while rest:
-            if self._waits and not _has_room(way):  # a file always has
+            if self._waits and not room.poll(0):  # a file always has
                 await _ready(way, loop.add_writer, loop.remove_writer)
             with suppress(BlockingIOError):  # a terminal that has room has not always enough
                 rest = rest[os.write(way, rest[:_CHUNK]) :]

@@ -26,12 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-_NO_REASON = "A hook refused this and did not say why."
-
-
 def words(reason: object) -> str:
     """Return a reason that is never empty: Codex ignores a denial without one."""
-    return str(reason or "").strip() or _NO_REASON
+    return str(reason or "").strip() or "A hook refused this and did not say why."
 
 
 class TakesContext(Event):

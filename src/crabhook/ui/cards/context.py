@@ -15,7 +15,6 @@ from crabhook.ui.text.rows import joined
 from crabhook.ui.text.width import wrapped
 
 _LAST_WORDS = "last words"
-_A_PLAN = "the plan's file"
 _UNKNOWN = ": not known here"
 _REASON_ROWS = 2  # of why a card is here
 _MOST = 1000  # letters of somebody's words that fit in a line
@@ -125,7 +124,7 @@ class CardContexts:
         read = self._desk.around(card.number)
         told = card.event.fields.get("last_assistant_message") is not None
         words = "" if read is None or told else read.words  # an event may tell them itself
-        whose = _A_PLAN if names_plan(card.event) else _LAST_WORDS
+        whose = "the plan's file" if names_plan(card.event) else _LAST_WORDS
         before = sentence.decided_before(card, self._desk)
         found = CardContext(words, before, whose, sentence.last_prompt(card, self._desk))
         if read is not None:

@@ -31,20 +31,11 @@ _DECIDED_REMEMBERED = 1_000
 _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
 
 
-def _without_places(difference: str) -> str:
-    """Return a difference without the lines of places: to an ear they are noise."""
-    return "\n".join(one for one in difference.split("\n") if not one.startswith("    @@ "))
-
-
 class Deciding:
     """Does what lines say to cards, and reports the outcome."""
 
     def __init__(
-        self,
-        desk: Replica,
-        say: Callable[[str], None],
-        take_back: float,
-        person: ForAPerson | None = None,
+        self, desk: Replica, say: Callable[[str], None], take_back: float, person: ForAPerson | None
     ) -> None:
         self._desk = desk
         self._say = say
@@ -182,7 +173,10 @@ class Deciding:
         self, card: Card, given: LineDecision, said: tuple[str, ...], *, sure: bool = False
     ) -> None:
         for remark in given.remarks:
-            self._say(remark if self._person is None else _without_places(remark))
+            lines = remark.split("\n")
+            if self._person is not None:  # the lines of places are noise to an ear
+                lines = [one for one in lines if not one.startswith("    @@ ")]
+            self._say("\n".join(lines))
         self._objected.pop(card.number, None)
         if said:
             self._objected[card.number] = card, replace(given.decision, despite=said)

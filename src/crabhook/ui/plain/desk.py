@@ -49,9 +49,9 @@ async def run(
     The caller releases what still waits; held decisions are never given. `clock` is this process's.
     """
     replica = Replica(desk, clock)
-    person = None if options.detail is None else ForAPerson(replica, options.detail)
-    output = OutputQueue(replica, person or PROGRAMS)
-    interpreter = Interpreter(replica, output, options.take_back_ms / 1000, person)
+    form = PROGRAMS if options.detail is None else ForAPerson(replica, options.detail)
+    output = OutputQueue(replica, form)
+    interpreter = Interpreter(replica, output, options.take_back_ms / 1000)
     telling = _Telling(output, interpreter, options)
     unsubscribe = replica.follow(telling.on_news)
     writing = asyncio.ensure_future(output.write_to(write))

@@ -43,20 +43,12 @@ _PRINTING = frozenset({"show", "show secrets", "show --raw", "words"})
 class Interpreter:
     """Follows lines at a desk; what it has to say goes to the output."""
 
-    def __init__(
-        self,
-        desk: Replica,
-        output: OutputQueue,
-        take_back: float,
-        person: ForAPerson | None = None,
-    ) -> None:
-        self._desk = desk
-        self._output = output
-        self._say = output.say
-        self._deciding = Deciding(desk, output.say, take_back, person)
-        self._person = person
-        if person is not None:
-            person.say = output.say
+    def __init__(self, desk: Replica, output: OutputQueue, take_back: float) -> None:
+        self._desk, self._output, self._say = desk, output, output.say
+        self._person = output.form if isinstance(output.form, ForAPerson) else None
+        if self._person is not None:
+            self._person.say = output.say
+        self._deciding = Deciding(desk, output.say, take_back, self._person)
         self._histories = Histories(desk, output.say, time)
         self._following = False
         self._settled = asyncio.Event()

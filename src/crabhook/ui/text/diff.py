@@ -83,7 +83,9 @@ def _compared(old: str, new: str, sheet: Sheet) -> list[tuple[Side, list[str]]]:
     if old.count("\n") + new.count("\n") > MOST_COMPARED:
         return []
     changes = list(compared(old.split("\n"), new.split("\n")))
-    mark = _marked if _look_alike(changes) else _spaced
+    bare = {(side, _spaced(line).rstrip()) for side, line in changes}
+    alike = any((Side.ADDED, line) in bare for side, line in bare if side is Side.REMOVED)
+    mark = _marked if alike else _spaced  # where lines differ only in blanks, blanks are shown
     runs: list[tuple[Side, list[str]]] = []
     for side, run in groupby(changes, itemgetter(0)):
         shown = map(_spaced if side is Side.KEPT else mark, (line for _, line in run))
@@ -93,12 +95,6 @@ def _compared(old: str, new: str, sheet: Sheet) -> list[tuple[Side, list[str]]]:
 
 def _folded(lines: Iterable[str], sheet: Sheet) -> list[str]:
     return sheet.fold("".join(f"{line}\n" for line in lines)).split("\n")[:-1]
-
-
-def _look_alike(changes: list[tuple[Side, str]]) -> bool:
-    """Whether a removed and an added line differ only in blanks."""
-    bare = {(side, _spaced(line).rstrip()) for side, line in changes}
-    return any((Side.ADDED, line) in bare for side, line in bare if side is Side.REMOVED)
 
 
 def _spaced(line: str) -> str:

@@ -111,9 +111,6 @@ def _first(rows: Iterable[Row], lines: int, characters: int, longest: int) -> li
     return fitting
 
 
-_FULL, _EMPTY = "▓", "░"
-
-
 @frozen
 class Clock:
     """One moment on two clocks: the desk's (`now`) and the wall's (`wall`, since 1970)."""
@@ -152,4 +149,4 @@ def countdown(seconds: float) -> str:
 def bar(part: float, length: int) -> str:
     """Return a bar filled to `part`, from 0 to 1; a little of something is never shown as none."""
     full = min(max(round(part * length), 1 if part > 0 else 0), length)
-    return _FULL * full + _EMPTY * (length - full)
+    return "▓" * full + "░" * (length - full)
