@@ -14,7 +14,7 @@ from crabhook.server.metrics.collector import (
     REASONS,
     TIMINGS,
 )
-from crabhook.server.metrics.tally import HERE, OTHER, By, End, TurnedAway
+from crabhook.server.metrics.tally import BY, HERE, OTHER, End, TurnedAway
 from crabhook.store.interface import Role as Part
 from crabhook.team.membership import Role
 
@@ -27,7 +27,7 @@ BEGIN, FINISH = (
 WORDS: Mapping[str, Sequence[str]] = {
     "platform": tuple(PLATFORMS),
     "end": tuple(End),
-    "by": tuple(By),
+    "by": tuple(BY.values()),
     "verdict": tuple(Verdict),
     "reason": tuple(REASONS.values()),
     "kind": tuple(ORDERS.values()),

@@ -192,8 +192,8 @@ def team_in(folder: Folder) -> membership.Team:
 class TeamReader:
     """The present team, for a server: each use looks at the file.
 
-    `changed` hears of persons, devices and machines that come or go, `refused` of failed attempts
-    to join, `spoilt` of a file that cannot be used; all in words.
+    `warn` hears of persons, devices and machines that come or go, and as an alarm of failed
+    attempts to join and of a file that cannot be used.
 
     The authority is that of the server's start. With an unusable or outdated file nobody may do
     anything: silence opens no gate.
@@ -210,9 +210,7 @@ class TeamReader:
         self._looked: tuple[int, int, int] | str = ""  # the file's stamp, or why there is none
         self._outcome: membership.Team | membership.Refused
         self._last: membership.Team | None = None
-        self.changed: Callable[[str], object] = lambda _: None
-        self.refused: Callable[[str], object] = lambda _: None
-        self.spoilt: Callable[[str], object] = lambda _: None
+        self.warn: Callable[..., object] = lambda *_, **__: None
         if isinstance(outcome := self.current(), membership.Refused):
             raise TeamError(outcome.why)
 
@@ -234,13 +232,13 @@ class TeamReader:
 
     def _report(self, outcome: membership.Team | membership.Refused) -> None:
         if isinstance(outcome, membership.Refused):
-            self.spoilt(f"nobody elsewhere may do anything: {outcome.why}")
+            self.warn(f"nobody elsewhere may do anything: {outcome.why}")
             return
         if self._last:
             for words in news(self._last, outcome):
-                self.changed(words)
+                self.warn(words, alarm=False)
             for words in refusals(self._last, outcome):
-                self.refused(words)
+                self.warn(words)
         self._last = outcome
 
     @property

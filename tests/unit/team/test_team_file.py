@@ -99,7 +99,7 @@ def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied
     theirs = Folder(tmp_path / "copied")
     copytree(ours.folder.path, theirs.path)
     standby, told = TeamReader(theirs), list[str]()
-    standby.changed = told.append
+    standby.warn = lambda text, *, alarm=True: alarm or told.append(text)
     assert isinstance(in_force(standby).allows(certificate, NOW, Verb.ALLOW), Seat)
     assert standby.machine_of("t") == "build1"
 
@@ -217,7 +217,7 @@ def test_while_the_note_cannot_be_written_who_was_revoked_is_out_and_the_rest_go
     """As on a full disk: nothing is raised to a call, it is said, and it is tried again."""
     ann, bob = ours.let_in("ann"), ours.let_in("bob")
     reader, alarms = ours.reader(), list[str]()
-    reader.spoilt = alarms.append
+    reader.warn = lambda text, *, alarm=True: alarm and alarms.append(text)
     ours.folder.newest.unlink()
     ours.folder.newest.mkdir()
     ours.revoke("bob")

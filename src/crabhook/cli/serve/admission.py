@@ -141,8 +141,7 @@ async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[No
     if team is None:
         yield
         return
-    team.spoilt, team.refused = runner.warn, runner.warn
-    team.changed = partial(runner.warn, alarm=False)
+    team.warn = runner.warn
     runner.faults.append(lambda: team.trouble)
     looking: list[Coroutine[object, object, object]] = [team.keep()]
     if team.shared and runner.role is Role.STANDBY:

@@ -101,16 +101,11 @@ _STANCE, _WAIT = STANCE.lower(), WAIT.lower()
 _STANCES: Mapping[str, Stance] = {stance.value: stance for stance in Stance}
 
 
-@frozen
-class HookHeaders:
-    """A hook's stance, and how many seconds it waits, 0 if unknown."""
+def hook_headers(headers: Mapping[str, str]) -> tuple[Stance, float]:
+    """Return a hook's stance, and how many seconds it waits, 0 if unknown.
 
-    stance: Stance = Stance.GATE
-    wait: float = 0.0
-
-
-def hook_headers(headers: Mapping[str, str]) -> HookHeaders:
-    """Return our installer's headers of a request; raises TurnedAwayError for a wrong one."""
+    Our installer's headers say it. Raises TurnedAwayError for a wrong one.
+    """
     said: dict[str, Any] = {}
     for name, value in headers.items():  # a repeated header comes repeatedly
         field = name.lower()
@@ -125,7 +120,7 @@ def hook_headers(headers: Mapping[str, str]) -> HookHeaders:
         if field == _WAIT and not re.fullmatch("[1-9][0-9]{0,7}", value):
             raise _wrong(f"{WAIT} is a whole number of seconds")
         said[field] = _STANCES[value] if field == _STANCE else float(value)
-    return HookHeaders(said.get(_STANCE, Stance.GATE), said.get(_WAIT, 0.0))
+    return said.get(_STANCE, Stance.GATE), said.get(_WAIT, 0.0)
 
 
 def _wrong(what: str) -> TurnedAwayError:
@@ -145,7 +140,7 @@ class HookRoute:
         An unreadable input is refused, which no agent sends: an answer of no opinion would allow a
         call of a hook that fails closed.
         """
-        agreed = hook_headers(request.headers)
+        stance, wait = hook_headers(request.headers)
         text = await read(request)
         try:
             event = self._intake.read(text)
@@ -156,7 +151,7 @@ class HookRoute:
         transport = transport_of(request)  # before the call is taken in: nobody would end it
         try:
             pending = await self._intake.enter(
-                event, origin(request), len(text), stance=agreed.stance, theirs=agreed.wait
+                event, origin(request), len(text), stance=stance, theirs=wait
             )
             with self._connections.waiting(transport):
                 reply = await pending.wait()

@@ -46,16 +46,6 @@ class TurnedAway(StrEnum):
     ROOM = "room"  # one device, or one address, has too many open calls
 
 
-class By(StrEnum):
-    """Which kind of actor decided."""
-
-    OPERATOR = "operator"
-    RULE = "rule"
-    ORDER = "order"
-    HEADLESS = "headless"
-    OTHER = OTHER
-
-
 _ENDED: Mapping[actor.Ended, End] = {
     actor.Ended.HOOK_LEFT: End.HOOK_LEFT,
     actor.Ended.DESK_CLOSED: End.OPERATOR_LEFT,
@@ -63,13 +53,14 @@ _ENDED: Mapping[actor.Ended, End] = {
     actor.Ended.NEVER_CAME_BACK: End.NEVER_CAME_BACK,
     actor.Ended.LEFT_BEFORE: End.UNDECIDED,
 }
-_BY: Mapping[type[actor.Actor], By] = {
-    actor.Operator: By.OPERATOR,
-    actor.Rule: By.RULE,
-    actor.StandingOrder: By.ORDER,
-    actor.Headless: By.HEADLESS,
-    actor.Nobody: By.OTHER,
+BY: Mapping[type[actor.Actor], str] = {
+    actor.Operator: "operator",
+    actor.Rule: "rule",
+    actor.StandingOrder: "order",
+    actor.Headless: "headless",
+    actor.Nobody: OTHER,
 }
+"""Which kind of actor decided, in a word."""
 
 
 def _end_of(why: actor.EndReason | None) -> End:
@@ -98,7 +89,7 @@ class Tally:
         self._waited = waited
         self.taken_in: Counter[tuple[str, str]] = Counter()
         self.ended: Counter[End] = Counter()
-        self.decisions: Counter[tuple[By, str]] = Counter()
+        self.decisions: Counter[tuple[str, str]] = Counter()
         self.roles: Counter[tuple[str, str]] = Counter()
         self.turned_away_for: Counter[TurnedAway] = Counter()
         self.refusals: Counter[messages.Refusal] = Counter()
@@ -191,7 +182,7 @@ class Tally:
         """Count the end of a waiting request; `_arrived` counts one that got its answer at once."""
         if (since := self._waiting.pop(request_id, None)) is None:
             return
-        if _BY[type(made.by)] is By.OPERATOR:
+        if isinstance(made.by, actor.Operator):
             self._waited(now - since)
         self._decide(made)
 
@@ -200,7 +191,7 @@ class Tally:
             self.ended[_end_of(made.by.why)] += 1
             return
         self.ended[End.DECIDED] += 1
-        self.decisions[_BY[type(made.by)], made.decision.verdict.value] += 1
+        self.decisions[BY[type(made.by)], made.decision.verdict.value] += 1
         if isinstance(made.by, actor.Operator):
             self.roles[made.by.role or HERE, made.decision.verdict.value] += 1
 

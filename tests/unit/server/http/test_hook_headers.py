@@ -4,18 +4,18 @@ import pytest
 from multidict import CIMultiDict
 
 from crabhook.model.card import Stance
-from crabhook.server.http.listener import HookHeaders, hook_headers
+from crabhook.server.http.listener import hook_headers
 from crabhook.server.http.middleware import TurnedAwayError
 
 
 def test_nothing_said_is_the_gate_as_it_is_over_grpc() -> None:
-    assert hook_headers(CIMultiDict({"Accept": "*/*"})) == HookHeaders(Stance.GATE, 0.0)
+    assert hook_headers(CIMultiDict({"Accept": "*/*"})) == (Stance.GATE, 0.0)
 
 
 @pytest.mark.parametrize("stance", Stance)
 def test_every_stance_can_be_said(stance: Stance) -> None:
     said = CIMultiDict({"x-crabhook-stance": stance.value, "X-CRABHOOK-WAIT": "3630"})
-    assert hook_headers(said) == HookHeaders(stance, 3630.0)
+    assert hook_headers(said) == (stance, 3630.0)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics import collector as module
 from crabhook.server.metrics.collector import COUNTERS, GAUGES, TIMINGS, Definition, Metrics
-from crabhook.server.metrics.tally import By, End
+from crabhook.server.metrics.tally import BY, End
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
@@ -146,7 +146,12 @@ async def test_an_agent_that_makes_up_names_makes_no_more_samples() -> None:
 
 
 def test_all_labels_are_words_of_our_own() -> None:
-    words = [*End, *By, *PLATFORMS, *(name for one in PLATFORMS.values() for name in one.events)]
+    words = [
+        *End,
+        *BY.values(),
+        *PLATFORMS,
+        *(name for one in PLATFORMS.values() for name in one.events),
+    ]
     assert all(word.replace("-", "").isalpha() for word in words)
 
 
