@@ -83,10 +83,6 @@ class Connections(web.Server):
         self._waiting: set[asyncio.Transport] = set()
         self._transports: dict[RequestHandler, asyncio.Transport] = {}
 
-    def __repr__(self) -> str:
-        strangers = len(self._strangers)
-        return f"<Connections {len(self._transports)} open, {strangers} of strangers>"
-
     def __call__(self) -> RequestHandler:
         """Return the protocol of a new connection, with our bounds."""
         return Connection(self, loop=self._loop, **self._kwargs)

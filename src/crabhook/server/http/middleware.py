@@ -179,9 +179,6 @@ class Middleware:
         self.routes: Mapping[str, Route] = {}
         self.connections = Connections(self.answer)
 
-    def __repr__(self) -> str:
-        return f"<Middleware {', '.join(self.routes)} {self.connections!r}>"
-
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request."""
         try:

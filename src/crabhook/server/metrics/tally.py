@@ -98,9 +98,6 @@ class Tally:
         self.strangers = self.returns = self.restored = 0
         self._waiting: dict[str, float] = {}  # the start of the wait, by request id
 
-    def __repr__(self) -> str:
-        return f"<Tally in={self.taken_in.total()} waiting={self.waiting} {dict(self.ended)}>"
-
     @property
     def waiting(self) -> int:
         """The number of waiting requests."""

@@ -80,9 +80,6 @@ class OperatorPort:
         self._begin(runner)
         self._watches = Counter[str]()
 
-    def __repr__(self) -> str:
-        return f"<OperatorPort at {self._row.seq} watches={self._watches.total()}>"
-
     def close(self) -> None:
         """End all watches."""
         self._row.close()

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Collection, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from os import getpid
 from pathlib import Path
@@ -73,20 +73,15 @@ _LOG = logging.getLogger(__name__)
 
 _QUEUE_AGAIN = 0.01  # seconds until the next try at a full queue
 _AT_ONCE = 1 << 16  # bytes of one read
-_ROOT = 0
 
 _Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Relay:
-    """Carries connections until `close`; on Unix sockets only those of `users`."""
+    """Carries connections until `close`; on Unix sockets only those of our user and root."""
 
-    def __init__(self, users: Collection[int] | None = None) -> None:
-        self.users = (os.getuid(), _ROOT) if users is None else users
+    def __init__(self) -> None:
         self._open: set[asyncio.Task[None]] = set()
-
-    def __repr__(self) -> str:
-        return f"<Relay open={len(self._open)}>"
 
     @asynccontextmanager
     async def accepting(self, listening: socket.socket, target: Address) -> AsyncIterator[None]:
@@ -115,8 +110,8 @@ class Relay:
         """Carry one connection until both ends are closed; refuse another user's."""
         sock = near[1].get_extra_info("socket")
         try:
-            if sock.family == socket.AF_UNIX and (user := peer_of(sock).uid) not in self.users:
-                _LOG.warning("turned away a connection of another user, uid %d", user)
+            if sock.family == socket.AF_UNIX and not (peer := peer_of(sock)).is_ours:
+                _LOG.warning("turned away a connection of another user, uid %d", peer.uid)
                 return
             await _carry(near, await _connected(target))
         except OSError as error:
@@ -242,9 +237,6 @@ class ServiceManager:
         if address:
             self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             self._sock.setblocking(False)  # noqa: FBT003 - the standard library's
-
-    def __repr__(self) -> str:
-        return f"<ServiceManager {self._address!r} watchdog={self.watchdog}>"
 
     @classmethod
     def named_in(cls, environment: MutableMapping[str, str]) -> Self:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -95,10 +94,4 @@ async def test_the_watchdog_is_fed_twice_in_its_time(manager: Manager) -> None:
     for _ in range(3):
         assert await loop.run_in_executor(None, manager.hears) == {"WATCHDOG": "1"}
     keeping.cancel()
-    service.close()
-
-
-def test_it_says_what_it_is(manager: Manager, tmp_path: Path) -> None:
-    service = ServiceManager(manager.name, watchdog=2.0)
-    assert repr(service) == f"<ServiceManager {manager.name!r} watchdog=2.0>"
     service.close()
