@@ -101,7 +101,7 @@ class Request:
         self.options = options
         self._id = posix.urandom(16).hex()
         self._secret = posix.urandom(16).hex()
-        self._sock: sockets.socket | None = None
+        self.sock: sockets.socket | None = None
         self._call: Call | None = None
 
     def ask(self, payload: bytes) -> Reply:
@@ -139,45 +139,31 @@ class Request:
 
     def confirm(self) -> None:
         """Tell the server that the reply was printed; the hook does not need an answer."""
-        if self._sock is None or self._call is None:
+        if self.sock is None or self._call is None:
             return
         by = monotonic() + _RECEIPT_TIME
         try:
             self._call.again(self._headers("ConfirmReply"), write_message(self._id, self._secret))
-            _carry(self._sock, self._call, by, by, by)
+            carry(self.sock, self._call, by, by, by)
         except (Exception, KeyboardInterrupt):  # noqa: BLE001 - the reply stands, and its exit code
             return
 
     def close(self) -> None:
         """Close the connection, if there is one."""
-        if self._sock is not None:
-            self._sock.close()
-            self._sock = None
-
-    def detach(self) -> "sockets.socket | None":
-        """Hand the connection to the caller; None where there is none."""
-        sock, self._sock = self._sock, None
-        return sock
+        if self.sock is not None:
+            self.sock.close()
+            self.sock = None
 
     def _attempt(self, call: Call, *, accept_by: float, end_by: float) -> str:
         """Carry the call out once; return the reason why it got no answer."""
         server = self.options.server
         greet_by = min(accept_by, monotonic() + _GREETING_TIME)
         try:
-            self.connect(greet_by)
-            self.carry(call, greet_by, accept_by, end_by)
+            self.sock = connect(self.options, greet_by)
+            carry(self.sock, call, greet_by, accept_by, end_by)
         except (OSError, Malformed) as error:
             return f"{server}: {words(error)}"
         return f"{server}: {call.detail}"
-
-    def connect(self, by: float) -> None:
-        """Connect to the server in the options; raise OSError on failure."""
-        self._sock = _connect(self.options, by)
-
-    def carry(self, call: Call, greet_by: float, accept_by: float, end_by: float) -> None:
-        """Carry the call over the connection; raise OSError or Malformed on failure."""
-        if self._sock is not None:
-            _carry(self._sock, call, greet_by, accept_by, end_by)
 
     def new_call(self, kind: "type[AnyCall]", payload: bytes, *, seconds: float) -> "AnyCall":
         """Return the next call, for the receipt; the ticket stays the same."""
@@ -214,13 +200,13 @@ def _reply(call: Call) -> Reply:
         raise Unanswered("lost", f"its answer cannot be read: {error}") from error
 
 
-def _carry(
+def carry(
     sock: "sockets.socket", call: Call, greet_by: float, accept_by: float, end_by: float
 ) -> None:
-    """Move bytes between a connected socket and the call until the call has ended.
+    """Move bytes between a connected socket and the call until its end.
 
     The limits are times of the monotonic clock: for the peer's first bytes, for its taking the
-    request, for its answer.
+    request, for its answer. Raises OSError or Malformed.
     """
     while call.status is None:
         limit = end_by if call.accepted else accept_by if call.greeted else greet_by
@@ -263,11 +249,12 @@ def _is_local(options: Options) -> bool:
     return options.server.startswith("unix:")
 
 
-def _connect(options: Options, by: float) -> "sockets.socket":
+def connect(options: Options, by: float) -> "sockets.socket":
+    """Connect to the server in the options; raise OSError on failure."""
     if options.tls_ca or not _is_local(options):
-        from crabhook.hook.tcp import connect  # noqa: PLC0415 - most servers are local
+        from crabhook.hook import tcp  # noqa: PLC0415 - most servers are local
 
-        return connect(options.server, options.tls_ca, by)
+        return tcp.connect(options.server, options.tls_ca, by)
     path = options.server.removeprefix("unix:").encode(FILES, "surrogateescape")
     _check(path)
     sock = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)

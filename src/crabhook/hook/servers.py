@@ -20,19 +20,14 @@ from crabhook.hook.call import (
     UNKNOWN,
     Call,
 )
+from crabhook.hook.client import Request, carry, connect
 from crabhook.hook.wire import Malformed, printable
-
-TYPE_CHECKING = False  # typing's own name, without what importing typing costs
-if TYPE_CHECKING:
-    from crabhook.hook.client import Request
 
 LEADER = b"crabhook-leader"
 """The trailing metadata in which a standby names the leader, with its refusal."""
 
-_GREETED_WITHIN = (
-    1.5,
-    5.0,
-)  # seconds to a server's first bytes, in the first round and in later ones
+# Seconds to a server's first bytes, in the first round and in later ones.
+_GREETED_WITHIN = (1.5, 5.0)
 _PING_EVERY = 2.0  # seconds without bytes from the server of a waiting request
 _SILENCE = 5.0  # seconds without bytes, after which the hook asks the next server
 _NEW_PATIENCE = 10.0  # seconds for some server to lead, before any has taken the request
@@ -105,7 +100,7 @@ class Failover:
     taken the request, rounds go on for the time of `--reconnect`, as with a single server.
     """
 
-    def __init__(self, request: "Request", payload: bytes, end: float) -> None:
+    def __init__(self, request: Request, payload: bytes, end: float) -> None:
         self._request, self._payload, self._end = request, payload, end
         self._servers, self._tls_ca = listed(request.options.server), request.options.tls_ca
         self._options = Options()  # a copy, whose `server` is the current one
@@ -180,21 +175,23 @@ class Failover:
         options.server = server
         options.tls_ca = "" if server.startswith("unix:") else self._tls_ca
         greet_by = min(end, monotonic() + greeting)
-        call = None
+        sock = call = None
         try:
-            request.connect(greet_by)
+            sock = connect(options, greet_by)
             call = request.new_call(_PingedCall, self._payload, seconds=end - monotonic())
-            self._carry(call, greet_by)
+            self._carry(sock, call, greet_by)
         except (OSError, Malformed) as error:
             self._problems[server] = words(error)
-            if isinstance(error, _SilentError) and (sock := request.detach()) is not None:
+            if sock is not None and isinstance(error, _SilentError):
                 self._silent.append(sock)
+                sock = None
         else:
             self._problems[server] = call.detail
-        if call is None or call.status != OK:
-            request.close()
-        else:
+        if call is not None and call.status == OK:
+            request.sock = sock
             self._close_silent()
+        elif sock is not None:
+            sock.close()
         return call
 
     def _close_silent(self) -> None:
@@ -202,12 +199,12 @@ class Failover:
         while self._silent:
             self._silent.pop().close()
 
-    def _carry(self, call: _PingedCall, greet_by: float) -> None:
+    def _carry(self, sock: "sockets.socket", call: _PingedCall, greet_by: float) -> None:
         """Carry the call to its end; raise OSError where the server sends nothing."""
         while call.status is None:
             by = min(self._end, monotonic() + _PING_EVERY)
             try:
-                self._request.carry(call, greet_by, by, by)
+                carry(sock, call, greet_by, by, by)
             except TimeoutError:
                 now = monotonic()
                 if not call.greeted or now >= self._end:

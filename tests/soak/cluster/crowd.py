@@ -83,7 +83,7 @@ def _reply(request: Request, reply: Any) -> list[str]:
 def _peer(request: Request) -> str:
     """Return the address at the other end of its connection; "" where there is none."""
     with suppress(OSError, AttributeError):
-        return str(request._sock.getpeername()[0])  # type: ignore[union-attr]
+        return str(request.sock.getpeername()[0])  # type: ignore[union-attr]
     return ""
 
 
