@@ -7,7 +7,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf.message import Message
-from google.protobuf.message_factory import GetMessageClass
 
 from crabhook.datatypes import Bounded
 from crabhook.desk import commands, updates
@@ -63,11 +62,6 @@ NEWS: Mapping[type, str] = {
 }
 """The news that are told to every desk, each with its part of a WatchEvent."""
 _NEWS = {part: kind for kind, part in NEWS.items()}
-_MESSAGES = {
-    field.name: GetMessageClass(field.message_type)
-    for field in pb.WatchEvent.DESCRIPTOR.oneofs_by_name["news"].fields
-    if field.message_type
-}
 
 INPUTS_KEPT = 1024  # legs
 LONG_KEPT, LONG_BYTES = 64, 64 << 20  # inputs that are kept as JSON
@@ -99,7 +93,7 @@ def response_of(
         outcome=to_message(outcome, pb.Outcome, commands.Outcome), seq=seq
     )
     if read is not None:
-        message.read.CopyFrom(to_message(read, getattr(pb, type(read).__name__)))
+        message.read.CopyFrom(to_message(read, type(message.read)))
     return message
 
 
@@ -233,7 +227,8 @@ def event_of(
     if isinstance(news, Card):
         event.card.MergeFrom(card_message(news, inputs or Inputs(), limit))
     else:
-        getattr(event, part).MergeFrom(to_message(news, _MESSAGES[part]))
+        told = getattr(event, part)
+        told.MergeFrom(to_message(news, type(told)))
     return event
 
 

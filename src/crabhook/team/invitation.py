@@ -170,11 +170,7 @@ def new_token() -> tuple[str, bytes]:
 
 
 def join(
-    invitation: Invitation,
-    who: Joining,
-    show: Callable[[str], None],
-    *,
-    within: float = VALID,
+    invitation: Invitation, who: Joining, show: Callable[[str], None], *, within: float = VALID
 ) -> Joined:
     """Join; `show` gets the six words, while the other end compares them.
 

@@ -44,14 +44,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import LEADER
 from crabhook.server.operators.news import NewsRow
 from crabhook.server.operators.rights import Sight, about_of, facts_of, verb_of, view_tag
-from crabhook.server.operators.seats import (
-    Caller,
-    Seats,
-    Sent,
-    as_sent,
-    operator_of,
-    said,
-)
+from crabhook.server.operators.seats import Caller, Seats, Sent, as_sent, operator_of, said
 from crabhook.store.interface import Role as Part
 from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
 from crabhook.v1 import operator_pb2 as pb

@@ -74,11 +74,7 @@ class Seats:
         return team.allows(caller.certificate, time(), verb, facts, opened)
 
     async def admit(
-        self,
-        context: Context,
-        verb: Verb,
-        facts: Facts | None = None,
-        sent: Sent | None = None,
+        self, context: Context, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
     ) -> Seat:
         """Return the permitted caller; else end the call, count and record it."""
         caller = Caller.of(context)
