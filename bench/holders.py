@@ -15,7 +15,7 @@ from time import perf_counter
 from bench.events import DECIDED_EVENT, LEFT_WAITING, new_call
 from bench.limits import raise_file_limit
 from crabhook.hook.call import Call
-from crabhook.hook.wire import GATE, client_facts, permission_request, request_headers
+from crabhook.hook.wire import GATE, permission_request, request_headers, write_message
 
 _METHOD = "/crabhook.v1.PermissionService/RequestPermission"
 
@@ -30,7 +30,7 @@ def new_waiting_call() -> Call:
         payload=new_call(DECIDED_EVENT, LEFT_WAITING),
         wait_ms=3_600_000,
         stance=GATE,
-        facts=client_facts(host="bench", pid=os.getpid(), user="bench", version="0"),
+        facts=write_message("bench", os.getpid(), "bench", "0"),
     )
     return Call(
         request_headers(_METHOD, "localhost", secure=False, token="", agent="bench"), message

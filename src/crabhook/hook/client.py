@@ -33,12 +33,6 @@ from crabhook.hook.wire import (
     write_message,
 )
 
-TYPE_CHECKING = False  # typing's own name, without what importing typing costs
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    AnyCall = TypeVar("AnyCall", bound=Call)
-
 LARGEST_PAYLOAD = 32 << 20
 _GREETING_TIME = 5.0  # seconds to connect and to get the server's first bytes
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two tries to find a server again
@@ -102,7 +96,7 @@ class Request:
         self._id = posix.urandom(16).hex()
         self._secret = posix.urandom(16).hex()
         self.sock: sockets.socket | None = None
-        self._call: Call | None = None
+        self.call: Call | None = None
 
     def ask(self, payload: bytes) -> Reply:
         """Ask until there is a reply; raise Unanswered when there will be none.
@@ -120,7 +114,7 @@ class Request:
             return _reply(Failover(self, payload, end).ask())
         accepted, give_up, pause = False, end, _FIRST_PAUSE
         while True:
-            call = self.new_call(Call, payload, seconds=end - monotonic())
+            self.call = call = Call(*self.written(payload, seconds=end - monotonic()))
             problem = self._attempt(call, accept_by=give_up, end_by=end)
             now = monotonic()
             if call.accepted:
@@ -139,12 +133,12 @@ class Request:
 
     def confirm(self) -> None:
         """Tell the server that the reply was printed; the hook does not need an answer."""
-        if self.sock is None or self._call is None:
+        if self.sock is None or self.call is None:
             return
         by = monotonic() + _RECEIPT_TIME
         try:
-            self._call.again(self._headers("ConfirmReply"), write_message(self._id, self._secret))
-            carry(self.sock, self._call, by, by, by)
+            self.call.again(self._headers("ConfirmReply"), write_message(self._id, self._secret))
+            carry(self.sock, self.call, by, by, by)
         except (Exception, KeyboardInterrupt):  # noqa: BLE001 - the reply stands, and its exit code
             return
 
@@ -165,8 +159,8 @@ class Request:
             return f"{server}: {words(error)}"
         return f"{server}: {call.detail}"
 
-    def new_call(self, kind: "type[AnyCall]", payload: bytes, *, seconds: float) -> "AnyCall":
-        """Return the next call, for the receipt; the ticket stays the same."""
+    def written(self, payload: bytes, *, seconds: float) -> tuple[bytes, bytes]:
+        """Return the headers and the message of the next call; the ticket stays the same."""
         user = posix.environ.get(b"LOGNAME") or posix.environ.get(b"USER") or b""
         host, pid = posix.uname().nodename, posix.getpid()
         asked = permission_request(
@@ -179,8 +173,7 @@ class Request:
             when_lost=self.options.when_lost,
             facts=write_message(host, pid, user.decode("utf-8", "replace"), __version__),
         )
-        self._call = call = kind(self._headers("RequestPermission"), asked)
-        return call
+        return self._headers("RequestPermission"), asked
 
     def _headers(self, method: str) -> bytes:
         options = self.options

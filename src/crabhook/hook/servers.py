@@ -175,23 +175,23 @@ class Failover:
         options.server = server
         options.tls_ca = "" if server.startswith("unix:") else self._tls_ca
         greet_by = min(end, monotonic() + greeting)
-        sock = call = None
+        call = None
         try:
-            sock = connect(options, greet_by)
-            call = request.new_call(_PingedCall, self._payload, seconds=end - monotonic())
-            self._carry(sock, call, greet_by)
+            request.sock = connect(options, greet_by)
+            call = _PingedCall(*request.written(self._payload, seconds=end - monotonic()))
+            request.call = call
+            self._carry(request.sock, call, greet_by)
         except (OSError, Malformed) as error:
             self._problems[server] = words(error)
-            if sock is not None and isinstance(error, _SilentError):
-                self._silent.append(sock)
-                sock = None
+            if request.sock is not None and isinstance(error, _SilentError):
+                self._silent.append(request.sock)
+                request.sock = None
         else:
             self._problems[server] = call.detail
-        if call is not None and call.status == OK:
-            request.sock = sock
+        if call is None or call.status != OK:
+            request.close()
+        else:
             self._close_silent()
-        elif sock is not None:
-            sock.close()
         return call
 
     def _close_silent(self) -> None:

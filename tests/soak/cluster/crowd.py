@@ -98,7 +98,7 @@ def _where() -> dict[str, list[Any]]:
     """Return of each that waits who took its request, and whether anybody has."""
     found = {}
     for number, request in tuple(_waiting.items()):
-        call = request._call
+        call = request.call
         found[str(number)] = [_peer(request), call is not None and call.accepted]
     return {"where": found}  # type: ignore[dict-item]
 

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -90,6 +91,11 @@ def test_a_reader_sees_a_revocation_at_the_next_call(ours: Founded) -> None:
     assert "was revoked" in refused.why
 
 
+def hears(told: list[str], alarms: list[str]) -> Callable[..., None]:
+    """Take what a reader warns of: changes to one list, alarms to the other."""
+    return lambda text, *, alarm=True: (alarms if alarm else told).append(text)
+
+
 def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied(
     ours: Founded, tmp_path: Path
 ) -> None:
@@ -99,7 +105,7 @@ def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied
     theirs = Folder(tmp_path / "copied")
     copytree(ours.folder.path, theirs.path)
     standby, told = TeamReader(theirs), list[str]()
-    standby.warn = lambda text, *, alarm=True: alarm or told.append(text)
+    standby.warn = hears(told, [])
     assert isinstance(in_force(standby).allows(certificate, NOW, Verb.ALLOW), Seat)
     assert standby.machine_of("t") == "build1"
 
@@ -217,7 +223,7 @@ def test_while_the_note_cannot_be_written_who_was_revoked_is_out_and_the_rest_go
     """As on a full disk: nothing is raised to a call, it is said, and it is tried again."""
     ann, bob = ours.let_in("ann"), ours.let_in("bob")
     reader, alarms = ours.reader(), list[str]()
-    reader.warn = lambda text, *, alarm=True: alarm and alarms.append(text)
+    reader.warn = hears([], alarms)
     ours.folder.newest.unlink()
     ours.folder.newest.mkdir()
     ours.revoke("bob")
@@ -377,7 +383,7 @@ def test_who_comes_and_goes_is_told_and_why_nobody_may_do_anything(ours: Founded
     ours.let_in("ann", Role.ADMIN)
     reader = ours.reader()
     told, alarms = list[str](), list[str]()
-    reader.changed, reader.spoilt = told.append, alarms.append
+    reader.warn = hears(told, alarms)
     ours.let_in("bob", Role.DECIDER, Scope(kinds=("call",)))
     ours.change(lambda team: with_machine(team, Machine("build1", digest_of("t"), 5)))
     ours.revoke("bob")
@@ -410,7 +416,7 @@ def test_who_comes_and_goes_is_told_and_why_nobody_may_do_anything(ours: Founded
 def test_the_keys_of_a_person_are_kept_told_and_let_go(ours: Founded) -> None:
     ours.let_in("ann")
     reader, told = ours.reader(), list[str]()
-    reader.changed = told.append
+    reader.warn = hears(told, [])
     line = "sk-ssh-ed25519@openssh.com AAAA"
     first, again = SshKey(line, "old", 5), SshKey(line, "blue", 6)
     for key in (first, again):
@@ -432,7 +438,7 @@ def test_the_keys_of_a_person_are_kept_told_and_let_go(ours: Founded) -> None:
 
 def test_attempts_that_were_refused_are_told_once_and_the_last_are_kept(ours: Founded) -> None:
     reader, told = ours.reader(), list[str]()
-    reader.refused = told.append
+    reader.warn = hears([], told)
     for number in range(ATTEMPTS_KEPT + 5):
         ours.change(lambda team, n=number: with_attempt(team, f"try {n}", 5))  # type: ignore[misc]
         in_force(reader)

@@ -47,7 +47,7 @@ class House:
     def __init__(self, server: PlayedDesk, port: TeamPort, folder: Path) -> None:
         self.server, self.port, self.folder = server, port, folder
         self.reader = port.team.reader()
-        self.reader.refused = server.core.warn
+        self.reader.warn = lambda text, *, alarm=True: alarm and server.core.warn(text)
         self.invitation: Invitation | None = None
 
     async def decides(self, credentials: grpc.ChannelCredentials | None) -> str:
