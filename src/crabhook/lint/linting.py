@@ -15,7 +15,7 @@ from crabhook.lint.configuration import protocols, read
 from crabhook.lint.configuration.command import program
 from crabhook.lint.python.read import read_python
 from crabhook.lint.report import Report, Unread
-from crabhook.lint.rules.subjects import Hook, Run, Setup
+from crabhook.lint.rules.subjects import RULES, Hook, Run, Setup
 from crabhook.lint.script import (
     CannotParseError,
     CannotReadError,
@@ -161,11 +161,11 @@ class _Linter:
         for file in list(self._files.values()):
             if file.kind in _READERS and (script := self._script(file)) is not None:
                 hook = self._hook(file, script)
-                for rule, judge in self._profile.scripts:
-                    self._add(file, rule, *judge(hook))
+                for rule, judge in self._profile.scripts.items():
+                    self._add(file, RULES[rule], *judge(hook))
         for file, setup in self._setups:
-            for rule, check in self._profile.setups:
-                self._add(file, rule, *check(setup))
+            for rule, check in self._profile.setups.items():
+                self._add(file, RULES[rule], *check(setup))
         texts = {file.path: file.text for file in self._files.values()}
         self._report.findings = counting(self._report.findings, texts)
         return self._report

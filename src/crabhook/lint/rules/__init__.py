@@ -5,44 +5,42 @@ configurations and their programs; `standard` is the hook standard's own profile
 """
 
 from collections.abc import Iterator, Mapping
-from types import ModuleType
+from typing import TypeVar
 
 from crabhook.datatypes import frozen
-from crabhook.lint.rules import answers, entries, standard
-from crabhook.lint.rules.subjects import RULES, ScriptRule, SetupRule
+from crabhook.lint.rules import answers, entries, standard, subjects  # noqa: F401 - for the checks
 from crabhook.lint.script import Rule
 
-ALWAYS = tuple(RULES[name] for name in ("CH020", "CH021", "CH022", "CH101"))
+ALWAYS = tuple(subjects.RULES[name] for name in ("CH020", "CH021", "CH022", "CH101"))
 """The rules of every profile: about what could not be judged at all."""
 
 UNREADABLE_SCRIPT, UNREASONED, UNREAD_SHELL, UNREADABLE_SETUP = ALWAYS
 
 
+T = TypeVar("T")
+
+
 @frozen
 class Profile:
-    """A set of rules under a name."""
+    """A set of rules under a name: what looks for them, by the rules' ids."""
 
     name: str
-    scripts: tuple[ScriptRule, ...]
-    setups: tuple[SetupRule, ...]
+    scripts: Mapping[str, subjects.ScriptCheck]
+    setups: Mapping[str, subjects.SetupCheck]
 
     def rules(self) -> Iterator[Rule]:
         """Yield each of its rules once, those of every profile included."""
-        listed = [one.rule for one in self.scripts] + [one.rule for one in self.setups]
+        listed = (subjects.RULES[one] for one in (*self.scripts, *self.setups))
         yield from dict.fromkeys((*listed, *ALWAYS))
 
 
-def _profile(name: str, *modules: ModuleType) -> Profile:
-    """Return the profile of all rules in these modules, ordered by id."""
-    values = [value for module in modules for value in vars(module).values()]
-    scripts = [value for value in values if isinstance(value, ScriptRule)]
-    setups = [value for value in values if isinstance(value, SetupRule)]
-    scripts.sort(key=lambda one: one.rule.id)
-    setups.sort(key=lambda one: one.rule.id)
-    return Profile(name, tuple(scripts), tuple(setups))
+def _chosen(checks: Mapping[str, T], prefix: str) -> Mapping[str, T]:
+    return {rule: checks[rule] for rule in sorted(checks) if rule.startswith(prefix)}
 
 
-TODAY = _profile("today", answers, entries)
-STANDARD = _profile("standard", standard)
+TODAY, STANDARD = (
+    Profile(name, _chosen(subjects.SCRIPT_CHECKS, ids), _chosen(subjects.SETUP_CHECKS, ids))
+    for name, ids in (("today", "CH"), ("standard", "HP"))
+)
 
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (TODAY, STANDARD)}

@@ -127,7 +127,7 @@ def _amiss(shape: Shape, place: Place) -> Iterator[tuple[Place, str]]:
             yield where, "this output blocks, and has no `message`"
 
 
-event_names = setup_rule("HP-EVENT")(entries.unknown_event.check)
+event_names = setup_rule("HP-EVENT")(entries.unknown_event)
 """The standard's event names, which are those of Claude Code."""
 
 

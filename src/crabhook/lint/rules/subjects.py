@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.lint.configuration.command import Program
@@ -74,25 +74,18 @@ RULES: Mapping[str, Rule] = {
 """Every rule's words, by its id."""
 
 
-class ScriptRule(NamedTuple):
-    """A rule about scripts and the function that looks for it."""
-
-    rule: Rule
-    check: Callable[[Hook], Iterator[Remark]]
-
-
-class SetupRule(NamedTuple):
-    """A rule about configurations and the function that looks for it."""
-
-    rule: Rule
-    check: Callable[[Setup], Iterator[Remark]]
+ScriptCheck: TypeAlias = Callable[[Hook], Iterator[Remark]]
+SetupCheck: TypeAlias = Callable[[Setup], Iterator[Remark]]
+SCRIPT_CHECKS: dict[str, ScriptCheck] = {}
+SETUP_CHECKS: dict[str, SetupCheck] = {}
+"""The functions that look for each rule in scripts and in configurations, by the rule's id."""
 
 
-def script_rule(name: str) -> Callable[[Callable[[Hook], Iterator[Remark]]], ScriptRule]:
-    """Make the rule of this id of the function that looks for it in scripts."""
-    return partial(ScriptRule, RULES[name])
+def script_rule(name: str) -> Callable[[ScriptCheck], ScriptCheck]:
+    """Register the function that looks for the rule of this id in scripts."""
+    return partial(SCRIPT_CHECKS.setdefault, name)
 
 
-def setup_rule(name: str) -> Callable[[Callable[[Setup], Iterator[Remark]]], SetupRule]:
-    """Make the rule of this id of the function that looks for it in configurations."""
-    return partial(SetupRule, RULES[name])
+def setup_rule(name: str) -> Callable[[SetupCheck], SetupCheck]:
+    """Register the function that looks for the rule of this id in configurations."""
+    return partial(SETUP_CHECKS.setdefault, name)

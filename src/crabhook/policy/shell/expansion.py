@@ -6,9 +6,10 @@ output that is a number; and quoting: backslashes, `$'…'`, braces.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from crabhook.policy.shell.line import NUMBERS, Line, UnreadableError
-from crabhook.policy.shell.script import NUMBER, Atom, Kind, Piece, values_of
+from crabhook.policy.shell.script import ANY, NUMBER, Atom, Kind, values_of, written
 from crabhook.policy.shell.wrappers import is_plain
 
 _ANSI = re.compile(
@@ -109,8 +110,7 @@ def read_arithmetic(line: Line, end: str) -> None:
             elif opened and line.take(")"):
                 opened -= 1
             elif line.here == "$":
-                atom, _ = line.readers.dollar(line)
-                line.found.variables.must_count((atom,), _WHERE)
+                line.found.variables.must_count((line.readers.dollar(line),), _WHERE)
             elif match := line.match(_NUMERIC):
                 if name := match["name"]:
                     _name(line, name, before)
@@ -149,15 +149,15 @@ _OPERAND_PLAIN = re.compile(r"[^}'\"\\$`{<>()&;|\n]+")
 _INNER_QUOTES = re.compile(r'"(?:[\w./:@%+,=*-]|\$[A-Za-z_]\w*|\$\{\w+\})*"', re.ASCII)
 
 
-def read_expansion(line: Line, *, quoted: bool) -> Piece:
+def read_expansion(line: Line, *, quoted: bool) -> Atom:
     """Take an expansion after its `${`."""
     variables = line.found.variables
     if line.match(_LENGTH):
         line.expect("}")
-        return NUMBER, ("0", "")
+        return NUMBER
     if line.match(_KEYS):
         line.expect("}")
-        return Atom(Kind.ANY, joined=False), ("",)
+        return ANY
     if line.take("!"):
         line.found.trouble("${!…} names its variable only when it runs")
     match = line.match(_NAME)
@@ -168,40 +168,40 @@ def read_expansion(line: Line, *, quoted: bool) -> Piece:
     element = line.here == "[" or name in variables.arrays
     if line.here == "[":
         subscript(line)
-    joined = quoted and not many
+    joined, values = quoted and not many, variables.values(name)
     if element or not (name[0].isalpha() or name[0] in "_#?$!"):
-        atom = Atom(Kind.ANY, joined=joined)
+        atom = Atom(Kind.ANY, joined=joined, values=values)
+    elif name[0] in "#?$!":
+        atom = replace(NUMBER, values=values)
     else:
-        atom = NUMBER if name[0] in "#?$!" else Atom(Kind.NAME, name, joined)
-    values = variables.values(name)
+        atom = Atom(Kind.NAME, name, joined, values)
     if line.take("}"):
         if line.here == "[":
             line.found.trouble("a bracket right after ${…}, which shells read apart")
-        return atom, values
-    return _changed(line, name, (atom, values), quoted=quoted)
+        return atom
+    return _changed(line, name, atom, quoted=quoted)
 
 
-def _changed(line: Line, name: str, plain: Piece, *, quoted: bool) -> Piece:
+def _changed(line: Line, name: str, atom: Atom, *, quoted: bool) -> Atom:
     """Take an operation on the value, up to the closing brace."""
-    atom, values = plain
-    variables = line.found.variables
+    values, variables = atom.values, line.found.variables
     if match := line.match(_STAND_IN):
-        atoms, others = _operand(line, quoted=quoted)
+        atoms = _operand(line, quoted=quoted)
+        others = values_of(atoms)
         line.expect("}")
         if match[0].endswith("="):
             if not is_plain(name):
                 line.found.trouble(f"it sets {name}, which may change what runs")
             variables.sets(name, atoms, others)
         elif match[0].endswith("?"):
-            return plain
-        either = variables.either((atom,), atoms)
+            return atom
         joined = quoted and atom.joined and all(one.joined for one in atoms)
-        return Atom(either.kind, either.text, joined), tuple(dict.fromkeys((*values, *others)))
+        values = tuple(dict.fromkeys((*values, *others)))
+        return variables.either((atom,), atoms, joined=joined, values=values)
     if line.match(_CASE):
         pass
     elif line.match(_TRIM):
-        _, others = _operand(line, quoted=quoted)
-        values = (*values, *others)
+        values = (*values, *values_of(_operand(line, quoted=quoted)))
     elif line.match(_SLICE):
         _offset(line)
         if line.take(":"):
@@ -210,15 +210,14 @@ def _changed(line: Line, name: str, plain: Piece, *, quoted: bool) -> Piece:
         line.found.trouble(f"${{{name}{line.here}…}} is more than a variable's value")
         _operand(line, quoted=quoted)
     line.expect("}")
-    return Atom(Kind.ANY, joined=atom.joined), values
+    return Atom(Kind.ANY, joined=atom.joined, values=values)
 
 
 def _offset(line: Line) -> None:
     if match := line.match(_OFFSET):
         _count(line, match[0])
     elif line.ahead("$((") or line.ahead("${#"):
-        atom, _ = line.readers.dollar(line)
-        line.found.variables.must_count((atom,), "${…:…}")
+        line.found.variables.must_count((line.readers.dollar(line),), "${…:…}")
     else:
         line.found.trouble("${…:…} computes its place when it runs")
         _operand(line, quoted=True)
@@ -250,49 +249,47 @@ def subscript(line: Line) -> None:
 _CHANGED = frozenset(" *?[~")  # outside quotes, they make a text several words or other ones
 
 
-def _operand(
-    line: Line, *, quoted: bool, end: str = "}"
-) -> tuple[tuple[Atom, ...], tuple[str, ...]]:
+def _operand(line: Line, *, quoted: bool, end: str = "}") -> tuple[Atom, ...]:
     """Take the replacement word or the pattern, up to the brace."""
-    parts: list[Piece] = []
+    atoms: list[Atom] = []
     troubles = line.found.trouble
     with line.nested():
         while line.here and line.here != end:
             letter = line.here
             if match := line.match(_OPERAND_PLAIN if end == "}" else _SUBSCRIPT_PLAIN):
                 becomes_more = not quoted and not _CHANGED.isdisjoint(match[0])
-                atom = Atom(Kind.ANY if becomes_more else Kind.TEXT, match[0])
-                parts.append((atom, (match[0],)))
+                kind = Kind.ANY if becomes_more else Kind.TEXT
+                atoms.append(replace(written(match[0]), kind=kind))
             elif letter == "'" and not quoted:
-                parts.append(single_quoted(line))
+                atoms.append(single_quoted(line))
             elif letter == '"':
                 if quoted and not _INNER_QUOTES.match(line.text, line.at):
                     troubles("quotes inside ${…} between quotes, which shells read apart")
-                parts += line.readers.quoted(line)
+                atoms += line.readers.quoted(line)
             elif letter == "$":
-                parts.append(line.readers.dollar(line, quoted=quoted))
+                atoms.append(line.readers.dollar(line, quoted=quoted))
             elif letter == "`":
                 troubles("backquotes inside ${…}, which shells read apart")
-                parts.append(line.readers.backquoted(line, quoted=quoted))
+                atoms.append(line.readers.backquoted(line, quoted=quoted))
             else:
-                parts.append(_odd(line, quoted=quoted))
-    return tuple(atom for atom, _ in parts), values_of(parts)
+                atoms.append(_odd(line, quoted=quoted))
+    return tuple(atoms)
 
 
 _RAW = re.compile(r"([^']*)'")
 _SUBSCRIPT_PLAIN = re.compile(r"[^\]'\"\\$`{}<>()&;|\n]+")
 
 
-def single_quoted(line: Line) -> Piece:
+def single_quoted(line: Line) -> Atom:
     """Take single quotes with all that is in them."""
     line.at += 1
     match = line.match(_RAW)
     if not match:
         raise UnreadableError("a quote that does not close")
-    return Atom(Kind.TEXT, match[1]), (match[1],)
+    return written(match[1])
 
 
-def _odd(line: Line, *, quoted: bool) -> Piece:
+def _odd(line: Line, *, quoted: bool) -> Atom:
     """Take a letter that is plain only in this place."""
     letter = line.here
     line.at += 1
@@ -301,8 +298,8 @@ def _odd(line: Line, *, quoted: bool) -> Piece:
         if not after or after in "}\"'`\n":
             line.found.trouble("a backslash inside ${…}, which shells read apart")
         line.at += 1
-        return Atom(Kind.TEXT, after), (after,)
+        return written(after)
     if letter in "<>()&;|" and quoted:
-        return Atom(Kind.TEXT, letter), (letter,)
+        return written(letter)
     line.found.trouble(f"{letter!r} inside ${{…}}, which shells read apart")
-    return Atom(Kind.ANY), (letter,)
+    return Atom(Kind.ANY, values=(letter,))

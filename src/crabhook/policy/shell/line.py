@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import listed
-from crabhook.policy.shell.script import Atom, Command, Kind, Piece, Redirect, Shape
+from crabhook.policy.shell.script import Atom, Command, Kind, Redirect, Shape
 from crabhook.policy.shell.wrappers import is_plain
 
 MAX_KNOWN, MAX_SETTLED = 32, 8  # values of one variable
@@ -62,11 +62,11 @@ class Variables:
         before = (self._known.get(name) or [""])[:MAX_SETTLED]
         return tuple(f"{one}{value}" for one in before for value in values[:MAX_SETTLED])
 
-    def either(self, *choices: _Atoms) -> Atom:
+    def either(self, *choices: _Atoms, joined: bool, values: tuple[str, ...]) -> Atom:
         """Return a piece of a word that is one of these."""
         name = f"\0{len(self._set)}"
         self._set[name].extend(choices)
-        return Atom(Kind.NAME, name, joined=False)
+        return Atom(Kind.NAME, name, joined, values)
 
     def must_count(self, atoms: Iterable[Atom], where: str) -> None:
         """Require digits here, or ask: `where` computes with it."""
@@ -225,9 +225,9 @@ class Readers:
     """
 
     commands: Callable[["Line", frozenset[str]], Shape]
-    dollar: Callable[..., Piece]
-    quoted: Callable[["Line"], list[Piece]]
-    backquoted: Callable[..., Piece]
+    dollar: Callable[..., Atom]
+    quoted: Callable[["Line"], list[Atom]]
+    backquoted: Callable[..., Atom]
 
 
 @dataclass

@@ -1,12 +1,11 @@
 """The parts of a shell line, as values."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from itertools import islice, product, takewhile
 from posixpath import basename
-from typing import TypeAlias
 
 from crabhook.datatypes import frozen
 
@@ -24,30 +23,34 @@ class Kind(Enum):
 class Atom:
     """A piece of a word: `text` is its text, or the name of its variable.
 
-    `joined`: it cannot become several words or names of files.
+    `joined`: it cannot become several words or names of files. `values`: the texts that it may be,
+    the likeliest first; a guess.
     """
 
     kind: Kind
     text: str = ""
     joined: bool = True
+    values: tuple[str, ...] = field(default=("",), compare=False)
 
-
-Piece: TypeAlias = tuple[Atom, tuple[str, ...]]
-"""A piece of a word, and the texts that it may be."""
 
 MAX_VALUES = 16
 
 
-def values_of(pieces: Sequence[Piece]) -> tuple[str, ...]:
+def values_of(atoms: Iterable[Atom]) -> tuple[str, ...]:
     """Return the texts that the pieces of a word may make together, the likeliest first."""
-    combinations = islice(product(*(values for _, values in pieces)), MAX_VALUES)
+    combinations = islice(product(*(atom.values for atom in atoms)), MAX_VALUES)
     return tuple(dict.fromkeys("".join(one) for one in combinations)) or ("",)
+
+
+def written(text: str) -> Atom:
+    """Return a piece that is surely this text."""
+    return Atom(Kind.TEXT, text, values=(text,))
 
 
 ANY = Atom(Kind.ANY, joined=False)
 WRITTEN = Atom(Kind.ANY, "written in the line", joined=False)
 """What wildcards, braces or a tilde make of a word: the line tells it, and no other command."""
-NUMBER = Atom(Kind.NUMBER)
+NUMBER = Atom(Kind.NUMBER, values=("0", ""))
 _OPEN = re.compile("-?|--[^=]*")  # the beginning of an unknown word that may be any option
 
 

@@ -23,10 +23,10 @@ from crabhook.policy.shell.script import (
     WRITTEN,
     Atom,
     Kind,
-    Piece,
     Shape,
     Word,
     values_of,
+    written,
 )
 
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
@@ -51,29 +51,29 @@ _LATIN_BLANKS = re.compile(rb"[\x85\xa0]")
 def read_word(line: Line, *, value: bool = False, regex: bool = False) -> Word:
     """Take a word, which must be next; `value`: an assigned one, where braces are plain."""
     start = line.at
-    parts: list[Piece] = []
+    atoms: list[Atom] = []
     plain = ""  # the text outside quotes, to look for wildcards and braces
     while _goes_on(line, regex=regex):
         if read := _READERS.get(line.here):
-            parts += read(line)
+            atoms += read(line)
         elif line.here in "<>":
-            parts += _process(line, start)
+            atoms.append(_process(line, start))
         elif match := line.match(_PLAIN):
             plain += match[0]
-            parts.append(_text(match[0]))
+            atoms.append(written(match[0]))
         else:
             line.at += 1
-            parts.append(_text(line.text[line.at - 1]))
+            atoms.append(written(line.text[line.at - 1]))
     if line.at == start:
         raise UnreadableError(f"a word is missing before {line.text[start : start + 12]!r}")
     line.crossed(start)
     raw = line.text[start : line.at]
     _check(line, raw, plain)
     if value or regex:
-        word = _joined(raw, parts, glob=False, braces=())
+        word = _joined(raw, atoms, glob=False, braces=())
         return replace(word, atoms=(replace(WRITTEN, joined=True),)) if "~" in raw else word
     glob = set("*?[") & set(plain) and _GLOB.search(raw)
-    return _joined(raw, parts, glob=bool(glob), braces=_braces(line, raw, plain))
+    return _joined(raw, atoms, glob=bool(glob), braces=_braces(line, raw, plain))
 
 
 def _goes_on(line: Line, *, regex: bool) -> bool:
@@ -92,10 +92,9 @@ def _check(line: Line, raw: str, plain: str) -> None:
         line.found.trouble("a letter outside quotes that an older shell may take for a blank")
 
 
-def _joined(raw: str, parts: list[Piece], *, glob: bool, braces: Sequence[str]) -> Word:
-    atoms = tuple(atom for atom, _ in parts)
+def _joined(raw: str, found: Sequence[Atom], *, glob: bool, braces: Sequence[str]) -> Word:
+    atoms, values = tuple(found), values_of(found)
     certain = all(atom.kind is Kind.TEXT for atom in atoms)
-    values = values_of(parts)
     if braces:
         values = tuple(dict.fromkeys((*values, *braces)))
         number = certain and not glob and all(one.isdigit() for one in braces)
@@ -107,10 +106,6 @@ def _joined(raw: str, parts: list[Piece], *, glob: bool, braces: Sequence[str]) 
     if tilde and fixed and not (raw == "~" or raw.startswith("~/")):
         atoms = (replace(WRITTEN, joined=True),)
     return Word(raw, values, fixed, tilde, glob, tuple(braces), atoms)
-
-
-def _text(text: str) -> Piece:
-    return Atom(Kind.TEXT, text), (text,)
 
 
 def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
@@ -126,7 +121,7 @@ def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
     return tuple(unescape(re.sub(r"(?<!\\)['\"]", "", one)) for one in found)
 
 
-def _escaped(line: Line) -> list[Piece]:
+def _escaped(line: Line) -> Atom:
     line.at += 2
     letter = line.text[line.at - 1 : line.at]
     if not letter:
@@ -134,19 +129,19 @@ def _escaped(line: Line) -> list[Piece]:
     if letter == "\n":
         if line.here not in (" ", "\t", "\n"):
             line.found.trouble("a line's end inside a word")
-        return [_text("")]
-    return [_text(letter)]
+        return written("")
+    return written(letter)
 
 
-def read_quoted(line: Line) -> list[Piece]:
+def read_quoted(line: Line) -> list[Atom]:
     """Take double quotes with all that is in them."""
     line.expect('"')
-    parts: list[Piece] = [_text("")]
+    atoms = [written("")]
     while not line.take('"'):
         if not line.here:
             raise UnreadableError("a quote that does not close")
-        parts += _in_quotes(line, _QUOTED_PLAIN)
-    return parts
+        atoms.append(_in_quotes(line, _QUOTED_PLAIN))
+    return atoms
 
 
 def read_document(line: Line) -> None:
@@ -157,43 +152,43 @@ def read_document(line: Line) -> None:
         _in_quotes(line, _DOCUMENT_PLAIN)
 
 
-def _in_quotes(line: Line, plain: re.Pattern[str]) -> list[Piece]:
+def _in_quotes(line: Line, plain: re.Pattern[str]) -> Atom:
     if match := line.match(plain):
-        return [_text(match[0])]
+        return written(match[0])
     if line.here == "$":
-        return [dollar(line, quoted=True)]
+        return dollar(line, quoted=True)
     if line.here == "`":
-        return [backquoted(line, quoted=True)]
+        return backquoted(line, quoted=True)
     line.at += 1
     letter = line.here
     if letter and letter in '$`"\\\n':
         line.at += 1
-        return [_text("" if letter == "\n" else letter)]
-    return [_text("\\")]
+        return written("" if letter == "\n" else letter)
+    return written("\\")
 
 
-def dollar(line: Line, *, quoted: bool = False) -> Piece:
+def dollar(line: Line, *, quoted: bool = False) -> Atom:
     """Take a dollar sign and its construct."""
     line.at += 1
     if line.take("(("):
         read_arithmetic(line, "))")
-        piece: Piece = (NUMBER, ("0", ""))
+        atom = NUMBER
     elif line.take("("):
-        piece = _substitution(line, quoted=quoted)
+        atom = _substitution(line, quoted=quoted)
     elif line.take("{"):
-        piece = read_expansion(line, quoted=quoted)
+        atom = read_expansion(line, quoted=quoted)
     elif match := line.match(_NAME):
-        piece = _variable(line, match[0], quoted=quoted)
+        atom = _variable(line, match[0], quoted=quoted)
     elif match := line.match(_SPECIAL):
-        piece = _special(line, match[0], quoted=quoted)
+        atom = _special(line, match[0], quoted=quoted)
     else:
-        piece = _lone(line, quoted=quoted)
+        atom = _lone(line, quoted=quoted)
     if line.ahead("\\\n"):
         line.found.trouble("a line's end that may be taken back inside a name")
-    return piece
+    return atom
 
 
-def _lone(line: Line, *, quoted: bool) -> Piece:
+def _lone(line: Line, *, quoted: bool) -> Atom:
     if line.here == "'" and not quoted:
         line.at += 1
         match = line.match(_ANSI)
@@ -201,36 +196,34 @@ def _lone(line: Line, *, quoted: bool) -> Piece:
             raise UnreadableError("a quote that does not close")
         if "\\'" in match[1]:
             line.found.trouble("a quote inside $'…', which dash ends there")
-        return _text(ansi(match[1]))
+        return written(ansi(match[1]))
     if line.here == "[":
         raise UnreadableError("arithmetic in brackets, $[…]")
     if line.here == '"' and not quoted:
         line.found.trouble('a translated string, $"…"')
     elif line.here and line.here not in (_AFTER_LONE_QUOTED if quoted else _AFTER_LONE):
         line.found.trouble(f"a dollar sign before {line.here!r}, which shells read apart")
-    return _text("$")
+    return written("$")
 
 
-def _variable(line: Line, name: str, *, quoted: bool) -> Piece:
+def _variable(line: Line, name: str, *, quoted: bool) -> Atom:
     values = line.found.variables.values(name)
     if line.here == "[":
         line.found.trouble(f"a bracket right after ${name}, which shells read apart")
     if _READ_APART.match(line.text, line.at) or name in line.found.variables.arrays:
-        return Atom(Kind.ANY, joined=quoted), values
-    return Atom(Kind.NAME, name, joined=quoted), values
+        return Atom(Kind.ANY, joined=quoted, values=values)
+    return Atom(Kind.NAME, name, quoted, values)
 
 
-def _special(line: Line, letter: str, *, quoted: bool) -> Piece:
+def _special(line: Line, letter: str, *, quoted: bool) -> Atom:
     after = line.here
     more = letter in "#$" and (after.isalnum() or after in tuple("{@*(_"))
     if after == "[" or (letter.isdigit() and after.isdigit()) or more:
         line.found.trouble(f"${letter}{after}, which shells read apart")
-    if letter in _COUNTS:
-        return NUMBER, ("0", "")
-    return Atom(Kind.ANY, joined=quoted and letter != "@"), ("",)
+    return NUMBER if letter in _COUNTS else Atom(Kind.ANY, joined=quoted and letter != "@")
 
 
-def _substitution(line: Line, *, quoted: bool) -> Piece:
+def _substitution(line: Line, *, quoted: bool) -> Atom:
     """Take a command substitution after `$(`: its commands count as the line's."""
     start, outer = line.at, line.pending
     line.pending = []
@@ -244,18 +237,19 @@ def _substitution(line: Line, *, quoted: bool) -> Piece:
     return _printed(line, before, shape, quoted=quoted)
 
 
-def _printed(line: Line, before: int, shape: Shape, *, quoted: bool) -> Piece:
+def _printed(line: Line, before: int, shape: Shape, *, quoted: bool) -> Atom:
     """Return what is known of the commands' output."""
     commands = line.found.commands[before:]
     guess: tuple[str, ...] = ()
     if len(commands) == 1 and commands[0].words:
         guess = printed(commands[0])
     if operands := counts(shape):
-        return line.found.variables.either(*((one,) for one in operands)), ("0", "")
-    return Atom(Kind.ANY, joined=quoted), (*guess, "")
+        choices = [(one,) for one in operands]
+        return line.found.variables.either(*choices, joined=False, values=("0", ""))
+    return Atom(Kind.ANY, joined=quoted, values=(*guess, ""))
 
 
-def backquoted(line: Line, *, quoted: bool = False) -> Piece:
+def backquoted(line: Line, *, quoted: bool = False) -> Atom:
     """Take a command substitution in backquotes, in which nothing may be escaped."""
     line.at += 1
     start, end = line.at, line.text.find("`", line.at)
@@ -275,20 +269,20 @@ def backquoted(line: Line, *, quoted: bool = False) -> Piece:
     return _printed(line, before, shape, quoted=quoted)
 
 
-def _process(line: Line, start: int) -> list[Piece]:
+def _process(line: Line, start: int) -> Atom:
     """Take `<(…)` or `>(…)`, which must be a whole word."""
     whole = line.at == start
     line.at += 2
     _substitution(line, quoted=False)
     if not whole or not line.ends_word:
         line.found.trouble("a process substitution inside a word")
-    return [(Atom(Kind.ANY), ("",))]
+    return Atom(Kind.ANY)
 
 
-_READERS: Mapping[str, Callable[[Line], list[Piece]]] = {
+_READERS: Mapping[str, Callable[[Line], list[Atom]]] = {
     "'": lambda line: [single_quoted(line)],
     '"': read_quoted,
-    "\\": _escaped,
+    "\\": lambda line: [_escaped(line)],
     "$": lambda line: [dollar(line)],
     "`": lambda line: [backquoted(line)],
 }

@@ -248,15 +248,13 @@ def test_a_stop_hook_that_is_also_registered_elsewhere_is_left_alone(found: Judg
 
 def test_no_fact_is_no_finding() -> None:
     hook = Hook(Script(Language.SHELL))
-    assert not [one for rule in TODAY.scripts for one in rule.check(hook)]
+    assert not [one for check in TODAY.scripts.values() for one in check(hook)]
 
 
 def test_every_rule_has_a_function_and_an_id_of_its_own() -> None:
     for profile in PROFILES.values():
         for rules in (profile.scripts, profile.setups):
-            assert len({rule.check for rule in rules}) == len(rules)
-        assert [rule.rule.id for rule in profile.scripts] == sorted(
-            {rule.rule.id for rule in profile.scripts}
-        )
+            assert len(set(rules.values())) == len(rules)
+            assert list(rules) == sorted(rules)
     assert (len(TODAY.scripts), len(TODAY.setups)) == (17, 17)
     assert Setup.__dataclass_fields__["runs"]
