@@ -188,6 +188,14 @@ def alternatives(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def all_alternatives(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the alternatives of several globs; none where one of them is not understood."""
+    try:
+        return tuple(dict.fromkeys(one for text in texts for one in alternatives(text)))
+    except GlobError:
+        return ()
+
+
 def selects(globs: Iterable[str], path: str) -> bool:
     """Whether any glob from `alternatives` may select the absolute path.
 

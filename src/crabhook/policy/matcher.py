@@ -93,14 +93,13 @@ class PathMatcher:
         A rule on reading stops writing too. A file that a program is only given counts if the
         program is known to open or change it.
         """
-        if not isinstance(part, FilePart) or not self._concerns(part):
+        if not isinstance(part, FilePart):
             return False
-        return file_hit(self.alone, part, bases)
-
-    def _concerns(self, part: FilePart) -> bool:
         if part.program:
-            return part.writes if self.writes else part.program not in PRINTERS
-        return part.use is Use.WRITE or not self.writes
+            concerns = part.writes if self.writes else part.program not in PRINTERS
+        else:
+            concerns = part.use is Use.WRITE or not self.writes
+        return concerns and file_hit(self.alone, part, bases)
 
 
 def file_hit(patterns: PathSet, part: FilePart, bases: Bases) -> bool:
@@ -264,7 +263,10 @@ def _specified(tool: str, specifier: str, *, restricts: bool) -> Matcher:
         pattern = path_pattern(specifier)
         return PathMatcher(tool == "Edit", pattern, PathSet((pattern,)))
     if tool == "WebFetch" and specifier.startswith("domain:"):
-        return _domain(specifier.removeprefix("domain:").strip().lower())
+        host = specifier.removeprefix("domain:").strip().lower()
+        if not re.fullmatch(r"[a-z0-9*.:\[\]-]+", host):
+            raise ValueError("names no host")
+        return DomainMatcher(tuple(map(parse, host.rstrip(".").split("."))))
     given = _INPUT.fullmatch(specifier)
     if restricts and given and not specifier.endswith(":*") and given["key"] not in PRIMARY_KEYS:
         return InputMatcher(parse(tool), given["key"], parse(given["value"].strip()))
@@ -284,9 +286,3 @@ def _refusal(tool: str, *, has_input: bool) -> str:
     if has_input:
         return "matches an input, which only rules that deny or ask may do"
     return f"has a specifier that {tool} does not have"
-
-
-def _domain(host: str) -> Matcher:
-    if not host or not re.fullmatch(r"[a-z0-9*.:\[\]-]+", host):
-        raise ValueError("names no host")
-    return DomainMatcher(tuple(parse(label) for label in host.rstrip(".").split(".")))

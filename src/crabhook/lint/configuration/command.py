@@ -63,13 +63,10 @@ def _started(handler: Handler) -> Sequence[str]:
     command, args = handler.command
     if handler.type != "command":
         return ()
-    return _words(command) if args is None else [command, *args]
-
-
-def _words(command: str) -> Sequence[str]:
-    """Return the words of a shell line's first command; none if only a shell could tell."""
+    if args is not None:
+        return [command, *args]
     if "$(" in command or "`" in command or "\n" in command.strip():
-        return ()
+        return ()  # only a shell could tell
     return next(iter(commands(command)), ())
 
 

@@ -13,7 +13,7 @@ from posixpath import basename
 
 from crabhook.datatypes import frozen
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
-from crabhook.policy.context import Context, GlobError, alternatives
+from crabhook.policy.context import Context, all_alternatives
 from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, place, places_in
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.script import Command, Word
@@ -103,10 +103,7 @@ def searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str,
             operands.append(word)
         elif not _TAKES_NOTHING.fullmatch(word):
             return None
-    try:
-        return operands[1:], tuple(one for text in globs for one in alternatives(text))
-    except GlobError:
-        return operands[1:], ()
+    return operands[1:], all_alternatives(globs)
 
 
 def _names(argv: Sequence[str]) -> Iterator[str]:
@@ -259,14 +256,13 @@ def is_inside(where: Place, context: Context) -> bool:
 
 
 def told_files(
-    commands: Iterable[Command], given: Iterable[str], folders: Folders, context: Context
+    commands: Sequence[Command], given: Iterable[str], folders: Folders, context: Context
 ) -> Iterator[FilePart]:
     """Yield what is read by each command that reads files named by other commands' output.
 
     Any file of its folder may be, unless a `find -name` or `git ls-files` with patterns gives all
     the names; and any file that the line itself names in a text: `given`, or an `echo`.
     """
-    commands = [command for command in commands if command.words]
     globs = _brought(commands)
     # Which names a wildcard means is not known: hidden ones too, or in another folder.
     open_globs = not folders.sure or any(
@@ -311,20 +307,15 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
 
 def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
     """Return globs for all names that commands hand to each other; none if unknown."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     for command in commands:
         if not command.fed or command.hidden:
             continue
         texts = [word.text for word in unwrapped(command)[-1]]
+        globs = programs.globs_told(texts)
         if not all(word.fixed for word in command.words):
             return ()
-        if programs.only_drops(texts):
-            continue
-        globs = programs.globs_told(texts)
-        try:
-            found |= dict.fromkeys(one for text in globs for one in alternatives(text))
-        except GlobError:
+        if not (globs or programs.only_drops(texts)):
             return ()
-        if not globs:
-            return ()
-    return tuple(found)
+        found += globs
+    return all_alternatives(found)

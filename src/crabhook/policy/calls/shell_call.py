@@ -59,45 +59,46 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     known = known_variables(cwd, context)
     script = read_script(text, known)
     deep = unfold(text, script, known)
-    folders = folders_of(cwd, deep.commands, context)
+    commands = [command for command in deep.commands if command.words]
+    folders = folders_of(cwd, commands, context)
     stays = folders.sure and len(folders.all) == 1 and _is_root(cwd, context)
     required: list[Part] = []
     suspected: list[Part] = [tool]
     troubles = dict.fromkeys(deep.troubles)
     given = bool(script.given) or any(one.flow is not Flow.WRITE for one in script.redirects)
-    for command in deep.commands:
-        if command.words:
-            texts = () if command.hidden else readings(command)
-            known_as = frozenset(lines(command))
-            named = CommandPart(command.source, command, texts, known_as, tools)
-            (suspected if command.hidden else required).append(named)
-            if not command.hidden:
-                required += files_elsewhere(named, folders, context)
-                required += _brought_files(named, deep.commands, given=given)
-                required += () if stays else _settings_elsewhere(named)
+    for command in commands:
+        texts = () if command.hidden else readings(command)
+        named = CommandPart(command.source, command, texts, frozenset(lines(command)), tools)
+        if command.hidden:
+            suspected.append(named)
+            continue
+        required += (named, *files_elsewhere(named, folders, context))
+        required += _brought_files(named, commands, given=given)
+        # A folder's settings may name programs, and an agent could make a folder below its
+        # project's root that looks like git's: there only the tool as a whole covers git.
+        if not stays and basename(unwrapped(command)[-1][0].text) in programs.VERSION_CONTROL:
+            required.append(ToolPart(f"{named.text}, in another folder", tools))
     for redirect in deep.redirects:
         for part in _redirect_parts(redirect, folders, context, tools):
             (suspected if redirect.hidden else required).append(part)
             if not redirect.hidden and (trouble := _redirect_trouble(part, redirect, folders)):
                 troubles[trouble] = None
-    if any(map(_applies_patch, deep.commands)):
+    if any(map(_applies_patch, commands)):
         troubles["a patch in a command, which Codex carries out itself"] = None
         suspected += _patched_files(text, folders, context)
-    if trouble := removal_trouble(deep.commands, folders.all, context):
+    if trouble := removal_trouble(commands, folders.all, context):
         troubles[trouble] = None
     if not required and not troubles:
         required.append(tool)
-    suspected += named_files(deep.commands, folders.all, context)
-    suspected += told_files(deep.commands, script.given, folders, context)
+    suspected += named_files(commands, folders.all, context)
+    suspected += told_files(commands, script.given, folders, context)
     parts = tuple(required), tuple(suspected)
     return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentions(text, script))
 
 
 def _applies_patch(command: Command) -> bool:
     """Whether it is a name under which Codex takes a patch out of a shell line."""
-    return bool(command.words) and any(
-        basename(words[0].text) in _APPLY_PATCH for words in unwrapped(command)
-    )
+    return any(basename(words[0].text) in _APPLY_PATCH for words in unwrapped(command))
 
 
 def _patched_files(text: str, folders: Folders, context: Context) -> Iterable[FilePart]:
@@ -130,7 +131,7 @@ def _brought_files(
     brought = any(basename(one[0].text) in programs.BRING_WORDS for one in readings)
     if not (brought and program in programs.OPENERS) and not programs.reads_names(program, texts):
         return
-    fed = [unwrapped(one)[-1] for one in commands if one.fed and not one.hidden and one.words]
+    fed = [unwrapped(one)[-1] for one in commands if one.fed and not one.hidden]
     listed = all(
         all(word.fixed for word in words) and programs.lists_names([word.text for word in words])
         for words in fed
@@ -138,16 +139,6 @@ def _brought_files(
     if given or not fed or not listed:
         text = f"the files whose names are brought to {part.text}"
         yield FilePart(text, Use.READ, (), part.tools, program=program, own=part.tools, by=part)
-
-
-def _settings_elsewhere(part: CommandPart) -> Iterable[ToolPart]:
-    """Yield what only the tool as a whole covers: git and the like in a folder that is no root.
-
-    A folder's settings may name programs, and an agent could make a folder below its project's root
-    that looks like git's.
-    """
-    if basename(unwrapped(part.command)[-1][0].text) in programs.VERSION_CONTROL:
-        yield ToolPart(f"{part.text}, in another folder", part.tools)
 
 
 def _is_root(cwd: str, context: Context) -> bool:
@@ -161,7 +152,7 @@ def folders_of(cwd: str, commands: Iterable[Command], context: Context) -> Folde
     """Return every folder that a `cd` may have gone to; each may also have failed."""
     folders, sure = [cwd], True
     for command in commands:
-        for words in unwrapped(command) if command.words else ():
+        for words in unwrapped(command):
             if words[0].text not in programs.MOVES:
                 continue
             where = [word for word in words[1:] if word.text not in ("-L", "-P", "-e", "--", "-q")]
@@ -231,11 +222,11 @@ _BEGINS_UNKNOWN = re.compile(r"[\"']?\$(?!HOME\b|\{HOME\}|PWD\b|\{PWD\})[^/]*/[*
 def removal_trouble(commands: Iterable[Command], folders: Sequence[str], context: Context) -> str:
     """Return why no rule may allow the line, if one of its commands removes too much."""
     for command in commands:
-        words = unwrapped(command)[-1] if command.words else ()
+        words = unwrapped(command)[-1]
         optioned = any(word.text.startswith("-") for word in words[1:])
         if command.hidden and not optioned:
             continue  # `find -delete` removes its matches, not its arguments
-        if words and basename(words[0].text) in _REMOVERS:
+        if basename(words[0].text) in _REMOVERS:
             for word in words[1:]:
                 if _BEGINS_UNKNOWN.fullmatch(word.raw):
                     return f"what {command.source} removes is only known when it runs"

@@ -135,13 +135,9 @@ def shortened(effects: Iterable[Effect], unknown: tuple[str, ...]) -> Risk:
 def _effect(kind: Kind, where: Where, at: str, objects: tuple[str, ...]) -> Effect:
     shown = objects[:1] if kind.name == "untold" else objects
     place = f" ({cut(at)})" if at else PLACE_WORDS[where] if kind.file and objects else ""
-    words = kind.told(_listed(shown)) + place
+    rest = f" and {len(shown) - MOST_OBJECTS} more" if len(shown) > MOST_OBJECTS else ""
+    words = kind.told(", ".join(shown[:MOST_OBJECTS]) + rest) + place
     return Effect(kind.name, kind.levels[where], words, objects, where if kind.file else None)
-
-
-def _listed(objects: tuple[str, ...]) -> str:
-    rest = len(objects) - MOST_OBJECTS
-    return ", ".join(objects[:MOST_OBJECTS]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _counted(unknown: Iterable[str]) -> tuple[str, ...]:

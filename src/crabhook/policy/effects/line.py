@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 from posixpath import basename
 
-from crabhook.policy.context import GlobError, alternatives
+from crabhook.policy.context import all_alternatives
 from crabhook.policy.effects.objects import BROUGHT, DOUBT
 from crabhook.policy.shell.hidden import Argv
 from crabhook.policy.shell.programs import CONTENT_READERS, NAMES_ONLY
@@ -159,10 +159,7 @@ def _found_globs(fed: Iterable[Sequence[str]]) -> tuple[str, ...]:
         if not globs and name in ("find", "git", "grep", "rg", "ls"):
             return ()
         found += globs
-    try:
-        return tuple(dict.fromkeys(one for glob in found for one in alternatives(glob)))
-    except GlobError:
-        return ()
+    return all_alternatives(found)
 
 
 def find_roots(words: Sequence[str]) -> list[str]:

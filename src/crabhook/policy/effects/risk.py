@@ -6,7 +6,7 @@ rule files, override the table.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from posixpath import basename
@@ -275,7 +275,7 @@ def with_own(
     """
     cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
     here = context.project or cwd
-    speaking: list[tuple[RiskRule, bool]] = []
+    speaking: list[Effect] = []
     lowers: list[RiskRule] = []
     left = list(call.required)
     for one in rulesets:
@@ -284,7 +284,8 @@ def with_own(
         bases = Bases(context.home, one.folder or context.project, cwd, context.real)
         for rule in one.risks:
             if any(m.hits(part, bases) for m in rule.matchers for part in call.parts):
-                speaking.append((rule, bool(one.folder)))
+                words = f"{rule.words} (says the project)" if one.folder else rule.words
+                speaking.append(Effect(OWN, rule.level, words))
             if not one.folder:
                 rest = [p for p in left if not any(m.covers(p, bases) for m in rule.matchers)]
                 lowers += [rule] if len(rest) < len(left) else []
@@ -295,10 +296,5 @@ def with_own(
         one if one.kind in _KEPT else replace(one, level=min(one.level, cap))
         for one in found.effects
     ]
-    own = sorted(_effects(speaking), key=lambda one: -one.level)[:MOST_OWN]
+    own = sorted(speaking, key=lambda one: -one.level)[:MOST_OWN]
     return shortened((*own, *effects), found.unknown)
-
-
-def _effects(speaking: Sequence[tuple[RiskRule, bool]]) -> Iterator[Effect]:
-    for rule, theirs in speaking:
-        yield Effect(OWN, rule.level, f"{rule.words} (says the project)" if theirs else rule.words)

@@ -141,15 +141,11 @@ def may_start_another(program: str, words: Sequence[Word], *, told: bool) -> boo
     `told`: `xargs` adds words.
     """
     able = not _GIT_STARTS.isdisjoint(word.text for word in words[1:2])
-    if (able if program == "git" else program in _STARTING) and (told or _may_be_told(words)):
-        return True
+    if able if program == "git" else program in _STARTING:
+        options = takewhile(lambda word: word.raw != "--", words[1:])
+        if told or any(word.begins_open for word in options):
+            return True
     return starts_another(program, [word.text for word in words])
-
-
-def _may_be_told(words: Sequence[Word]) -> bool:
-    """Whether a word before any `--` may be an option that is not written."""
-    options = takewhile(lambda word: word.raw != "--", words[1:])
-    return any(word.begins_open for word in options)
 
 
 def globs_told(texts: Sequence[str]) -> list[str]:
