@@ -19,7 +19,7 @@ A rule that is wrong makes the whole file wrong: half a law is no law.
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
@@ -236,38 +236,30 @@ class FileLines:
         self._table = table
         self._subtable = re.compile(rf"\s*\[\s*[\"']?{table}[\"']?\s*\.")
         self._lines = text.split("\n")
-        self._plain = _outside_long_texts(self._lines)
-        self.starts = [
-            number
-            for number, line in enumerate(self._lines, 1)
-            if self._plain[number - 1] and begins.match(line)
-        ]
+        # By their numbers: those that begin outside a text of several lines.
+        self._heads = dict(_outside_long_texts(self._lines))
+        self.starts = [number for number, line in self._heads.items() if begins.match(line)]
 
     def of_rule(self, number: int, key: str = "", holding: str = "") -> int:
         """Return the line of a rule (from 0), of a key in it, or of a text in that key's value."""
         if number >= len(self.starts):
             return self.of_key(self._table)
-        start = self.starts[number]
-        for line in range(start, self.end_of(number) + 1) if key else ():
-            name = _KEY.match(self._lines[line - 1])
-            subtable = rf"\s*\[\s*{self._table}\s*\.\s*{re.escape(key)}\s*\]"
-            section = re.match(subtable, self._lines[line - 1])
-            if section or (name and self._plain[line - 1] and name[1].strip("\"'") == key):
-                return self._holding(line, self.end_of(number), holding)
+        start, end = self.starts[number], self.end_of(number)
+        section = re.compile(rf"\s*\[\s*{self._table}\s*\.\s*{re.escape(key)}\s*\]")
+        held = {holding, holding.replace("\\", "\\\\").replace('"', '\\"')} - {""}
+        for line in range(start, end + 1) if key else ():
+            head = self._heads.get(line, "")
+            name = _KEY.match(head)
+            if section.match(head) or (name and name[1].strip("\"'") == key):
+                values = enumerate(self._lines[line - 1 : end], line)
+                return next((at for at, text in values if any(one in text for one in held)), line)
         return start
-
-    def _holding(self, line: int, last: int, text: str) -> int:
-        written = (text, text.replace("\\", "\\\\").replace('"', '\\"'))
-        for at in range(line, last + 1) if text else ():
-            if any(one in self._lines[at - 1] for one in written):
-                return at
-        return line
 
     def of_key(self, key: str) -> int:
         """Return the line of a key outside every rule, or of a table of that name."""
-        for number, line in enumerate(self._lines, 1):
+        for number, line in self._heads.items():
             name = _KEY.match(line) or re.match(r"\s*\[+\s*([\w\"'-]+)", line)
-            if name and self._plain[number - 1] and name[1].strip("\"'") == key:
+            if name and name[1].strip("\"'") == key:
                 return number
         return 1
 
@@ -280,13 +272,11 @@ class FileLines:
         """Return the last line that belongs to a rule: not a blank or a comment after it."""
         last = self.starts[number]
         for line in range(last + 1, len(self._lines) + 1):
-            text = self._lines[line - 1]
-            if self._plain[line - 1]:
-                if _HEADER.match(text) and not self._subtable.match(text):
-                    break
-                if not text.strip() or text.lstrip().startswith("#"):
-                    continue
-            last = line
+            head = self._heads.get(line, "a text goes on")
+            if _HEADER.match(head) and not self._subtable.match(head):
+                break
+            if head.strip() and not head.lstrip().startswith("#"):
+                last = line
         return last
 
     def without(self, number: int) -> str:
@@ -298,13 +288,13 @@ class FileLines:
         return "\n".join([*before, *after])
 
 
-def _outside_long_texts(lines: list[str]) -> list[bool]:
-    """Tell for each line whether it begins outside a multi-line text."""
-    outside, quote = [], ""
-    for line in lines:
-        outside.append(not quote)
+def _outside_long_texts(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield each line that begins outside a text of several lines, with its number."""
+    quote = ""
+    for number, line in enumerate(lines, 1):
+        if not quote:
+            yield number, line
         at = 0
         while found := (re.compile(quote) if quote else _TEXT).search(line, at):
             at = found.end()
             quote = found[0] if not quote and found[0] in ('"""', "'''") else ""
-    return outside

@@ -48,3 +48,8 @@ def test_a_rule_is_cut_out_and_what_stands_around_it_stays() -> None:
     assert "plan" not in rest
     assert FileLines(rest).starts == [2, 10]
     assert FileLines("[[rule]]\na = 1\n").without(0) == ""
+
+
+def test_a_header_inside_a_text_of_several_lines_is_none() -> None:
+    lines = FileLines('[[rule]]\nnote = """\n[rule.scope]\n"""\nscope = { mode = "x" }\n')
+    assert lines.of_rule(0, "scope") == 5

@@ -187,7 +187,7 @@ def _follows_keyword(line: Line, at: int) -> bool:
 def _keep_printed(line: Line, commands: Sequence[Command]) -> None:
     """Keep printed text that goes to a pipe or file, as `echo '…' | sh`: it may be a script."""
     for command in commands:
-        words = wrappers.unwrapped(command)[-1] if command.words else ()
+        words = wrappers.unwrapped(command)[-1]
         texts = [word.text for word in words]
         if texts[:1] in (["echo"], ["printf"]):
             printed = [" ".join(texts[1:])]

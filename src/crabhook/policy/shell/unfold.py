@@ -131,7 +131,7 @@ _PLAIN_FORMAT = re.compile(r"(?:[^\\%]|\\n|%s|%%)*")
 
 def prints_what_it_says(command: Command) -> bool:
     """Whether what the command prints can be read off its words, or is a file's."""
-    words = unwrapped(command)[-1] if command.words else ()
+    words = unwrapped(command)[-1]
     texts = [word.text for word in words]
     if not texts or not all(word.fixed for word in words):
         return not texts
