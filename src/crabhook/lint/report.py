@@ -108,9 +108,12 @@ def as_sarif(report: Report, profile: Profile) -> Value:
     """Return the report as a SARIF log of one run."""
     rules = list(profile.rules())
     places = {rule.id: number for number, rule in enumerate(rules)}
-    driver: dict[str, Value] = {"name": "crabhook lint", "semanticVersion": __version__}
-    driver["rules"] = [_rule(rule) for rule in rules]
-    unread: list[Value] = [
+    driver: Value = {
+        "name": "crabhook lint",
+        "semanticVersion": __version__,
+        "rules": [_rule(rule) for rule in rules],
+    }
+    unread: Value = [
         {
             "level": "error",
             "message": {"text": f"not looked at: {one.reason}"},
@@ -118,16 +121,14 @@ def as_sarif(report: Report, profile: Profile) -> Value:
         }
         for one in report.unread
     ]
-    ended: Value = {
-        "executionSuccessful": not report.unread,
-        "toolExecutionNotifications": unread,
-    }
     run: Value = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": {"uri": _uri(path)}} for path in report.files],
         "results": [_result(one, places[one.rule.id]) for one in report.findings],
-        "invocations": [ended],
+        "invocations": [
+            {"executionSuccessful": not report.unread, "toolExecutionNotifications": unread}
+        ],
     }
     return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
@@ -157,9 +158,7 @@ def _result(finding: Finding, index: int) -> Value:
 
 def _location(path: Path, region: Value = None) -> Value:
     place: dict[str, Value] = {"artifactLocation": {"uri": _uri(path)}}
-    if region is not None:
-        place["region"] = region
-    return {"physicalLocation": place}
+    return {"physicalLocation": place if region is None else place | {"region": region}}
 
 
 def _uri(path: Path) -> str:

@@ -17,8 +17,7 @@ _ANSI = re.compile(
     r"|U(?P<long>[0-9a-fA-F]{1,8})|c(?P<control>.)|(?P<letter>.))",
     re.DOTALL,
 )
-_LETTERS = {"n": "\n", "t": "\t", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b"}
-_LETTERS |= {"f": "\f", "r": "\r", "v": "\v"}
+_LETTERS = dict(zip("ntabeEfrv", "\n\t\a\b\x1b\x1b\f\r\v", strict=True))
 _BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
 _RANGE = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})|([a-zA-Z])\.\.([a-zA-Z])")
 
@@ -80,14 +79,15 @@ def braces(text: str) -> list[str] | None:
 def _choices(inside: str) -> list[str]:
     if "," in inside:
         return inside.split(",")
-    if match := _RANGE.fullmatch(inside):
-        letters = match[3] is not None
-        first, last = (ord(match[3]), ord(match[4])) if letters else (int(match[1]), int(match[2]))
-        if abs(last - first) >= MAX_WORDS:
-            raise OverflowError
-        step = 1 if last >= first else -1
-        return [chr(n) if letters else str(n) for n in range(first, last + step, step)]
-    return []
+    match = _RANGE.fullmatch(inside)
+    if match is None:
+        return []
+    letters = match[3] is not None
+    first, last = (ord(match[3]), ord(match[4])) if letters else (int(match[1]), int(match[2]))
+    if abs(last - first) >= MAX_WORDS:
+        raise OverflowError
+    step = 1 if last >= first else -1
+    return [chr(n) if letters else str(n) for n in range(first, last + step, step)]
 
 
 _NUMERIC = re.compile(

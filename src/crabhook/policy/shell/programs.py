@@ -159,8 +159,8 @@ def globs_told(texts: Sequence[str]) -> list[str]:
 
 _FORMS = tuple(map(re.compile, _TABLES["numbers"]["commands"]))
 _SIZES = tuple(tuple(text.split()) for text in _TABLES["numbers"]["sizes"])
-_GREP = re.compile(r"-[ivwxEFsa]*c[ivwxEFsa]*|--count")
-_GREP_OPTION = re.compile(r"-[ivwxEFsa]+")
+_GREP_COUNTS = re.compile(r"-[ivwxEFsa]*c[ivwxEFsa]*|--count")
+_GREP_OPTION = re.compile(r"-[ivwxEFsa]+|" + _GREP_COUNTS.pattern)
 _OPERATORS = frozenset({"+", "-", "*", "/", "%"})
 
 
@@ -178,18 +178,14 @@ def counts(shape: Shape) -> tuple[Atom, ...]:
 
 def _counts_matches(words: tuple[Word, ...]) -> bool:
     """Whether it is `grep -c` of at most one file, which prints no file name."""
-    if len(words) < 3 or not words[0].fixed or words[0].text not in ("grep", "egrep", "fgrep"):
+    if words[0].text not in ("grep", "egrep", "fgrep") or not all(word.fixed for word in words):
         return False
-    options = [word for word in words[1:] if word.raw.startswith("-")]
+    options = [word.text for word in words[1:] if word.raw.startswith("-")]
     others = words[1 + len(options) :]
-    if not 1 <= len(others) <= 2 or not all(word.fixed for word in (*options, *others)):
-        return False
     if any("-" in (word.raw[:1], word.text[:1]) or not _is_one(word) for word in others):
         return False
-    texts = [word.text for word in options]
-    return any(map(_GREP.fullmatch, texts)) and all(
-        _GREP.fullmatch(text) or _GREP_OPTION.fullmatch(text) for text in texts
-    )
+    counts_ = any(map(_GREP_COUNTS.fullmatch, options))
+    return 1 <= len(others) <= 2 and counts_ and all(map(_GREP_OPTION.fullmatch, options))
 
 
 def _is_size(words: tuple[Word, ...]) -> bool:
@@ -211,17 +207,15 @@ def _is_one(word: Word) -> bool:
     return not word.glob and not word.parts and all(atom.joined for atom in word.atoms)
 
 
+_TELL_A_PATH = {("command", "-v"), ("type", "-p"), ("type", "-P")}
+
+
 def printed(command: Command) -> tuple[str, ...]:
     """Return what a command is likely to print: a guess, to deny by."""
-    texts = [word.text for word in command.words]
-    if texts[0] in ("which", "echo") or texts[:2] in (
-        ["command", "-v"],
-        ["type", "-p"],
-        ["type", "-P"],
-    ):
-        rest = [text for text in texts[1:] if not text.startswith("-")]
-    elif texts[0] == "printf":
-        rest = [text for text in texts[1:] if text not in ("--", "%s", "%s\\n")]
-    else:
-        return ()
+    name, *texts = (word.text for word in command.words)
+    rest: list[str] = []
+    if name in ("which", "echo") or (name, *texts[:1]) in _TELL_A_PATH:
+        rest = [text for text in texts if not text.startswith("-")]
+    elif name == "printf":
+        rest = [text for text in texts if text not in ("--", "%s", "%s\\n")]
     return (" ".join(rest),) if rest else ()
