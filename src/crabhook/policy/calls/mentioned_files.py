@@ -6,7 +6,7 @@ outside the project needs a rule on that file too, or a rule with the whole comm
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from posixpath import basename
@@ -27,16 +27,7 @@ _SHORT_OPTION = re.compile(r"-[A-Za-z]+(?=[~./])")
 _BUNDLED = re.compile(r"-[A-Za-z]{1,2}(?=[\w-]{4})")  # `-oMakefile`, `-uoMakefile`
 _IN_SED = re.compile(r"(?=[rRwW][ \t]*([^\s;}]+))")  # a file of its `r` and `w`: `s/a/b/w.env`
 _WILD = re.compile(r"[*?\[]")
-_GLOB_OPTIONS: Mapping[str, str] = {
-    **dict.fromkeys(("grep", "egrep", "fgrep"), "--include"),
-    "rg": "--glob|-g",
-}
-# Options of these that take no word after them and bring no glob.
-_TAKES_NOTHING = re.compile(
-    r"-[rRnilwohcHLEFPIsvxqS]+|-[ABCm][0-9]+|--(?:line-number|ignore-case|files-with-matches|count"
-    r"|word-regexp|fixed-strings|hidden|no-heading|recursive|exclude=.*|exclude-dir=.*|colou?r=.*)",
-    re.DOTALL,
-)
+_BRINGS_GLOB, _TAKES_NOTHING = map(programs.patterns, ("brings_glob", "takes_nothing"))
 
 
 def named_files(
@@ -90,18 +81,17 @@ def searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str,
 
     An unknown option may take the next word, or add a glob.
     """
-    option = _GLOB_OPTIONS.get(program)
+    option = _BRINGS_GLOB.get(program)
     if option is None:
         return None
     globs, operands = [], []
     words = iter(argv[1:])
     for word in words:
-        given = re.fullmatch(f"(?:{option})=(.+)|{option}", word, re.DOTALL)
-        if given:
+        if given := option.fullmatch(word):
             globs.append(given[1] or next(words, ""))
         elif not word.startswith("-") or word == "-":
             operands.append(word)
-        elif not _TAKES_NOTHING.fullmatch(word):
+        elif not _TAKES_NOTHING[program].fullmatch(word):
             return None
     return operands[1:], all_alternatives(globs)
 

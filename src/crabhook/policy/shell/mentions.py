@@ -134,10 +134,7 @@ def _runs_one_of(words: Sequence[Word], written: frozenset[str]) -> bool:
 _DATA = listed("running", "data")
 _DATA_SUBCOMMANDS = {name: listed("running", f"data_of_{name}") for name in ("git", "gh")}
 _ACTING = patterns("acting")
-# Options of these by which they run something after all.
-_RUNNING = re.compile(
-    r"-c|-x|-O|--exec|--ext-diff|--textconv|--open-files-in-pager|--config|--upload"
-)
+_RUNNING = patterns("running_options")
 _HARMLESS = re.compile(r"-c(?:user|color|advice|init|commit|log|diff|push|pull|merge)\.")
 _EVALUATING = ("source", ".", "eval")
 _TOKEN = re.compile(r"[^\w.+/-]+")
@@ -216,7 +213,8 @@ def _is_data(command: Command) -> bool:
         return name in _DATA
     if len(words) < 2 or not words[1].fixed or words[1].text not in _DATA_SUBCOMMANDS[name]:
         return False
-    return not any(_RUNNING.match(word.text) and word.text != "-cached" for word in words[2:])
+    texts = [word.text for word in words[2:] if word.text != "-cached"]
+    return not any(map(_RUNNING[name].match, texts))
 
 
 def _is_configured(command: Command) -> bool:

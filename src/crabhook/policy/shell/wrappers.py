@@ -64,11 +64,7 @@ def unwrapped(command: Command) -> list[Sequence[Word]]:
 
 
 _GIT_RUNS = listed("running", "git_runs")
-_TOLD_BY_OPTIONS = listed("running", "told_by_options")
-_RUNS = re.compile(
-    r"-c|-x|-O|-e|-I|--exec|--ext|--open|--upload|--receive|--config|--to-command|--use-compress"
-    r"|--checkpoint-action|--rsh|--info-script|--pager|-P|--pre|--compress|-X"
-)
+_TOLD_BY_OPTIONS = patterns("told_by_options")
 
 
 def runs_the_unknown(command: Command) -> bool:
@@ -88,8 +84,9 @@ def _is_told_what_to_run(words: Sequence[Word]) -> bool:
     name = basename(words[0].text)
     if name in RUNNERS or (name == "git" and any(word.text in _GIT_RUNS for word in words[1:])):
         return True
-    return name in _TOLD_BY_OPTIONS and any(
-        not word.fixed and (_RUNS.match(word.raw) or _RUNS.fullmatch(before.text))
+    option = _TOLD_BY_OPTIONS.get(name)
+    return option is not None and any(
+        not word.fixed and (option.match(word.raw) or option.fullmatch(before.text))
         for before, word in pairwise(words)
     )
 
