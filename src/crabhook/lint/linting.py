@@ -70,9 +70,8 @@ class _Linter:
                 self._unread(path, "nothing in it looks like a hook or a hook configuration")
         elif (file := self._read(path)) is not None:
             if file.kind is discover.Kind.OTHER:
-                self._unread(
-                    path, "it is neither Python nor shell nor a JSON or TOML configuration"
-                )
+                told = "it is neither Python nor shell nor a JSON or TOML configuration"
+                self._unread(path, told)
             else:
                 self._keep(file)
 
@@ -88,22 +87,19 @@ class _Linter:
         self._report.unread.append(Unread(path, reason))
 
     def _keep(self, file: discover.File, *, found: bool = False) -> None:
-        if file.path.resolve() in self._files:
+        key = file.path.resolve()
+        if key in self._files:
             return
         if file.kind in _READERS:
-            self._register(file)
+            self._files[key] = file
             return
         root = self._root(file)
         if root is None or (found and not read.registers_hooks(root)):
             return
-        self._register(file)
+        self._files[key] = file
         named = self._protocol or read.protocol_of(file.path, root)
         configuration = read.read_configuration(file.path, root, named)
         self._setups.append((file, Setup(configuration, tuple(self._runs(configuration)))))
-
-    def _register(self, file: discover.File) -> None:
-        self._files[file.path.resolve()] = file
-        self._report.files.append(file.path)
 
     def _root(self, file: discover.File) -> read.Item | None:
         try:
@@ -113,7 +109,7 @@ class _Linter:
             comments = by_path is not None and by_path.comments
             return read.read_json(file.text, comments=comments)
         except CannotParseError as error:
-            self._register(file)
+            self._files[file.path.resolve()] = file
             self._add(file, rules.UNREADABLE_SETUP, Remark(error.place, str(error)))
             return None
 
@@ -129,10 +125,10 @@ class _Linter:
             except CannotReadError:
                 yield Run(handler, found, missing=_is_missing(found.path))
                 continue
-            known = file.kind in _READERS
-            if known and file.path.resolve() not in self._files:
-                self._register(file)
-            script = self._script(file) if known else None
+            script = None
+            if file.kind in _READERS:
+                self._files.setdefault(file.path.resolve(), file)
+                script = self._script(file)
             yield Run(handler, found, script, executable=file.executable)
 
     def _script(self, file: discover.File) -> Script | None:
@@ -167,6 +163,7 @@ class _Linter:
             for rule, check in self._profile.setups.items():
                 self._add(file, RULES[rule], *check(setup))
         texts = {file.path: file.text for file in self._files.values()}
+        self._report.files = [file.path for file in self._files.values()]
         self._report.findings = counting(self._report.findings, texts)
         return self._report
 

@@ -48,8 +48,6 @@ def read_rules(
 
 
 class _Reader:
-    """Reads one file."""
-
     def __init__(self, text: str, name: str, *, project: bool) -> None:
         self._text = text
         self._name = name

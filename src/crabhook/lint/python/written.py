@@ -243,7 +243,6 @@ def _writes(tree: Tree) -> Iterator[tuple[ast.Call, bool, Sequence[ast.expr]]]:
 
 
 def _summands(node: ast.expr) -> list[ast.expr]:
-    """Return the summands, left to right."""
     found: list[ast.expr] = []
     todo = [node]
     while todo:

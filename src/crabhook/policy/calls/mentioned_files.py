@@ -229,7 +229,6 @@ def _names_in(word: Word) -> Iterator[str]:
 
 
 def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ...]:
-    """Return the possible places of a file of this name; none if unknown."""
     path = expand_home(name, context.home)
     known = path.startswith("/") or (folders.sure and not path.startswith("~"))
     return places_in(path, folders.all, context) if known else ()

@@ -84,8 +84,6 @@ def may_go_deep(event: Event) -> bool:
 
 
 class _Reading:
-    """A call while it is read."""
-
     def __init__(
         self,
         event: Event,
@@ -229,7 +227,6 @@ def _search(reading: _Reading) -> Call:
 
 
 def _globs(reading: _Reading) -> list[str]:
-    """Return the globs of a search, as written."""
     keys = ("pattern",) if reading.name == "Glob" else ("glob", "include_pattern")
     return [text for key in (*keys, "include", "paths") for text in _texts(reading.inputs.get(key))]
 

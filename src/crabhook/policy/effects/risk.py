@@ -65,7 +65,6 @@ _CHAINED = re.compile(r"\s*cd\s+[^\s;&|()<>`$]+(?:\s*&&(?:[^;&|\n`(]|>&|&>|\|(?!
 
 
 def _of_line(line: CommandLine, found: Found) -> None:
-    """Gather the effects of a shell line."""
     cwd, context = normal(line.cwd), found.context
     known = known_variables(cwd, context)
     script = read_script(line.text, known)
@@ -157,7 +156,6 @@ _USES: Mapping[Flow, Use] = {Flow.READ: Use.READ, Flow.WRITE: Use.WRITE, Flow.BO
 
 
 def _of_redirects(redirects: Iterable[Redirect], scene: Scene, found: Found) -> None:
-    """Add the files behind redirects."""
     for redirect in redirects:
         target, use = redirect.target, _USES[redirect.flow]
         doubtful = not target.fixed and set(target.raw) & set("$`") and not redirect.settled
@@ -205,7 +203,6 @@ def _of_protected(
 
 
 def _of_tool(call: Call, event: Event, found: Found) -> None:
-    """Gather the effects of a tool that runs no command."""
     scene = Scene(found.context, Folders((found.cwd,), sure=True))
     files = [part for part in call.parts if isinstance(part, FilePart)]
     for part in dict.fromkeys(part for part in files if "\x1f" not in part.text and part.text):

@@ -143,7 +143,6 @@ def _trap(argv: Argv) -> Inner:
 
 
 def _behind(argv: Argv, options: Collection[str]) -> Iterator[Argv]:
-    """Yield the words after each of these options."""
     return (argv[at:] for at, word in enumerate(argv, 1) if word in options)
 
 
