@@ -69,12 +69,10 @@ class Evaluation:
             troubles = (*self._call.troubles, why)
             ask = RuleVerdict.ASK_OPERATOR
             return Ruling(ask, None, why, parts, troubles, because=because)
-        if said := self._starts_untold():
-            troubles = (*self._call.troubles, said)
-            return Ruling(None, None, f"no rule may allow this: {said}", parts, troubles)
-        if self._call.troubles:
-            why = f"no rule may allow this: {self._call.troubles[0]}"
-            return Ruling(None, None, why, parts, self._call.troubles)
+        said = self._starts_untold()
+        if troubles := tuple(filter(None, (*self._call.troubles, said))):
+            why = f"no rule may allow this: {said or troubles[0]}"
+            return Ruling(None, None, why, parts, troubles)
         last = max(required, key=lambda one: one.rank, default=None)
         if last is None or last.rank is Rank.NOTHING:
             why = f"no rule speaks of {last.part.text}" if last else "no rule speaks of it"
@@ -249,10 +247,6 @@ def _above_wildcards(name: str, part: FilePart) -> str:
     return "/".join(fixed) or "/"
 
 
-_ASKS = (RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
-_CLASSES = ((RuleVerdict.DENY,), _ASKS, (RuleVerdict.ALLOW,), (RuleVerdict.PASS,))
-
-
 class Policy:
     """All rules in order, asked about each part of a call."""
 
@@ -260,10 +254,13 @@ class Policy:
         rules = ((rule, one.folder) for one in rulesets for rule in one.counting)
         placed = [Placed(order, rule, folder) for order, (rule, folder) in enumerate(rules)]
         off = [name for one in rulesets if not one.folder for name in one.unprotect]
-        self.deny, self.ask, self.allow, self.leave = (
-            RuleIndex(one for one in placed if one.rule.verdict in verdicts)
-            for verdicts in _CLASSES
-        )
+
+        def index(*verdicts: RuleVerdict) -> RuleIndex:
+            return RuleIndex(one for one in placed if one.rule.verdict in verdicts)
+
+        self.deny = index(RuleVerdict.DENY)
+        self.ask = index(RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
+        self.allow, self.leave = index(RuleVerdict.ALLOW), index(RuleVerdict.PASS)
         self.protected = protected.without(off)
         self._size = len(placed)
         self.ends = sorted(one.rule.expires for one in placed if one.rule.expires is not None)
