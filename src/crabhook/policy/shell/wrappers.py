@@ -96,30 +96,28 @@ def names_the_unknown(assignment: Assignment) -> bool:
     return not assignment.value.fixed and bool(NAMES_A_PROGRAM.fullmatch(assignment.name))
 
 
-_XARGS_VALUED = re.compile(r"-[adEILnPs]|--[a-z-]+")
+# Options of `xargs`: those that take the next word, and those that name a stand-in for its input.
+_XARGS_VALUED = re.compile(r"-[0oprtx]*[adEIJLnPRSs]|--(?:a|d|max-[acp]|p)[a-z-]*")
+_XARGS_STAND_IN = re.compile(r"(?:-[0oprtx]*(?:[IJ]|i=?)|--r[a-z]*=?)(?P<given>.*)", re.DOTALL)
 
 
 def _feeds_a_program(words: Sequence[Word]) -> bool:
     """Whether the input of `xargs` may become a program, or a part of a script."""
     at, stand_in = 1, ""
     while at < len(words) and words[at].text.startswith("-"):
-        option = words[at].text
-        if option.startswith("-I"):
-            stand_in = option[2:] or (words[at + 1].text if at + 1 < len(words) else "")
-        elif option.startswith(("-i", "--replace")):
-            stand_in = option.partition("=")[2] or option[2:] if option[1] == "i" else "{}"
-        at += 2 if _XARGS_VALUED.fullmatch(option) and "=" not in option else 1
-    rest = words[at:]
-    if not rest:
-        return False
-    texts = [word.text for word in rest]
-    if stand_in and stand_in in texts[0]:
+        option, valued = words[at].text, _XARGS_VALUED.fullmatch(words[at].text)
+        at += 2 if valued else 1
+        if found := _XARGS_STAND_IN.fullmatch(option):
+            after = "".join(word.text for word in words[at - 1 : at])
+            stand_in = found["given"] or (after if valued else "{}")
+    texts = [word.text for word in words[at:]]
+    if stand_in and any(stand_in in text for text in texts[:1]):
         return True
-    if basename(texts[0]) not in RUNNERS:
+    if not texts or basename(texts[0]) not in RUNNERS:
         return False
     if stand_in:
         return any(stand_in in text for text in texts)
-    return not any(text in ("-c", "-ec", "-euc") for text in texts)
+    return {"-c", "-ec", "-euc"}.isdisjoint(texts)
 
 
 def _strip(words: Sequence[Word]) -> Sequence[Word]:
