@@ -184,10 +184,11 @@ def _held_with_all(orders: Sequence[Standing]) -> Course | None:
     return next((_held_by(order) for order in orders if order.kind is OrderKind.HOLD_ALL), None)
 
 
-def _rule_of_a_question(
-    said: Course, orders: Sequence[Standing], otherwise: Course, *, asks: bool
-) -> Course:
-    """Return the course of an event with a question; `asks`: to a person, not about a call."""
+def _rule_of_a_question(said: Course, orders: Sequence[Standing], *, asks: bool) -> Course | None:
+    """Return the course of an event with a question, by rules and orders, if they have one.
+
+    `asks`: the question is to a person, not about a call.
+    """
     if said.denies or said.waits:
         return said
     if held := _held_with_all(orders):
@@ -196,7 +197,7 @@ def _rule_of_a_question(
         if order.kind is OrderKind.ALLOW_ALL and not asks:
             by = StandingOrder(order.id, order.kind)
             return Course(decided=Decided(Decision(Verdict.ALLOW), by))
-    return otherwise if said.decided is None else said
+    return None if said.decided is None else said
 
 
 def for_programs(brought: Because) -> str:
@@ -315,8 +316,8 @@ class Orders:
             return Course() if away else _held_with_all(orders) or Course()
         if away and not said.denies:
             return _left_alone(said, platform.choices(event).verdicts)
-        here = Course(waits=True, brought=came_by(event, platform, stance))
-        return _rule_of_a_question(said, orders, here, asks=platform.asks(event))
+        course = _rule_of_a_question(said, orders, asks=platform.asks(event))
+        return course or Course(waits=True, brought=came_by(event, platform, stance))
 
     def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Course:
         """Return the course of an event that waits only by an order.
