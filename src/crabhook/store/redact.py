@@ -37,11 +37,11 @@ class Redactor:
     def __init__(self, key: bytes) -> None:
         self._key = key
         # A cache, since names, ids and folders repeat.
-        self._known_texts, self._known_names = (
+        self.short_text, self._known_names = (
             lru_cache(maxsize=REMEMBERED)(partial(self._settled, by_entropy=by))
             for by in (True, False)
         )
-        self._known_fields = lru_cache(maxsize=REMEMBERED)(self._named)
+        self.short_field = lru_cache(maxsize=REMEMBERED)(self.field)
 
     def text(self, text: str) -> str:
         """Return `text` without its secrets, cut after MAX_TEXT characters."""
@@ -59,9 +59,6 @@ class Redactor:
 
     def field(self, key: str) -> tuple[str, bool]:
         """Return a field's name without secrets, and whether the name announces a secret."""
-        return self._known_fields(key) if len(key) <= SHORT else self._named(key)
-
-    def _named(self, key: str) -> tuple[str, bool]:
         name = self.text(key)
         return name, names_a_secret(_MARK.sub("", name) if "[" in name else name)
 
@@ -77,7 +74,7 @@ class Redactor:
         if is_plain(text):  # mostly ids, which do not repeat
             return text
         if len(text) <= SHORT:
-            return self._known_texts(text) if by_entropy else self._known_names(text)
+            return self.short_text(text) if by_entropy else self._known_names(text)
         if len(text) <= MAX_TEXT:
             return self._settled(text, by_entropy=by_entropy)
         seen = text[: MAX_TEXT + _LOOK_PAST]
@@ -150,7 +147,10 @@ class _Walk:
         return self._text(repr(value), named=named) if named or no_json else value
 
     def _text(self, text: str, *, named: bool) -> str:
-        clean = text if len(text) <= SHORT and is_plain(text) else self._redactor.text(text)
+        if len(text) > SHORT:
+            clean = self._redactor.text(text)
+        else:
+            clean = text if is_plain(text) else self._redactor.short_text(text)
         if named and not is_reference(text) and not _MARK.search(clean):
             clean = self._redactor.mark("named", text)
         if len(clean) > self._left:
@@ -164,7 +164,8 @@ class _Walk:
             if self._left < 0:
                 clean["[left out]"] = "[left out]"
                 break
-            name, secret = self._redactor.field(key)
+            known = self._redactor.short_field if len(key) <= SHORT else self._redactor.field
+            name, secret = known(key)
             while name in clean:
                 name += "'"
                 secret = names_a_secret(_MARK.sub("", name))

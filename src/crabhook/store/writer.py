@@ -10,7 +10,7 @@ from asyncio import Future
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from operator import attrgetter
 from threading import Lock
 from time import time
@@ -166,14 +166,20 @@ def chained(entries: Iterable[Entry], head: Head, redactor: "Redactor") -> Itera
         yield Record(*row)
 
 
-_names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("card")], "verdict")
+_names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("tool_use_id")], "verdict")
 
 
 def _content(entry: Entry, redactor: "Redactor") -> tuple[Any, ...]:
     """Return a record's columns between its number and its hash."""
-    *names, verdict = [text and _name(text, redactor) for text in _names(entry)]  # most are empty
+    *names, verdict = _clean(_names(entry), redactor)
+    ids = [text and _name(text, redactor) for text in (entry.tool_use_id, entry.request_id)]
     body = compact(redactor.value(entry.body))
-    return (iso(entry.at), entry.kind.value, *names, entry.card, verdict, body)
+    return (iso(entry.at), entry.kind.value, *names, *ids, entry.card, verdict, body)
+
+
+@lru_cache  # they are a session's, and come again and again
+def _clean(names: tuple[str, ...], redactor: "Redactor") -> tuple[str, ...]:
+    return tuple(text and _name(text, redactor) for text in names)
 
 
 def _name(text: str, redactor: "Redactor") -> str:
