@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 
 E = TypeVar("E", bound=Event)
+OnError: TypeAlias = Literal["pass", "deny"]
+_OURS = __file__.rpartition("/sdk/")[0]
+FAILED = 1  # the exit code that every agent reports to its user and goes on from
+REFUSED = 2  # the exit code that every agent heeds, whatever it asked
+_LARGEST_INPUT = 32 << 20  # bytes; a larger input is cut, and so unreadable
 
 
 class Handler(Generic[E]):
@@ -82,14 +87,6 @@ def find_platform(raw: Mapping[str, Any]) -> Platform:
     )
     signs = {Platform.GEMINI: "timestamp" in raw, Platform.CODEX: of_codex, Platform.CLAUDE: True}
     return next((one for one, seen in signs.items() if seen and one in having), having[0])
-
-
-OnError: TypeAlias = Literal["pass", "deny"]
-
-_OURS = __file__.rpartition("/sdk/")[0]
-
-FAILED = 1  # the exit code that every agent reports to its user and goes on from
-REFUSED = 2  # the exit code that every agent heeds, whatever it asked
 
 
 def respond(
@@ -178,7 +175,6 @@ def _unreadable(
     return Reply(None, f"{what}\n", REFUSED if on_error == "deny" else FAILED)
 
 
-_LARGEST_INPUT = 32 << 20  # bytes; a larger input is cut, and so unreadable
 _HELP = """\
 This is a hook: a coding agent starts it and gives it an event on standard input.
 To try it by hand:

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.jsontext import compact
 from crabhook.sdk.event import Answer, Platform, Reply
-from crabhook.sdk.events.calls import (
-    Haltable,
-    PermissionRequest,
-    PostToolUse,
-    PreToolUse,
-    TakesContext,
-    TalksToUser,
-)
+from crabhook.sdk.events import calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,10 +29,10 @@ def write(event: Event, answer: Answer | None) -> Reply:
         return Reply({} if event.platform is Platform.GEMINI else None)
     _check(event, answer)
     lost: tuple[str, ...] = ()
-    if answer.user_message and not isinstance(event, TalksToUser):
+    if answer.user_message and not isinstance(event, calls.TalksToUser):
         answer = answer._replace(user_message="")
         lost = (f"the message: {event.name} shows its user none",)
-    if answer.suppress_output and not isinstance(event, TalksToUser):
+    if answer.suppress_output and not isinstance(event, calls.TalksToUser):
         answer = answer._replace(suppress_output=False)
         lost += (f"suppressOutput: {event.name} has no output to suppress",)
     reply = _dialect(event.platform)(event, answer)
@@ -69,11 +62,11 @@ def _check(event: Event, answer: Answer) -> None:
         )
     for carried, fits, what in (
         (answer.verdict, answer.verdict in event.verdicts, f"take {answer.verdict}"),
-        (answer.context, isinstance(event, TakesContext), "take context"),
-        (answer.halt, isinstance(event, Haltable), "end the turn"),
-        (answer.updated_input is not None, isinstance(event, PreToolUse | PermissionRequest),
-         "take another input"),
-        (answer.output is not None, isinstance(event, PostToolUse), "take another output"),
+        (answer.context, isinstance(event, calls.TakesContext), "take context"),
+        (answer.halt, isinstance(event, calls.Haltable), "end the turn"),
+        (answer.updated_input is not None,
+         isinstance(event, calls.PreToolUse | calls.PermissionRequest), "take another input"),
+        (answer.output is not None, isinstance(event, calls.PostToolUse), "take another output"),
     ):  # fmt: skip
         if carried and not fits:
             raise ValueError(f"{event.name} does not {what}: the answer is another event's")

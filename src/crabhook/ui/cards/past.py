@@ -37,6 +37,10 @@ _GONE: Mapping[object, str] = {
     actor.Ended.AWAY: "LET GO",
 }
 _LET_HAPPEN = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
+ID_SHOWN = 8  # characters of an id of a session or an agent; its start identifies it
+_FILES_SHOWN, _CARDS_SHOWN = 5, 3
+MAIN = "main agent"
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def fate(card: Card) -> str:
@@ -129,12 +133,6 @@ def line(past: Past, now: float) -> str:
     about = joined(tool_label(event), summary(as_allowed(card)), by=": ")
     whom = f"by {brief(by_whom(past), str)}" if card.decided else ""
     return joined(moment(past.at, now), fate(card), whom, project(event), about, delivery(past))
-
-
-ID_SHOWN = 8  # characters of an id of a session or an agent; its start identifies it
-_FILES_SHOWN, _CARDS_SHOWN = 5, 3
-MAIN = "main agent"
-TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def head(view: SessionView, now: float) -> str:

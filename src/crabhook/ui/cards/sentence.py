@@ -38,11 +38,14 @@ from crabhook.ui.text.safe import Speller, safe
 from crabhook.vocabulary import vocabulary
 
 _DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]
+_TARGET = tables(__file__, "fields")["tool"]["target"].split()
+_LOOKED_AT = 400  # letters of a program's name, or of an address, that are looked at
 LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
 """How a level of risk is said."""
 MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: ("danger", "▲▲")}
 """How a level of risk looks, and its mark."""
 _MCP = "mcp__"  # before a server's name and its tool's
+LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
 NOTHING_RISKY = "nothing risky found"
 RESTORED = "it came before this server began to serve"
 
@@ -151,10 +154,6 @@ def has_risk(card: Card) -> bool:
     return event.tool is not None and not (asks and card.risk == NO_RISK)
 
 
-_TARGET = tables(__file__, "fields")["tool"]["target"].split()
-_LOOKED_AT = 400  # letters of a program's name, or of an address, that are looked at
-
-
 def target(event: Event) -> str:
     """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
     given = event.given
@@ -221,9 +220,6 @@ def last_prompt(card: Card, desk: Replica) -> str:
     heard = (one.event for one in reversed(desk.feed()))
     told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)
     return next(filter(None, told), "")
-
-
-LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
 
 
 class Doubts(NamedTuple):

@@ -29,6 +29,7 @@ _PATCH_TOOL = "apply_patch"
 _PATCH_READ = 20_000  # characters; a longer patch is shown from its start
 _COUNTED = 200_000  # letters of an edit whose lines are counted
 _ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
+_OF_A_PLAN = {Verdict.ALLOW: "APPROVED", Verdict.DENY: "SENT BACK"}
 
 
 def brief(text: str, spell: Speller = safe) -> str:
@@ -133,9 +134,6 @@ def said(event: Event, decision: Decision) -> str:
     if decision.updated_input is None:
         return "LEFT TO ITS DIALOG" if is_question(event) else verdict.done
     return "ANSWERED" if is_question(event) else f"{verdict.done} edited"
-
-
-_OF_A_PLAN = {Verdict.ALLOW: "APPROVED", Verdict.DENY: "SENT BACK"}
 
 
 def to_be_said(event: Event, decision: Decision) -> str:

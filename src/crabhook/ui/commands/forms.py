@@ -20,6 +20,11 @@ _CHOICE = re.compile(r"[0-9]{1,4}(?![^\s,])")
 _OWN = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'([^']*)')(?![^\s,])""", re.DOTALL)
 _COMMA = re.compile(r"\s*,\s*")
 _GAP = re.compile(r"\s+|$")
+_NAME = re.compile(r'([^\s="]+)\s*=\s*|("(?:[^"\\]|\\.)*")\s*=\s*')
+_WORD = re.compile(r'[^\s"]\S*')
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")  # may be in a hint without quotes
+_HINTED = 4  # fields
+_DECODER = json.JSONDecoder()
 
 
 class _Line:
@@ -123,12 +128,6 @@ def _own_words(line: _Line, place: int) -> str:
     return words
 
 
-_NAME = re.compile(r'([^\s="]+)\s*=\s*|("(?:[^"\\]|\\.)*")\s*=\s*')
-_WORD = re.compile(r'[^\s"]\S*')
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")  # may be in a hint without quotes
-_HINTED = 4  # fields
-
-
 def read_values(text: str, event_fields: Mapping[str, Value], number: int) -> dict[str, Value]:
     """Return the values in `text` by the name of their field; raises LineError.
 
@@ -171,9 +170,6 @@ def _example(field: Field) -> str:
     return {"string": '"text"', "number": "1", "integer": "1", "boolean": "true"}.get(
         field.kind, "…"
     )
-
-
-_DECODER = json.JSONDecoder()
 
 
 def _field_value(line: _Line, field: Field | None, name: str) -> Value:

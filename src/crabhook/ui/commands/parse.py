@@ -13,6 +13,8 @@ from crabhook.ui.text.safe import EXCERPT, excerpt
 
 _WHOLE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _LISTED = 5
+JUST_NOW = 1.0  # seconds in which a person who writes may not have read what has changed
+_COMPARED = 500  # cards; with more, finding equal requests costs more than it helps
 
 
 def shown_session(session: str) -> str:
@@ -81,7 +83,6 @@ class Target:
 
 OLDEST = Target()
 
-_COMPARED = 500  # cards; with more, finding equal requests costs more than it helps
 
 _NUMBER = r"#?[0-9]{1,9}"
 NUMBERS = rf"{_NUMBER}(?:,{_NUMBER})*"
@@ -153,9 +154,6 @@ def _same(one: Card, other: Card) -> bool:
         if (tool := event.tool) is not None
     ]
     return len(asked) == 2 and asked[0] == asked[1]
-
-
-JUST_NOW = 1.0  # seconds in which a person who writes may not have read what has changed
 
 
 class DefaultTarget:

@@ -15,6 +15,11 @@ from crabhook.tables import tables
 from crabhook.ui.text.safe import excerpt
 
 MAX_LINE = 1 << 20  # bytes; a reason longer than this was never written by a person
+_WIDEST = 20  # columns for a usage; after a longer one the meaning is on the next line
+FOR_EVER = "forever"
+LONGEST = 100 * 3600  # seconds; no person sits at a desk for longer
+_LONGEST_LIFE = timedelta(days=3650)
+_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 
 
 class LineError(CrabhookError):
@@ -96,9 +101,6 @@ def for_a_person(usage: str) -> str:
     return " | ".join(_OLDER.sub(lambda said: said[1] + _NEWER[said[2]], one) for one in lines)
 
 
-_WIDEST = 20  # columns for a usage; after a longer one the meaning is on the next line
-
-
 def help_lines(known: Mapping[str, Word] = WORDS) -> list[str]:
     """Return the table of the `known` words as the operator reads it."""
     words = dict.fromkeys(word for word in known.values() if known is not WORDS or not word.newer)
@@ -120,12 +122,6 @@ def _rows(words: Iterable[Word]) -> Iterator[str]:
             usage = ""
         older = f" (or {word.name})" if word.shown else ""
         yield f"{usage:{_WIDEST}}  {word.means}{older}"
-
-
-FOR_EVER = "forever"
-LONGEST = 100 * 3600  # seconds; no person sits at a desk for longer
-_LONGEST_LIFE = timedelta(days=3650)
-_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 
 
 def read_duration(text: str, usage: str) -> float:

@@ -38,6 +38,9 @@ from crabhook.ui.secrets import covered
 from crabhook.ui.text.rows import Row, bounded
 
 _PRINTING = frozenset({"show", "show secrets", "show --raw", "words"})
+SHOWN = 20  # entries of the history that one line prints
+LOOKED_AT = 5_000  # entries that one line looks through
+_LONGEST = 400  # letters of a line
 
 
 class Interpreter:
@@ -239,11 +242,6 @@ class Interpreter:
 
 def _same(card: Card, others: str) -> str:
     return f"#{card.number} asks the same as {others}; same={card.number} means them all"
-
-
-SHOWN = 20  # entries
-LOOKED_AT = 5_000  # entries that one line looks through
-_LONGEST = 400  # letters of a line
 
 
 class Histories:

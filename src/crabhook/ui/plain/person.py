@@ -19,16 +19,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, pretty, text_at
 from crabhook.model.order import CAP
-from crabhook.ui.cards.sentence import (
-    RESTORED,
-    Sentence,
-    by_another,
-    decided_before,
-    has_risk,
-    last_prompt,
-    risk_words,
-    sentence,
-)
+from crabhook.ui.cards import sentence
 from crabhook.ui.cards.summary import (
     TELLING,
     agent_name,
@@ -58,6 +49,7 @@ from crabhook.ui.text.rows import Row, bounded, countdown, joined
 from crabhook.ui.text.safe import Speller, folded, safe
 
 _PRINTED_KEPT = 10_000  # cards with a memory of what was printed
+_NOTHING: tuple[Value, ...] = (None, False, "", [], {})  # of a field, worth no line
 
 
 class Detail(StrEnum):
@@ -145,14 +137,14 @@ class ForAPerson(Format):
 
     def _ask_words(self, asked: Card) -> None:
         """Show the last words around a card when they are read; later ones come apart."""
-        number, told = asked.number, last_prompt(asked, self._desk)
+        number, told = asked.number, sentence.last_prompt(asked, self._desk)
         late: list[bool] = []
 
         def then(_: Outcome) -> None:
             card, read = self._desk.card(number), self._desk.around(number)
             if not late or not read or card is None or card.state is not State.WAITING:
                 return
-            prompt = last_prompt(card, self._desk)
+            prompt = sentence.last_prompt(card, self._desk)
             said = (
                 ("its user asked", prompt if prompt != told else ""),
                 ("last words", read.words),
@@ -191,7 +183,7 @@ class ForAPerson(Format):
 
     def outcome(self, card: Card) -> str:
         """Return how a card ended, and what was allowed where that was changed."""
-        told = joined(outcome(card), by_another(card, self._desk, covered), by=" ")
+        told = joined(outcome(card), sentence.by_another(card, self._desk, covered), by=" ")
         line = super().outcome(card).replace(card.outcome, told, 1)
         allowed = as_allowed(card)
         if allowed is card.event or is_question(allowed):
@@ -216,10 +208,10 @@ class ForAPerson(Format):
     def _known(self, card: Card) -> Iterator[Row]:
         """Yield what nobody may miss: errors, the risk, the limits of a decision."""
         yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
-        if has_risk(card):
-            yield Row(f"  risk: {risk_words(card.risk, covered)}")
+        if sentence.has_risk(card):
+            yield Row(f"  risk: {sentence.risk_words(card.risk, covered)}")
         if card.state is State.WAITING:
-            yield from [Row(f"  {RESTORED}")] if card.restored else ()
+            yield from [Row(f"  {sentence.RESTORED}")] if card.restored else ()
             yield from (Row("  limit: ", limit) for limit in card.limits)
             if names := self._names(card.number):
                 yield Row(f"  {_are_looking(names)}")
@@ -234,9 +226,9 @@ class ForAPerson(Format):
         if Verdict.KEEP_GOING in card.choices.verdicts:
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
         read = self._desk.around(card.number)
-        if before := decided_before(card, self._desk):
+        if before := sentence.decided_before(card, self._desk):
             yield Row("  before: ", before)
-        if prompt := last_prompt(card, self._desk):
+        if prompt := sentence.last_prompt(card, self._desk):
             yield Row("  its user asked: ", " ".join(prompt.split()))
         if read and read.words:
             yield Row("  last words: ", " ".join(read.words.split()))
@@ -248,7 +240,7 @@ class ForAPerson(Format):
     def _ending(self, card: Card) -> Iterable[str]:
         """Return the words that can be written about a card, or how it ended."""
         if card.state is not State.WAITING:
-            by = by_another(card, self._desk, covered)
+            by = sentence.by_another(card, self._desk, covered)
             return [joined("  ended:", outcome(card), by, by=" ")]
         kind = tuple(one.split()[1] for one in fitting(card))
         if kind in self._listed:
@@ -261,12 +253,9 @@ def _are_looking(names: Sequence[str]) -> str:
     return f"{covered(', '.join(names))} {'is' if len(names) == 1 else 'are'} looking"
 
 
-_NOTHING: tuple[Value, ...] = (None, False, "", [], {})  # of a field, worth no line
-
-
 def _said(card: Card, spell: Speller) -> str:
     """Return the request in words; for several command lines, how many there are."""
-    asks, key = sentence(card, spell), _told_key(card.event)
+    asks, key = sentence.sentence(card, spell), _told_key(card.event)
     text = text_at(card.event.given, key).strip()
     lines = text.count("\n") + 1
     if lines > 1 and key == "command":
@@ -288,7 +277,7 @@ def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
     """Yield the request, without what the card's sentence tells whole, and the suggestions."""
     event, tool = card.event, card.event.tool
     if tool is not None and (given := event.given):
-        key, asks = _told_key(event), sentence(card, covered)
+        key, asks = _told_key(event), sentence.sentence(card, covered)
         left_out = {"description"} if key != "description" else set()
         if _tells(asks, text_at(given, key), event):
             left_out.add(key)
@@ -304,7 +293,7 @@ def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
     yield from suggested_rows(card)
 
 
-def _tells(asks: Sentence, text: str, event: Event) -> bool:
+def _tells(asks: sentence.Sentence, text: str, event: Event) -> bool:
     """Whether a sentence tells all of a text: one whole line."""
     text = text.strip()
     near = text.removeprefix(event.cwd.rstrip("/") + "/")

@@ -22,6 +22,7 @@ from crabhook.ui.text.rows import Row, indented
 
 BESIDE = 200  # characters of a text shown beside its name
 _CHOICES_SHOWN = 100
+_COMPARED_LINES = 400  # past these, finding what two texts share costs more than it tells
 _EVENT = tables(summary.__file__, "fields")["event"]
 LABELS: Mapping[str, str] = _EVENT["labels"]
 
@@ -97,8 +98,6 @@ def _choice(value: Value, name: str) -> str:
     written = json.dumps(value, ensure_ascii=False)
     return written if name in (str(value), written) else f"{written} ({name})"
 
-
-_COMPARED_LINES = 400  # past these, finding what two texts share costs more than it tells
 
 _Input: TypeAlias = dict[str, Value]
 _Show: TypeAlias = Callable[[_Input, int], Iterator[Row]]

@@ -28,6 +28,7 @@ ANYWAY = "anyway"
 _DENIALS_SHOWN = 10
 _LISTED_KEPT = 100  # cards
 _LONGEST = 400  # letters of a rule, or of a call, that are printed
+_NAMED_BY = 6  # letters of an effect that name it, and more up to the end of a word
 
 
 class Remembering:
@@ -109,9 +110,6 @@ def _denied_rows(offer: Offer) -> Iterator[Row]:
         yield Row("       - ", what)
     if more:
         yield Row(f"       {more}")
-
-
-_NAMED_BY = 6  # letters of an effect that name it, and more up to the end of a word
 
 
 class _Asked(NamedTuple):

@@ -27,9 +27,13 @@ from crabhook.ui.text.safe import TAB, Speller
 from crabhook.ui.text.width import Mask, cuts, lines_of, spelling_of, wrapped
 
 LONGEST = 8_000  # letters that are coloured; a lexer's time may grow faster than the text
+SHORT = 200  # letters of a text shown beside its key
+_LONGEST_LINE = 2_000  # letters of a line of Markdown that may have emphasis; a longer one is plain
 
 _BASH = BashLexer()
 _JSON = JsonLexer()
+_JSON_LIKE = frozenset({"", "true", "false", "null"})
+_ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False)
 
 _STYLES: Mapping[_TokenType, str] = {
     string_to_tokentype(name): style for name, style in tables(__file__, "style")["tokens"].items()
@@ -112,10 +116,6 @@ def wrap_line(line: Line, columns: int, *, words: bool = False) -> Iterator[Line
         yield row
 
 
-SHORT = 200  # letters of a text shown beside its key
-_JSON_LIKE = frozenset({"", "true", "false", "null"})
-
-
 def field_rows(fields: Mapping[str, Value], sheet: Sheet) -> Rows:
     """Return the fields in rows; the flag tells whether a row begins a line."""
     for key, value in fields.items():
@@ -131,9 +131,6 @@ def value_rows(value: Value, sheet: Sheet) -> Rows:
             yield from _json_rows(text, sheet)
         line = rest
     yield from _json_rows(line, sheet)
-
-
-_ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False)
 
 
 def _field(key: str, value: Value, sheet: Sheet) -> Rows:
@@ -181,9 +178,6 @@ def _json_rows(text: str, sheet: Sheet) -> Rows:
     else:
         rows = ([("", row)] for row in wrapped(text, sheet.columns, sheet.spell))
     yield from rows_of_a_line(rows)
-
-
-_LONGEST_LINE = 2_000  # letters of a line that may have emphasis; a longer line is shown plain
 
 
 class LineKind(Enum):

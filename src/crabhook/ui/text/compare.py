@@ -8,6 +8,8 @@ from enum import StrEnum
 
 _MOST_COUNTED = 400  # lines of both texts that are compared to be counted
 _LIKE = 0.5  # the part of two lines that must be alike for their words to be compared
+_MOST_WORDS = 400  # of both lines; comparing may take their number squared
+_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 
 class Side(StrEnum):
@@ -55,10 +57,6 @@ def _alike_around(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 def _alike_at_first(one: Sequence[str], other: Sequence[str]) -> int:
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
-_MOST_WORDS = 400  # of both lines; comparing may take their number squared
 
 
 def changed_words(line: str, other: str) -> list[tuple[bool, str]]:

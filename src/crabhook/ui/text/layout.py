@@ -21,6 +21,8 @@ Rows: TypeAlias = Iterator[tuple[bool, Line]]
 """Rows of a text; the flag tells whether a row begins a line of the text."""
 
 MOST_AT_ONCE = 8_000  # rows laid out by one key; a longer way down takes several
+PAPERS_KEPT = 128
+_SEEN_KEPT = 4096  # items seen to their ends that are remembered
 
 
 @frozen
@@ -161,9 +163,6 @@ class Panel:
         side = ("border" if self.active else "rule", "│")
         return [side, *ends(line, [], self.inner), side]
 
-
-PAPERS_KEPT = 128
-_SEEN_KEPT = 4096  # items seen to their ends that are remembered
 
 Layer: TypeAlias = Callable[[Sheet], Iterator[Line]]
 _Place: TypeAlias = tuple[int, int]
