@@ -33,21 +33,16 @@ class Seen:
 
 @frozen
 class HeldAnswer:
-    """An answer that is not sent yet.  `since` and `due` are on the desk's clock.
-
-    `seen` is the revision that the answer is for. Answers of one `turn` were given together and are
-    taken back together. `rule`: written with the answer, allows such calls from now on. `then` gets
-    the outcome in place of the operator.
-    """
+    """An answer that is not sent yet.  `since` and `due` are on the desk's clock."""
 
     card: Card
-    seen: int
+    seen: int  # the revision that the answer is for
     decision: Decision
     since: float
     due: float
-    turn: int = 0
-    rule: TakenOffer | None = None
-    then: Then | None = None
+    turn: int = 0  # answers of one turn were given together and are taken back together
+    rule: TakenOffer | None = None  # written with the answer, to allow such calls from now on
+    then: Then | None = None  # gets the outcome in place of the operator
 
     def left(self, now: float) -> float:
         """Return which part of the moment is left, from 1 down to 0."""

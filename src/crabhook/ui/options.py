@@ -38,17 +38,13 @@ def kind_of(card: Card) -> CardKind:
 
 @frozen
 class Attention:
-    """The ways to call the operator, each for some kinds of card.
-
-    `notify` is a desktop notification by an escape sequence of the kind `sequence`; `title` a count
-    in the terminal's title; `command` runs `program`.
-    """
+    """The ways to call the operator, each for some kinds of card."""
 
     bell: frozenset[CardKind] = frozenset()
-    notify: frozenset[CardKind] = frozenset()
-    title: frozenset[CardKind] = frozenset()
-    command: frozenset[CardKind] = frozenset()
-    sequence: str = "osc9"
+    notify: frozenset[CardKind] = frozenset()  # a desktop notification
+    title: frozenset[CardKind] = frozenset()  # a count in the terminal's title
+    command: frozenset[CardKind] = frozenset()  # runs `program`
+    sequence: str = "osc9"  # the kind of escape sequence that notifies
     program: tuple[str, ...] = ()
 
     def ways(self, kind: CardKind) -> bool:
@@ -104,25 +100,17 @@ class Watch:
 
 @frozen
 class DeskOptions:
-    """The operator's choices.
+    """The operator's choices; and where the desk is, which is no choice."""
 
-    `arming_ms`: how long a card must be in view before a key can decide it; 0 also ignores the
-    rhythm of keys (`Rhythm`). `take_back_ms`: how long an answer is held before it is sent, two and
-    a half times as long for a ▲▲ card; 0 sends at once. `advance`: a decision selects the next
-    waiting card. `ascii`: the terminal shows only ASCII. `reasons` are offered at a denial. Two
-    fields are no choice: `elsewhere`, the server goes on without the desk; `unhooked`, the agents
-    that `install` could still connect.
-    """
-
-    arming_ms: int = 400
-    take_back_ms: int = 2000
-    advance: bool = True
+    arming_ms: int = 400  # a card in view so long can be decided by a key; 0 ignores `Rhythm` too
+    take_back_ms: int = 2000  # an answer is held so long, ▲▲ two and a half times; 0 sends at once
+    advance: bool = True  # a decision selects the next waiting card
     theme: Theme = Theme.AUTO
-    ascii: bool = False
+    ascii: bool = False  # the terminal shows only ASCII
     attention: Attention = field(default_factory=Attention)
-    reasons: tuple[str, ...] = ()
-    elsewhere: bool = False
-    unhooked: tuple[str, ...] = ("claude", "codex", "gemini")
+    reasons: tuple[str, ...] = ()  # offered at a denial
+    elsewhere: bool = False  # the server goes on without the desk
+    unhooked: tuple[str, ...] = ("claude", "codex", "gemini")  # what `install` could still connect
 
     @property
     def arming(self) -> float:

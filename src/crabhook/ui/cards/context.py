@@ -22,16 +22,12 @@ _MOST = 1000  # letters of somebody's words that fit in a line
 
 @frozen
 class CardContext:
-    """What the desk knows about a card besides the card itself; not yet safe to show.
+    """What the desk knows about a card besides the card itself; not yet safe to show."""
 
-    `words` are the agent's last words or its plan, as `whose` says. `before` counts the decisions
-    on similar calls. `prompt` is the user's last request.
-    """
-
-    words: str = ""
-    before: str = ""
+    words: str = ""  # the agent's last words or its plan, as `whose` says
+    before: str = ""  # counts the decisions on similar calls
     whose: str = _LAST_WORDS
-    prompt: str = ""
+    prompt: str = ""  # the user's last request
 
 
 NOTHING_AROUND = CardContext()

@@ -44,18 +44,14 @@ class Reach(IntEnum):
 
 @frozen
 class Word:
-    """A word of one or two parts, and what follows.
-
-    `takes`: the rest as in the help, optional parts in brackets. `shown`: the word in the help for
-    people, if it is not its name. `newer`: programs may write it, but their help does not list it.
-    """
+    """A word of one or two parts, and what follows."""
 
     name: str
     means: str
-    takes: str = ""
+    takes: str = ""  # the rest as in the help, optional parts in brackets
     reach: Reach = Reach.ANY
-    shown: str = ""
-    newer: bool = False
+    shown: str = ""  # the word in the help for people, if it is not its name
+    newer: bool = False  # programs may write it, but their help does not list it
 
     @property
     def about_a_card(self) -> bool:

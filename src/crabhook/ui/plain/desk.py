@@ -21,16 +21,11 @@ FAREWELL = 1.0  # seconds; an operator who has not read the last lines by then h
 
 @frozen
 class PlainOptions:
-    """How an operator wants the plain desk.
+    """How an operator wants the plain desk."""
 
-    `take_back_ms`: how long an allow is held for `undo`; 0 sends at once. `detail`: how much a
-    person reads; None for a program, which has another format. `from_start`: also print what
-    happened before the desk was there, as at the server's own desk.
-    """
-
-    take_back_ms: int = 0
-    detail: Detail | None = None
-    from_start: bool = False
+    take_back_ms: int = 0  # how long an allow is held for `undo`; 0 sends at once
+    detail: Detail | None = None  # how much a person reads; None for a program's format
+    from_start: bool = False  # also print what happened before, as at the server's own desk
 
 
 FOR_PROGRAMS = PlainOptions()

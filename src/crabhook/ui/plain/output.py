@@ -37,12 +37,9 @@ Write: TypeAlias = Callable[[str], Awaitable[None]]
 
 
 class Format:
-    """How the desk tells what happens: this is the format that programs read, and never changes.
+    """How the desk tells what happens: this is the format that programs read, and never changes."""
 
-    `words` are those that lines are written in.
-    """
-
-    words: Mapping[str, Word] = WORDS
+    words: Mapping[str, Word] = WORDS  # those that lines are written in
 
     def header(self, card: Card) -> str:
         """Return a card's first line: `#N EVENT TOOL session=… cwd=…`.

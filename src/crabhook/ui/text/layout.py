@@ -179,14 +179,11 @@ class Item:
 
 @frozen
 class Content:
-    """A content of `count` items; `item` returns the item at a place, from 0.
+    """A content of `count` items."""
 
-    A new `key` means a new content, shown from its start.
-    """
-
-    key: Hashable
+    key: Hashable  # a new one means a new content, shown from its start
     count: int
-    item: Callable[[int], Item]
+    item: Callable[[int], Item]  # returns the item at a place, from 0
 
 
 def page(key: Hashable, rows: Layer, said: Hashable = ()) -> Content:

@@ -22,18 +22,14 @@ _MOST_TAKEN = 200_000  # rows; a fraction of a second
 
 @frozen
 class Row:
-    """One line before printing: our words, the agent's, and ours again.
-
-    `shortened`: some of the agent's text is missing. `piece`: a line of a longer text; `shown` then
-    has the secrets covered that a search of the whole text found.
-    """
+    """One line before printing: our words, the agent's, and ours again."""
 
     ours: str
     theirs: str = ""
     after: str = ""
-    shortened: bool = False
-    piece: bool = False
-    shown: str = ""
+    shortened: bool = False  # some of the agent's text is missing
+    piece: bool = False  # it is a line of a longer text
+    shown: str = ""  # a piece with the secrets covered that a search of the whole text found
 
     @property
     def size(self) -> int:
