@@ -8,7 +8,6 @@ from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Origin
 from crabhook.model.order import Order
-from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.panes.card import content_of
@@ -119,7 +118,7 @@ class Sitting:
         self.desk.core.look_at_troubles()
         clock = Clock(self.desk.now(), WALL)
         self.seen = frame = self.painter.frame(self.columns, self.rows, clock)
-        self.controller.drawn(self.screen.sight() if frame.shows_card else Sight())
+        self.controller.drawn(frame.sight)
         return frame
 
     def rows_of_text(self) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TextIO, cast
 
 from prompt_toolkit.application import Application
@@ -22,13 +23,12 @@ from crabhook.desk.commands import Claim
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Desk, News
 from crabhook.model.card import State
-from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.dialogs.external_editor import ExternalEditing
 from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
-from crabhook.ui.full.notify import Notifier
+from crabhook.ui.full.notify import Notifier, write
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
@@ -95,7 +95,7 @@ async def run(
     )
     application.ttimeoutlen = ESCAPE_WAIT
     application.timeoutlen = CHORD_WAIT
-    application.pre_run_callables += [lambda: _write(application.output, QUESTION)] if ask else []
+    application.pre_run_callables += [lambda: write(application.output, QUESTION)] if ask else []
     caller = Notifier(screen, application.output)
     changed = asyncio.Event()
 
@@ -132,12 +132,6 @@ async def run(
         if terminal is not None:
             await terminal.close()
     return len(replica.waiting())
-
-
-def _write(output: Output, sequence: str) -> None:
-    if sequence:
-        output.write_raw(sequence)
-        output.flush()
 
 
 async def _pulse(
@@ -177,27 +171,23 @@ def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) 
     """Bind every named key of the table and of text input, and each printable key as itself."""
     bindings = KeyBindings()
 
-    def bind(name: str) -> None:
-        @bindings.add(*terminal_keys(name))
-        def _press(event: KeyPressEvent) -> None:
-            _tell(event, name)
-
-    def _tell(event: KeyPressEvent, name: str) -> None:
+    def press(name: str, event: KeyPressEvent) -> None:
         controller.press(name)
         if screen.done and not event.app.is_done:
             event.app.exit()
-        _write(event.app.output, controller.take_copy())
+        if copied := controller.take_copy():
+            write(event.app.output, copied)
         if (errand := controller.take_errand()) is not None:
             editing.begin(errand, event.app)
 
     named = {name for key in KEYS for name in key.keys}
     for name in sorted(named | LINE_KEYS | TEXT_KEYS | {"space"}):
-        bind(name)
+        bindings.add(*terminal_keys(name))(partial(press, name))
 
     @bindings.add(Keys.Any)
     def _any(event: KeyPressEvent) -> None:
         if len(event.data) == 1 and event.data.isprintable():
-            _tell(event, event.data)
+            press(event.data, event)
 
     @bindings.add(Keys.BracketedPaste)
     def _paste(event: KeyPressEvent) -> None:
@@ -240,13 +230,12 @@ class _Picture(UIControl):
     def __init__(self, screen: Screen, controller: Controller) -> None:
         self._screen, self._controller = screen, controller
         self._painter = Painter(screen)
-        self._frame, self._sight = Frame([]), Sight()
+        self._frame = Frame([])
 
     def create_content(self, width: int, height: int) -> UIContent:
         """Draw the screen at this size."""
         clock = Clock(self._screen.desk.now(), time.time())
         frame = self._frame = self._painter.frame(width, height, clock)
-        self._sight = self._screen.sight() if frame.shows_card else Sight()
         cursor = Point(*frame.cursor) if frame.cursor else None
         return UIContent(
             get_line=lambda row: [(class_of(name), text) for name, text in frame.lines[row]],
@@ -271,4 +260,4 @@ class _Picture(UIControl):
 
     def drawn(self) -> None:
         """Tell the screen that its picture is on the terminal now."""
-        self._controller.drawn(self._sight)
+        self._controller.drawn(self._frame.sight)

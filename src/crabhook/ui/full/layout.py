@@ -11,12 +11,13 @@ from crabhook.model.wording import plural
 from crabhook.ui.cards.context import below_rows
 from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.cards.summary import as_allowed, is_question
+from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_line
 from crabhook.ui.full.filters import VIEWS, Mode
 from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, tab_line, view_of
-from crabhook.ui.full.panes.foot import Foot
+from crabhook.ui.full.panes.foot import foot_lines
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
 from crabhook.ui.full.panes.rows import CardRow, QueueRow, WordsOfCards, queue_rows, title_of
 from crabhook.ui.full.panes.viewed import view_rows, view_title
@@ -72,14 +73,14 @@ def divide(columns: int, rows: int, needed: int) -> Rows:
 class Frame:
     """One picture of the screen.
 
-    `cursor` is the column and row of the typing cursor. `shows_card`: the card or page that keys
-    act on is readable. `named` gives the card, session or entry of each row of the view, which
-    takes the first `queue_columns` columns.
+    `cursor` is the column and row of the typing cursor. `sight` is what keys can act on: nothing
+    where the card or page is not readable. `named` gives the card, session or entry of each row of
+    the view, which takes the first `queue_columns` columns.
     """
 
     lines: list[Line]
     cursor: tuple[int, int] | None = None
-    shows_card: bool = False
+    sight: Sight = field(default_factory=Sight)
     named: Mapping[int, Hashable] = field(default_factory=dict)
     queue_columns: int = 0
 
@@ -93,7 +94,6 @@ class Painter:
         self._bare = safe_ascii if screen.options.ascii else safe
         self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
         self._words = WordsOfCards(self._spell)
-        self._foot = Foot(screen, self._spell)
 
     def frame(self, columns: int, rows: int, clock: Clock) -> Frame:
         """Draw the screen at this size."""
@@ -124,14 +124,16 @@ class Painter:
             lower = [*queue.edge([], []), *lower]
         else:
             lines += [*above, *looked_at]
-        foot, column = self._foot.lines(columns, parts.feed, clock, lower)
+        sheet = Sheet(columns, self._spell)
+        foot, column = foot_lines(self._screen, sheet, parts.feed, clock, lower)
         cursor = None if column is None else (column, len(lines))
         at = {first + place: row.name for place, row in enumerate(listed) if row.name is not None}
-        shows_card = shows_card and not self._screen.desk.lost()
-        return Frame(self._finish([*lines, *foot], columns, rows), cursor, shows_card, at, left)
+        readable = shows_card and not self._screen.desk.lost()
+        sight = self._screen.sight() if readable else Sight()
+        return Frame(self._finish([*lines, *foot], columns, rows), cursor, sight, at, left)
 
     def _page(self, columns: int, rows: int, clock: Clock) -> Frame:
-        foot, column = self._foot.lines(columns, 0, clock, [])
+        foot, column = foot_lines(self._screen, Sheet(columns, self._spell), 0, clock, [])
         detail, _ = self._detail(rows - len(foot) - 1, columns, clock)
         lines = [self._status(columns, clock), *detail]
         cursor = None if column is None else (column, len(lines))
@@ -149,7 +151,7 @@ class Painter:
 
     def _status(self, columns: int, clock: Clock) -> Line:
         screen = self._screen
-        queue, sessions = screen.selection.queue, screen.desk.sessions()
+        queue, sessions = screen.queue, screen.desk.sessions()
         desks = screen.desk.desks()
         waiting, aside, risky = queue.count, queue.aside, queue.levels[Level.DANGER]
         lost = screen.desk.lost()
@@ -202,7 +204,7 @@ class Painter:
             rows, above, below = view_rows(screen, height, columns, clock, self._spell)
             title = view_title(screen, self._bare)
         else:
-            window, queue = screen.selection.window(height), screen.selection.queue
+            window, queue = screen.selection.window(height), screen.queue
             above, below = window.above, window.below
             standings = [self._standing(card) for card in window.cards]
             rows = queue_rows(standings, self._words, window.heads, clock, columns)[:height]

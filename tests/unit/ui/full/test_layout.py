@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crabhook.desk.updates import AttachedDesk, HouseChanged
 from crabhook.model.actor import OWNER, OrderKind
 from crabhook.model.order import Order
+from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.layout import LEAST_ROWS, divide
 from crabhook.ui.text.layout import line_cells
 from tests.support.examples import examples
@@ -109,7 +110,7 @@ def test_a_screen_too_small_says_so_and_shows_no_card(columns: int, rows: int) -
     sitting = filled(columns, rows)
     frame = sitting.draw()
     assert len(frame.lines) == rows
-    assert not frame.shows_card
+    assert frame.sight == Sight()
 
 
 @examples(25)

@@ -12,6 +12,7 @@ from crabhook.server.core.attendance import CLAIMED_FOR
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.cards.context import reason_lines
 from crabhook.ui.cards.sentence import too_late
+from crabhook.ui.full.arming import Sight
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
 from tests.support.sitting import QUESTIONS, Sitting
@@ -28,7 +29,7 @@ def test_while_the_server_is_not_heard_all_is_grey_and_no_key_decides() -> None:
     assert "not connected" in sits.text()
     assert {style for line in frame.lines[1:] for style, _ in line} == {"dim", "notice"}
     assert "`crabhook up` starts it" in " ".join(sits.text().split())
-    assert not frame.shows_card
+    assert frame.sight == Sight()
     sits.press("a", "d", "enter", "x")
     assert not sits.decided()
     sits.desk._publish(LinkChanged("", sits.desk.now()))

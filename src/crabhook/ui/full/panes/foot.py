@@ -20,7 +20,7 @@ from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.layout import Line, clip_line, line_cells
+from crabhook.ui.text.layout import Line, Sheet, clip_line, line_cells
 from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.safe import Speller
 from crabhook.ui.text.width import cells, clip, fit, wrapped
@@ -42,75 +42,71 @@ _NAMED = [
 ]
 
 
-class Foot:
-    """Draws the foot of a screen."""
+def foot_lines(
+    screen: Screen, sheet: Sheet, feed: int, clock: Clock, edge: Line
+) -> tuple[list[Line], int | None]:
+    """Return the typed line or notice, rows of the feed, the keys, and the cursor's column.
 
-    def __init__(self, screen: Screen, spell: Speller) -> None:
-        self._screen, self._spell = screen, spell
+    The first row is the panels' lower `edge` if there is no notice. A long notice covers the feed,
+    but never the keys that decide.
+    """
+    columns, spell = sheet.columns, sheet.spell
+    top: list[Line] = []
+    cursor = None
+    if screen.focus.field is not None and screen.focus.mode is not Mode.EDIT:
+        typed, cursor = _typed(screen, sheet)
+        top.append(typed)
+    if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
+        top = _doubt(spell(screen.focus.doubt.sure), columns - 2, feed + 1)
+    elif notice := _LOST if screen.desk.lost() else screen.notice.text:
+        rows = wrapped(notice, columns - 2, spell, words=True)
+        top += [[("notice", f" {row}")] for row in rows]
+    top = top[: feed + (2 if cursor is not None else 1)] or [edge]
+    room = max(feed + 1 - len(top), 0)
+    news = feed_rows(_feed(screen, room), clock, columns, room, spell)
+    news += [[] for _ in range(room - len(news))]
+    keys = help_line(line_keys(screen.key_context()), columns)
+    return [*top, *news, keys][: feed + 2], cursor
 
-    def lines(
-        self, columns: int, feed: int, clock: Clock, edge: Line
-    ) -> tuple[list[Line], int | None]:
-        """Return the typed line or notice, rows of the feed, the keys, and the cursor's column.
 
-        The first row is the panels' lower `edge` if there is no notice. A long notice covers the
-        feed, but never the keys that decide.
-        """
-        screen, spell = self._screen, self._spell
-        top: list[Line] = []
-        cursor = None
-        if screen.focus.field is not None and screen.focus.mode is not Mode.EDIT:
-            typed, cursor = self._typed(columns)
-            top.append(typed)
-        if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
-            top = _doubt(spell(screen.focus.doubt.sure), columns - 2, feed + 1)
-        elif notice := _LOST if screen.desk.lost() else screen.notice.text:
-            rows = wrapped(notice, columns - 2, spell, words=True)
-            top += [[("notice", f" {row}")] for row in rows]
-        top = top[: feed + (2 if cursor is not None else 1)] or [edge]
-        room = max(feed + 1 - len(top), 0)
-        news = feed_rows(self._feed(room), clock, columns, room, spell)
-        news += [[] for _ in range(room - len(news))]
-        keys = help_line(line_keys(screen.key_context()), columns)
-        return [*top, *news, keys][: feed + 2], cursor
+def _typed(screen: Screen, sheet: Sheet) -> tuple[Line, int]:
+    """Return the typed line, as much of it as fits around its cursor."""
+    columns, spell = sheet.columns, sheet.spell
+    typing, box = screen.focus.typing, screen.focus.field
+    said, text, at = " :" if screen.focus.mode is Mode.PALETTE else " /", "", 0
+    if box is not None:
+        text, at = box.text, box.cursor_position
+    if typing is not None:
+        ended = typing.number is not None and screen.selection.ended
+        said = f" {typing.ended_prompt if ended else typing.prompt}"
+    prompt, before, after = spell(said), spell(text[:at]), spell(text[at:])
+    most = columns - min(_TYPED, columns // 2)  # a longer prompt leaves no room for typing
+    if cells(prompt) > most:
+        prompt = f"{clip(prompt, most - 2)}: "
+    room = columns - cells(prompt) - 2
+    while cells(before) > max(room, 0):
+        before = before[max((len(before) - room) // 2, 1) :]
+    return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
 
-    def _typed(self, columns: int) -> tuple[Line, int]:
-        """Return the typed line, as much of it as fits around its cursor."""
-        screen, spell = self._screen, self._spell
-        typing, box = screen.focus.typing, screen.focus.field
-        said, text, at = " :" if screen.focus.mode is Mode.PALETTE else " /", "", 0
-        if box is not None:
-            text, at = box.text, box.cursor_position
-        if typing is not None:
-            ended = typing.number is not None and screen.selection.ended
-            said = f" {typing.ended_prompt if ended else typing.prompt}"
-        prompt, before, after = spell(said), spell(text[:at]), spell(text[at:])
-        most = columns - min(_TYPED, columns // 2)  # a longer prompt leaves no room for typing
-        if cells(prompt) > most:
-            prompt = f"{clip(prompt, most - 2)}: "
-        room = columns - cells(prompt) - 2
-        while cells(before) > max(room, 0):
-            before = before[max((len(before) - room) // 2, 1) :]
-        return [("prompt", prompt), ("typed", before + after)], cells(prompt) + cells(before)
 
-    def _feed(self, count: int) -> list[FeedEntry]:
-        """Return the last lines of the feed; the ends of cards in words for people.
+def _feed(screen: Screen, count: int) -> list[FeedEntry]:
+    """Return the last lines of the feed; the ends of cards in words for people.
 
-        A running agent makes many events a second, so the outcomes of cards, acts of the desk and
-        alarms keep their rows for a while.
-        """
-        screen, lines = self._screen, list[FeedEntry]()
-        for entry in _kept(screen.desk.feed(), count):
-            card = None if entry.number is None else screen.desk.card(entry.number)
-            if card is not None and card.outcome:
-                by, allowed = by_another(card, screen.desk, str, when=False), as_allowed(card)
-                told = " ".join(filter(None, (outcome(card), by)))
-                if allowed is not card.event and not is_question(allowed):
-                    told = f"{told}: {summary(allowed)}"
-                lines.append(replace(entry, text=entry.text.replace(card.outcome, told, 1)))
-            else:
-                lines.append(entry)
-        return lines
+    A running agent makes many events a second, so the outcomes of cards, acts of the desk and
+    alarms keep their rows for a while.
+    """
+    lines: list[FeedEntry] = []
+    for entry in _kept(screen.desk.feed(), count):
+        card = None if entry.number is None else screen.desk.card(entry.number)
+        if card is not None and card.outcome:
+            by, allowed = by_another(card, screen.desk, str, when=False), as_allowed(card)
+            told = " ".join(filter(None, (outcome(card), by)))
+            if allowed is not card.event and not is_question(allowed):
+                told = f"{told}: {summary(allowed)}"
+            lines.append(replace(entry, text=entry.text.replace(card.outcome, told, 1)))
+        else:
+            lines.append(entry)
+    return lines
 
 
 def _kept(feed: Sequence[FeedEntry], count: int) -> Sequence[FeedEntry]:
