@@ -106,9 +106,8 @@ class Arming:
 
     def armed(self, sight: Hashable, now: float, times: float = 1.0) -> bool:
         """Whether that has been in view long enough to be decided; `times` the delay."""
-        since = self._since
-        in_view = sight is not None and sight == self._sight and since is not None
-        return in_view and since is not None and now >= since + self.delay * times
+        in_view = sight is not None and sight == self._sight
+        return in_view and self._since is not None and now >= self._since + self.delay * times
 
     @property
     def due(self) -> float | None:

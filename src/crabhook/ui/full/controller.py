@@ -123,7 +123,7 @@ class Controller:
                 self._obey(lambda: found.do(screen, key))
         elif (field := screen.focus.field) is not None:
             field.press(" " if key == "space" else key)
-            screen.focus.typed()
+            self._typed()
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
             way = "" if context.mode is Mode.QUEUE else "esc, then "
             screen.say(f"#{screen.card.number} has ended; {way}↑ ↓ choose another")
@@ -136,7 +136,11 @@ class Controller:
         self._screen.watch.key(self._screen.desk.now())
         if (field := self._screen.focus.field) is not None:
             field.insert(text)
-            self._screen.focus.typed()
+            self._typed()
+
+    def _typed(self) -> None:
+        if (typing := self._screen.focus.typing) is not None:
+            typing.typed()
 
     def click(self, name: Hashable) -> None:
         """Take in a click on a card, a session or an entry: it is selected, and no more."""

@@ -35,6 +35,10 @@ class Finder:
         """The words to search for."""
         return tuple(self.box.text.lower().split())
 
+    def move(self, step: int) -> None:
+        """Select another row; `row` keeps within the rows."""
+        self.cursor += step
+
     def row(self, count: int) -> int:
         """Return the selected row among so many; a new text selects the first."""
         if self.box.text != self._sought:
@@ -142,11 +146,6 @@ class Focus:
             self.visit(mode)
         self.mode = mode
 
-    def move_found(self, step: int) -> None:
-        """Stand on another of the commands that were found."""
-        if self.finder is not None:
-            self.finder.cursor += step  # `row` keeps within the rows
-
     def turn_all_keys(self) -> None:
         """Show all keys, or only those of the selected card again."""
         self.all_keys, self.finder = not self.all_keys, None
@@ -219,16 +218,11 @@ class Focus:
         self.leave_line()
         return typing.ask.then(typing.box.text.strip())
 
-    def typed(self) -> None:
-        """Tell what the line being typed is now to what follows it letter by letter."""
-        if self.typing is not None and self.typing.ask.typed is not None:
-            self.typing.ask.typed(self.typing.box.text)
-
     def clear_line(self) -> None:
         """Close the box as if nothing stood in it."""
         if self.typing is not None:
             self.typing.box.replace("")
-            self.typed()
+            self.typing.typed()
         self.leave_line()
 
     def leave_line(self) -> None:
@@ -237,12 +231,6 @@ class Focus:
         self.mode = self.came_from
         if typing is not None:
             typing.box.leave()
-
-    def recall(self, step: int) -> None:
-        """Show a line typed before (-1), or after that (+1)."""
-        if self.typing is not None:
-            self.typing.box.recall(step)
-            self.typed()
 
     def leave_edit(self) -> None:
         """Leave the editor; its text is kept while the card lives."""

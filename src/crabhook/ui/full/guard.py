@@ -91,8 +91,7 @@ class Gate:
 
     def _may_decide(self, card: Card, guard: Guard) -> bool:
         screen = self._screen
-        if not self._armed():
-            screen.say(self._why_not_yet(f"#{card.number}"))
+        if not self._is_armed(f"#{card.number}"):
             return False
         if held := screen.answers.held(card.number):
             if guard is Guard.ALLOW and held.decision.verdict is Verdict.ALLOW:
@@ -105,15 +104,16 @@ class Gate:
         asks = screen.form is not None and screen.focus.mode is not Mode.REVIEW
         return guard not in _LETS_HAPPEN or asks or self._was_read()
 
-    def _why_not_yet(self, what: str) -> str:
-        """Say why a key did nothing: its card or page is new, or the key is still held down."""
-        if self._screen.armed():
-            return f"{self._key} was pressed for {what} a moment ago already: press once more"
-        return f"{what} has only just come into view: read it, then press {self._key} again"
-
-    def _armed(self) -> bool:
-        """Whether the key may decide what is in view; if not, let go of the key before."""
-        return self._screen.armed(AGAIN if self._again else 1.0)
+    def _is_armed(self, what: str) -> bool:
+        """Whether the key may decide what is in view; if not, say that view or press is too new."""
+        screen, key = self._screen, self._key
+        if screen.armed(AGAIN if self._again else 1.0):
+            return True
+        if screen.armed():
+            screen.say(f"{key} was pressed for {what} a moment ago already: press once more")
+        else:
+            screen.say(f"{what} has only just come into view: read it, then press {key} again")
+        return False
 
     def _was_read(self) -> bool:
         """Whether the whole request was on the screen; if not, go on to the unseen part."""
@@ -139,7 +139,4 @@ class Gate:
         if number is not None and ended:
             screen.say(f"#{number} has ended: nothing was sent")
             return False
-        if not self._armed():
-            screen.say(self._why_not_yet("this"))
-            return False
-        return screen.focus.mode is Mode.MENU or self._was_read()
+        return self._is_armed("this") and (screen.focus.mode is Mode.MENU or self._was_read())

@@ -145,6 +145,8 @@ def visits(mode: Mode) -> Handler:
 
 screen = _on(lambda screen: screen)
 focus = _on(lambda screen: screen.focus)
+typing = _on(lambda screen: screen.focus.typing)
+finder = _on(lambda screen: screen.focus.finder)
 card = _on(lambda screen: screen.card)
 form = _on(lambda screen: screen.form)
 filling = _on(lambda screen: screen.filling)

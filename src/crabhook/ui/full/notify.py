@@ -81,6 +81,12 @@ def told_to_program(cards: Sequence[Card]) -> Mapping[str, str]:
     }
 
 
+def write(output: Output, sequence: str) -> None:
+    """Send the terminal an escape sequence at once."""
+    output.write_raw(sequence)
+    output.flush()
+
+
 PROGRAMS_AT_ONCE = 4
 PROGRAM_MAY_RUN = 60.0  # seconds
 _KEEP_TITLE, _OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
@@ -103,9 +109,13 @@ class Notifier:
             self._output.bell()
         if shown := called["notify"]:
             in_tmux = "TMUX" in os.environ
-            self._write(notification(shown, self._attention.sequence, in_tmux=in_tmux))
-        if called["command"] and self._attention.program:
-            self._start(called["command"])
+            sent = notification(shown, self._attention.sequence, in_tmux=in_tmux)
+            write(self._output, sent)
+        told, programs = called["command"], self._programs
+        if told and self._attention.program and len(programs) < PROGRAMS_AT_ONCE:
+            task = asyncio.ensure_future(self._run({**os.environ, **told_to_program(told)}))
+            programs.add(task)
+            task.add_done_callback(programs.discard)
         if self._attention.title:
             self._set_title()
 
@@ -114,29 +124,19 @@ class Notifier:
         if self._title is not None:
             with suppress(OSError):  # the terminal itself may be gone
                 self._output.clear_title()
-                self._write(_OLD_TITLE)
+                write(self._output, _OLD_TITLE)
         for task in self._programs:
             task.cancel()
         await asyncio.gather(*self._programs, return_exceptions=True)
 
     def _set_title(self) -> None:
-        said = title(self._screen.watch.counted(self._screen.selection.queue.kinds))
+        said = title(self._screen.watch.counted(self._screen.queue.kinds))
         if self._title is None:
-            self._write(_KEEP_TITLE)
+            write(self._output, _KEEP_TITLE)
         if said != self._title:
             self._title = said
             self._output.set_title(said)
             self._output.flush()
-
-    def _write(self, sequence: str) -> None:
-        self._output.write_raw(sequence)
-        self._output.flush()
-
-    def _start(self, cards: Sequence[Card]) -> None:
-        if len(self._programs) < PROGRAMS_AT_ONCE:
-            task = asyncio.ensure_future(self._run({**os.environ, **told_to_program(cards)}))
-            self._programs.add(task)
-            task.add_done_callback(self._programs.discard)
 
     async def _run(self, environment: dict[str, str]) -> None:
         """Run the operator's program to its end, apart from our terminal."""

@@ -17,7 +17,7 @@ from crabhook.model.session import SessionView
 from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.full.arming import Arming, Notice, Sight, sight_of
-from crabhook.ui.full.dialogs import mcp_form, plan, question
+from crabhook.ui.full.dialogs import mcp_form, question
 from crabhook.ui.full.dialogs.bulk import Marks
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn
 from crabhook.ui.full.dialogs.plan import PlanNotes
@@ -25,7 +25,7 @@ from crabhook.ui.full.dialogs.question import Form
 from crabhook.ui.full.effects import Effects, Look, reveal
 from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.focus import Focus, Work
-from crabhook.ui.full.panes.queue import Arrangement, Selection, Sort
+from crabhook.ui.full.panes.queue import Arrangement, Queue, Selection, Sort
 from crabhook.ui.full.panes.views import History, Listing
 from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail
@@ -134,7 +134,7 @@ class Screen:
             enters=self._enters(),
             offers=bool(focus.offers),
             filters=focus.typing is not None and focus.typing.ask.typed is not None,
-            filtered=bool(self.history.wanted if self.listing else self.arranged.wanted),
+            filtered=bool((self.history if self.listing else self.queue.arranged).wanted),
             entry=self.listing is not None and self.listing.chosen is not None,
         )
 
@@ -191,7 +191,7 @@ class Screen:
 
     def counts(self) -> tuple[int, int]:
         """Return how many cards wait, and how many answers are held."""
-        return self.selection.queue.count, self.answers.waiting
+        return self.queue.count, self.answers.waiting
 
     def say(self, text: str) -> None:
         """Show a sentence to the operator; an empty sentence leaves the last in view."""
@@ -207,25 +207,26 @@ class Screen:
     # What of the queue is seen.
 
     @property
-    def arranged(self) -> Arrangement:
-        """What of the queue is shown, and in which order."""
-        return self.selection.queue.arranged
+    def queue(self) -> Queue:
+        """The waiting cards that pass the filter, in order."""
+        return self.selection.queue
 
     def want(self, text: str) -> None:
         """Show only the cards that match the typed words."""
-        arranged = replace(self.arranged, wanted=text.strip()[:LONGEST_FILTER])
-        if arranged != self.arranged:
+        arranged = replace(self.queue.arranged, wanted=text.strip()[:LONGEST_FILTER])
+        if arranged != self.queue.arranged:
             self.select(lambda: self.selection.arrange(arranged))
 
     def sort(self) -> None:
         """Put the queue into the next order."""
-        sorts = list(Sort)
-        after = sorts[(sorts.index(self.arranged.sort) + 1) % len(sorts)]
-        self._arrange(replace(self.arranged, sort=after))
+        sorts, arranged = list(Sort), self.queue.arranged
+        after = sorts[(sorts.index(arranged.sort) + 1) % len(sorts)]
+        self._arrange(replace(arranged, sort=after))
 
     def group(self) -> None:
         """Put the cards of a session together, or no longer."""
-        self._arrange(replace(self.arranged, grouped=not self.arranged.grouped))
+        arranged = self.queue.arranged
+        self._arrange(replace(arranged, grouped=not arranged.grouped))
 
     def _arrange(self, arranged: Arrangement) -> None:
         self.select(lambda: self.selection.arrange(arranged))
@@ -245,10 +246,12 @@ class Screen:
         if mode is Mode.FORM and (form := self.form) is not None:
             form.move(step)
             return (reveal(form.draft.cursor + 1),)
-        if mode is Mode.FILL:
-            return mcp_form.move(self.filling, step)
-        if mode is Mode.NOTES:
-            return plan.move(self.plan, step)
+        if mode is Mode.FILL and (filling := self.filling) is not None:
+            filling.move(step)
+            return (reveal(filling.stop + 1),)
+        if mode is Mode.NOTES and (notes := self.plan) is not None:
+            notes.move(step)
+            return (reveal(notes.at),)
         if mode is Mode.MENU and menu is not None:
             menu.move(step)
             return (reveal(menu.cursor + 1),)

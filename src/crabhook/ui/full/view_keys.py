@@ -54,7 +54,7 @@ def _offer_session(screen: Screen, _: str) -> Effects:
 GROUPS: tuple[Group, ...] = (
     group("arranging the queue", when.at(Mode.QUEUE),
         ("/", "filter…", "show what tells the words you type: also risk: agent: session: tool:",
-         _FREE, lambda s, _: _filter("the queue", s.arranged.wanted, s.want)),
+         _FREE, lambda s, _: _filter("the queue", s.queue.arranged.wanted, s.want)),
         ("s", "sort", "by arrival, by risk, or by session", _FREE, on.screen(Screen.sort)),
         ("g", "group", "put the cards of a session together, or no longer",
          _FREE, on.screen(Screen.group)),

@@ -61,19 +61,19 @@ def test_a_card_alone_leaves_the_rows_to_itself() -> None:
 def test_the_filter_narrows_with_each_letter_and_esc_shows_all() -> None:
     sitting = many()
     sitting.press("/")
-    seen = [len(sitting.screen.selection.waiting())]
+    seen = [len(sitting.screen.selection.queue.cards())]
     for letter in "rm #":
         sitting.type(letter)
-        seen.append(len(sitting.screen.selection.waiting()))
+        seen.append(len(sitting.screen.selection.queue.cards()))
     assert seen[0] == 60
     assert seen == sorted(seen, reverse=True)
     assert seen[-1] == 24
     assert "· /rm # 24 of 60" in sitting.rows_of_text()[1]
     assert "60 waiting" in sitting.rows_of_text()[0]
     sitting.press("enter")
-    assert len(sitting.screen.selection.waiting()) == 24
+    assert len(sitting.screen.selection.queue.cards()) == 24
     sitting.press("escape")
-    assert len(sitting.screen.selection.waiting()) == 60
+    assert len(sitting.screen.selection.queue.cards()) == 60
 
 
 def test_esc_while_typing_a_filter_shows_all_and_what_is_typed_is_no_key() -> None:
@@ -83,7 +83,7 @@ def test_esc_while_typing_a_filter_shows_all_and_what_is_typed_is_no_key() -> No
     sitting.type("adpxy")
     assert "/adpxy 0 of 60" in sitting.text()
     sitting.press("escape")
-    assert len(sitting.screen.selection.waiting()) == 60
+    assert len(sitting.screen.selection.queue.cards()) == 60
     assert not sitting.decided()
     assert not sitting.screen.answers.waiting
 
@@ -109,7 +109,7 @@ def test_a_filter_looks_at_the_tool_the_project_the_agent_the_text_and_the_risk(
     sitting.screen.want(wanted)
     shown = {
         str(card.event.tool.input["command"]).partition(" #")[0]
-        for card in sitting.screen.selection.waiting()
+        for card in sitting.screen.selection.queue.cards()
         if card.event.tool and isinstance(card.event.tool.input, dict)
     }
     assert shown == found
@@ -130,7 +130,7 @@ def test_what_comes_while_a_filter_stands_is_counted_and_seen_where_it_is_wanted
     sitting.screen.want("project:web")
     for project in ("web", "infra"):
         sitting.ask(cwd=f"/p/{project}", session_id=f"new-{project}")
-    assert [card.number for card in sitting.screen.selection.waiting()][-1] == 61
+    assert [card.number for card in sitting.screen.selection.queue.cards()][-1] == 61
     assert "/project:web 13 of 62" in sitting.rows_of_text()[1]
     assert sitting.card.number == 2
 
@@ -143,7 +143,7 @@ def test_sorting_goes_from_arrival_to_risk_to_session_and_the_selection_stays() 
         sitting.press("s")
         assert f"Queue · {said}" in sitting.text()
         assert sitting.card.number == 3
-        orders.append(sitting.screen.selection.waiting())
+        orders.append(sitting.screen.selection.queue.cards())
     by_risk, by_session, by_arrival = orders
     levels = [card.risk.level for card in by_risk]
     assert levels == sorted(levels, reverse=True)
@@ -186,7 +186,7 @@ def test_whatever_the_order_the_selected_card_is_in_view_and_none_is_lost(
         if sitting.screen.card is None:
             return
         assert sitting.card.number in listed(sitting)
-        shown = Counter(card.number for card in sitting.screen.selection.waiting())
+        shown = Counter(card.number for card in sitting.screen.selection.queue.cards())
         assert shown == Counter(card.number for card in sitting.desk.waiting())
 
 

@@ -63,12 +63,6 @@ class Marks(dict[int, Card]):
         return ""
 
 
-def _danger(card: Card, verdict: Verdict, by_hand: Container[int]) -> str:
-    """Return why an allow leaves out a danger that was not marked by hand."""
-    left = verdict is Verdict.ALLOW and card.number not in by_hand and dangers(card.risk)
-    return f"▲▲ {'; '.join(left)}: mark it by itself, with space" if left else ""
-
-
 def refusal(card: Card, verdict: Verdict) -> str:
     """Return why a card cannot be decided so together with others; empty if it can."""
     if verdict not in card.choices.verdicts:
@@ -155,10 +149,13 @@ def bundle_of(
     """Return which of the marked cards can be told the decision; dangers only those `by_hand`."""
     groups: dict[Hashable, list[Card]] = {}
     left_out: list[tuple[Card, str]] = []
+    verdict = decision.verdict
     for card in marked:
-        verdict = decision.verdict
-        if why := refusal(card, verdict) or _danger(card, verdict, by_hand):
+        by_itself = verdict is not Verdict.ALLOW or card.number in by_hand
+        if why := refusal(card, verdict):
             left_out.append((card, why))
+        elif not by_itself and (risks := dangers(card.risk)):
+            left_out.append((card, f"▲▲ {'; '.join(risks)}: mark it by itself, with space"))
         else:
             groups.setdefault(_asked(card), []).append(card)
     return Bundle(marked, list(groups.values()), left_out)

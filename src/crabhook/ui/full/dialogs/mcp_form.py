@@ -13,14 +13,6 @@ from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 
 
-def move(form: FillIn | None, step: int) -> Effects:
-    """Go a row of the form down, or up."""
-    if form is None:
-        return ()
-    form.move(step)
-    return (_shown(form),)
-
-
 def go_field(form: FillIn, step: int) -> Effects:
     """Go to the field before or after."""
     form.go(step)
@@ -62,10 +54,9 @@ def enter(card: Card, form: FillIn) -> Effects:
 
 def enters(form: FillIn) -> str:
     """Return what `enter` does in the current field, in words."""
-    on = "review" if not form.stops or form.last else "next field"
     if not form.stops:
-        return on
-    entry = form.entry
+        return "review"
+    entry, on = form.entry, "review" if form.last else "next field"
     if not entry.choices:
         return "type…"
     return prompts.chooses(on, chosen=entry.chosen(form.choice), several=entry.several)
@@ -88,13 +79,12 @@ def accept(card: Card, form: FillIn | None) -> Effects:
         return (Give(Decision(Verdict.ACCEPT)),)
     if wrong := form.stand_at_problem():
         return Go(Mode.FILL), _shown(form), Say(wrong)
-    proposal = prompts.Proposal(
-        lambda: filled_page(card, form),
-        lambda: (Give(Decision(Verdict.ACCEPT, content=form.content())),),
-        number=card.number,
-        back=Mode.FILL,
-    )
-    return Go(Mode.FILL), proposal
+
+    def send() -> Effects:
+        return (Give(Decision(Verdict.ACCEPT, content=form.content())),)
+
+    page = prompts.Proposal(lambda: filled_page(card, form), send, card.number, Mode.FILL)
+    return Go(Mode.FILL), page
 
 
 def _shown(form: FillIn) -> Effect:

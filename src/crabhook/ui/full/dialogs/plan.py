@@ -132,14 +132,6 @@ def begin(notes: PlanNotes) -> Effects:
     return Go(Mode.NOTES), reveal(notes.at)
 
 
-def move(notes: PlanNotes | None, step: int) -> Effects:
-    """Stand on another line; a long way leads to the first or behind the last."""
-    if notes is None:
-        return ()
-    notes.move(step)
-    return (reveal(notes.at),)
-
-
 def note(notes: PlanNotes) -> Effects:
     """Type a note on the line."""
     return (ask_and_keep(Purpose.NOTE_ON_PLAN, notes.write, notes.note_at(notes.at)),)
@@ -149,14 +141,11 @@ def send(card: Card, notes: PlanNotes) -> Effects:
     """Show the denial that the notes make, to be confirmed."""
     if not notes.count:
         return (Say("there is no note yet: c makes one on the marked line"),)
-    return (
-        Proposal(
-            lambda: denial_page(card, notes),
-            lambda: (Give(Decision(Verdict.DENY, reason=notes.reason())),),
-            number=card.number,
-            back=Mode.NOTES,
-        ),
-    )
+
+    def deny() -> Effects:
+        return (Give(Decision(Verdict.DENY, reason=notes.reason())),)
+
+    return (Proposal(lambda: denial_page(card, notes), deny, card.number, Mode.NOTES),)
 
 
 def notes_content(card: Card, notes: PlanNotes) -> Content:

@@ -161,11 +161,10 @@ def leaving(
     def told() -> Content:
         waiting, held = counts()
         requests = "1 request waits" if waiting == 1 else f"{waiting} requests wait"
-        said = [f"leave the desk? {requests}", WAITS_ON if elsewhere else NO_OPINION]
-        if held:
-            answers = "1 answer is" if held == 1 else f"{held} answers are"
-            said.append(f"{answers} not sent yet, and will not be.")
-        return statement(*((one, "") for one in said))
+        answers = "1 answer is" if held == 1 else f"{held} answers are"
+        said = [(f"leave the desk? {requests}", ""), (WAITS_ON if elsewhere else NO_OPINION, "")]
+        said += [(f"{answers} not sent yet, and will not be.", "")] if held else []
+        return statement(*said)
 
     return Proposal(told, lambda: (Leave(sure=True),), back=back)
 
@@ -272,3 +271,13 @@ class Typing:
     def ended_prompt(self) -> str:
         """What it says once the card has ended."""
         return f"#{self.number} has ended, nothing will be sent: "
+
+    def typed(self) -> None:
+        """Tell what the line is now to what follows it letter by letter."""
+        if self.ask.typed is not None:
+            self.ask.typed(self.box.text)
+
+    def recall(self, step: int) -> None:
+        """Show a line typed before (-1), or after that (+1)."""
+        self.box.recall(step)
+        self.typed()

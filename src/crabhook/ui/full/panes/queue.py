@@ -83,7 +83,7 @@ class Queue:
         return len(self._known)
 
     def cards(self) -> Sequence[Card]:
-        """Return the cards, as a value that what comes later does not change."""
+        """Return the wanted cards in order, as a value that what comes later does not change."""
         if self._handed_out is None:
             self._handed_out = tuple(self._cards)
         return self._handed_out
@@ -190,7 +190,7 @@ class Selection:
         """Take the whole queue from the desk; the selection stays."""
         self.queue = Queue(self._desk, self.queue.arranged)
         if self.card is None:
-            self.card = next(iter(self.waiting()), None)
+            self.card = next(iter(self.queue.cards()), None)
         else:
             self.card = self._desk.card(self.card.number) or self.card
 
@@ -214,7 +214,7 @@ class Selection:
     def needed(self) -> int:
         """How many rows show the whole queue."""
         heads = self.queue.heads if self.queue.arranged.grouped else 0
-        return len(self.waiting()) + len(self._kept) + heads
+        return len(self.queue.cards()) + len(self._kept) + heads
 
     @property
     def _kept(self) -> Sequence[Card]:
@@ -222,19 +222,15 @@ class Selection:
         if (card := self.card) is None:
             return ()
         place = self._place()
-        here = self.waiting()[place : place + 1]
+        here = self.queue.cards()[place : place + 1]
         return () if here and here[0].number == card.number else (card,)
-
-    def waiting(self) -> Sequence[Card]:
-        """Return the cards that wait and are wanted, in the order they are wanted in."""
-        return self.queue.cards()
 
     def arrange(self, arranged: Arrangement) -> None:
         """Show other cards, or in another order; a selected card that is not wanted is left."""
         self.queue.arrange(arranged)
         self._top, self._scrolled = 0, False
         if self.card is not None and self._kept and not self.ended:
-            self.card = next(iter(self.waiting()), self.card)
+            self.card = next(iter(self.queue.cards()), self.card)
 
     def news(self, card: Card) -> None:
         """Take in a new or changed card."""
@@ -255,10 +251,10 @@ class Selection:
 
     def far(self, step: int) -> None:
         """Select the first card (-1), or the last (+1)."""
-        self._select(0 if step < 0 else len(self.waiting()))
+        self._select(0 if step < 0 else len(self.queue.cards()))
 
     def _select(self, place: int) -> None:
-        if queue := self.waiting():
+        if queue := self.queue.cards():
             self.card = queue[min(max(place, 0), len(queue) - 1)]
         elif self.ended:
             self.card = None
@@ -273,7 +269,8 @@ class Selection:
         """Select the next card that is not put aside and not to be left, or else the one before."""
         if (card := self.card) is None:
             return
-        queue, awake = self.waiting(), len(self.waiting()) - self.queue.aside
+        queue = self.queue.cards()
+        awake = len(queue) - self.queue.aside
         place = self.queue.place(replace(card, snoozed_until=0.0))
         others = (*range(place, awake), *range(min(place, awake) - 1, -1, -1))
         each = (queue[one] for one in others if queue[one].number != card.number)
@@ -286,7 +283,7 @@ class Selection:
 
     def window(self, height: int) -> Window:
         """Return the visible part of the queue, with the selected card unless scrolled away."""
-        queue, place, kept = self.waiting(), self._place(), self._kept
+        queue, place, kept = self.queue.cards(), self._place(), self._kept
         total = len(queue) + len(kept)
         top = self._top
         if not self._scrolled:
@@ -311,7 +308,7 @@ class Selection:
 
     def _heads(self, card: Card) -> bool:
         """Whether a card is the first of several in its group."""
-        queue, place = self.waiting(), self.queue.place(card)
+        queue, place = self.queue.cards(), self.queue.place(card)
         first = place == 0 or session_of(queue[place - 1]) != session_of(card)
         return first and self.queue.group(card) > 1
 

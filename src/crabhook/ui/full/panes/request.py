@@ -61,7 +61,7 @@ def _whole_name(card: Card, sheet: Sheet) -> Iterator[Line]:
     if event.tool is None or len(event.tool.name) <= _SHORT:
         return
     if cells(str(sentence(card, sheet.spell))) > room:
-        yield from _title("the tool, in full")
+        yield [("label", "the tool, in full")]
         yield from code.quoted(event.tool.name, sheet)
 
 
@@ -97,7 +97,7 @@ def _changes(
             for one in (asked.get(key, ""), allowed.get(key, ""))
         )
         if before != after:
-            yield from _title(f"what was changed: {brief(key, sheet.spell)}")
+            yield [("label", f"what was changed: {brief(key, sheet.spell)}")]
             yield from framed(unified_rows(before, after, sheet.inner))
 
 
@@ -116,18 +116,14 @@ def everything_rows(
     for leg in card.requests:
         event = leg.event
         of = f" of {brief(event.tool.name, sheet.spell)}" if event.tool else ""
-        yield from _title(f"the event itself: {brief(event.name, sheet.spell)}{of}")
+        yield [("label", f"the event itself: {brief(event.name, sheet.spell)}{of}")]
         above = _SHOWN_ABOVE | event.told.keys()
         rest = {name: said for name, said in event.fields.items() if name not in above}
         yield from _value(rest, sheet)
         origin = {name: said for name, said in asdict(leg.origin).items() if said}
         if origin:
-            yield from _title("sent by, as it says itself")
+            yield [("label", "sent by, as it says itself")]
             yield from _value(origin, sheet)
-
-
-def _title(text: str) -> Iterator[Line]:
-    yield [("label", text)]
 
 
 def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
@@ -177,10 +173,10 @@ def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
         case How.PROSE | How.RESULT, str(text):
             yield from code.titled(told.label, text, sheet)
         case How.MARKDOWN, str(text):
-            yield from _title(told.label)
+            yield [("label", told.label)]
             yield from _markdown(text, sheet)
         case How.RESULT, _:
-            yield from _title(told.label)
+            yield [("label", told.label)]
             yield from _value(value, sheet)
         case How.SEVERAL, list(items):
             yield from _several(told.label, items, sheet)
@@ -200,7 +196,7 @@ def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
     if not items:
         yield [("dim", f"{label}: none")]
         return
-    yield from _title(f"{label}: {len(items)}")
+    yield [("label", f"{label}: {len(items)}")]
     for place, item in enumerate(items, 1):
         yield [("dim", f"{place} of {len(items)}")]
         yield from _value(item, sheet)
@@ -213,13 +209,13 @@ def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
         known = first.given
         asked = {key: one for key, one in asked.items() if known.get(key, _ABSENT) != one}
     if event.tool is not None and asked:
-        yield from _title(f"asked again as {sheet.spell(event.name)}")
+        yield [("label", f"asked again as {sheet.spell(event.name)}")]
         yield from _tool_input(event, asked, sheet, cwd="")
 
 
 def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[Line]:
     if not isinstance(value, dict):
-        yield from _title("input")
+        yield [("label", "input")]
         yield from _value(value, sheet)
         return
     if is_plan(event) and not value.get("plan") and not names_plan(event):
@@ -231,7 +227,7 @@ def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[
         usual |= {"planFilePath"} if is_plan(event) else set()
         rest = {key: item for key, item in rest.items() if key not in usual}
     if rest:
-        yield from _title("with" if shown else "input")
+        yield [("label", "with" if shown else "input")]
         yield from _value(rest, sheet)
 
 
@@ -247,9 +243,9 @@ def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, 
             shown = {"file_path", *_SIDES}
             yield from _path(path, cwd, counted(old, new), sheet)
             yield from framed(edit_rows(old, new, sheet.inner))
-        case {"file_path": str(path), "edits": list(edits)} if all(map(_is_edit, edits)):
+        case {"file_path": str(path), "edits": list(edits)} if all(map(_sides, edits)):
             shown = {"file_path", "edits"}
-            counts = [counted(*_sides(edit)) for edit in edits]
+            counts = [counted(*sides) for sides in map(_sides, edits) if sides]
             added, removed = (sum(each) for each in zip((0, 0), *counts, strict=True))
             yield from _path(path, cwd, (added, removed), sheet)
             yield from _edits(edits, sheet)
@@ -296,19 +292,18 @@ def _path(path: str, cwd: str, counts: tuple[int, int | None], sheet: Sheet) -> 
     yield from [[*last, *told]] if fits else [last, [("bar", "│ "), *told[1:]]]
 
 
-def _is_edit(value: Value) -> bool:
-    return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in _SIDES)
-
-
 def _edits(edits: list[Value], sheet: Sheet) -> Iterator[Line]:
     for place, edit in enumerate(edits, 1):
-        yield from _title(f"edit {place} of {len(edits)}")
-        if isinstance(edit, dict):
-            yield from framed(edit_rows(*_sides(edit), sheet.inner))
+        yield [("label", f"edit {place} of {len(edits)}")]
+        if isinstance(edit, dict) and (sides := _sides(edit)):
+            yield from framed(edit_rows(*sides, sheet.inner))
             rest = {key: one for key, one in edit.items() if key not in _SIDES}
             yield from _value(rest, sheet) if rest else ()
 
 
-def _sides(edit: Value) -> tuple[str, str]:
-    old, new = (text_at(edit, key) if isinstance(edit, dict) else "" for key in _SIDES)
-    return old, new
+def _sides(edit: Value) -> tuple[str, str] | None:
+    """Return what an edit takes out and what it puts in; None if the value is no edit."""
+    match edit:
+        case {"old_string": str(old), "new_string": str(new)}:
+            return old, new
+    return None

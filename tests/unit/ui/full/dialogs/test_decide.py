@@ -203,14 +203,14 @@ def test_a_card_put_aside_goes_to_the_end_dim_and_comes_back_by_itself() -> None
         sitting.ask(session_id=session)
     sitting.wait()
     sitting.press("z")
-    assert [card.number for card in sitting.screen.selection.waiting()] == [2, 3, 1]
+    assert [card.number for card in sitting.screen.selection.queue.cards()] == [2, 3, 1]
     assert sitting.card.number == 2
     rows = sitting.rows_of_text()
     assert "#1" in rows[4]
     assert "aside, back in 5:00" in rows[4]
     assert "1 aside" in rows[0]
     sitting.wait(300)
-    assert [card.number for card in sitting.screen.selection.waiting()] == [1, 2, 3]
+    assert [card.number for card in sitting.screen.selection.queue.cards()] == [1, 2, 3]
     assert sitting.card.number == 2
     assert "aside" not in "".join(sitting.rows_of_text()[:6])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, denied_before, move, plan_of
+from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, denied_before, plan_of
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import Sitting, call
 
@@ -26,13 +26,13 @@ def test_the_cursor_passes_over_blank_lines_and_ends_behind_the_last() -> None:
         seen.append(notes.at)
         notes.move(+1)
     assert seen == [0, 2, 3, 4, 4, 4]
-    move(notes, -FAR)
+    notes.move(-FAR)
     assert notes.at == 0
 
 
 def test_the_reason_quotes_each_line_with_its_note() -> None:
     notes = PlanNotes(PLAN)
-    move(notes, +FAR)
+    notes.move(+FAR)
     notes.write("go slower")
     notes.at = 2
     notes.write(" only build/ ")

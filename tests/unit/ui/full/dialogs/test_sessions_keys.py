@@ -67,7 +67,7 @@ def test_the_view_shows_each_session_with_what_it_does_and_what_waits_and_as_it_
     sitting.press("down")
     assert "make it so" in sitting.text()
     sitting.press("c")
-    assert [card.event.session for card in sitting.screen.selection.waiting()] == ["4a000000"]
+    assert [card.event.session for card in sitting.screen.selection.queue.cards()] == ["4a000000"]
 
 
 @pytest.mark.parametrize("back", ["Q", "escape"])

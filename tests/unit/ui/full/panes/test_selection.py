@@ -106,12 +106,12 @@ def test_the_desk_is_asked_for_its_cards_once_between_news() -> None:
     sitting = queue_of(3)
     sitting.draw()
     selection = sitting.screen.selection
-    before = selection.waiting()
-    assert selection.waiting() is before
+    before = selection.queue.cards()
+    assert selection.queue.cards() is before
     sitting.ask(session_id="more")
-    after = selection.waiting()
+    after = selection.queue.cards()
     assert len(after) == 4
-    assert selection.waiting() is after
+    assert selection.queue.cards() is after
 
 
 def test_cards_put_aside_stand_behind_the_others_in_their_order() -> None:
