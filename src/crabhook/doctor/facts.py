@@ -14,7 +14,7 @@ from crabhook.doctor.entry import Entry, entry, installation
 from crabhook.doctor.finding import crabhook_command, install_command
 from crabhook.hook.servers import listed
 from crabhook.install import program, settings_file
-from crabhook.install.entries import hooks_of, is_ours
+from crabhook.install.entries import events_in, is_ours
 from crabhook.model.document import parse
 from crabhook.model.errors import InstallError, PayloadError
 from crabhook.model.jsontext import Value, parse_object
@@ -215,11 +215,11 @@ def read(path: Path, scope: Scope | None) -> Settings:
     """Read a settings file; one that is not there holds nothing."""
     try:
         text = settings_file.read(path).text
-        hooks = hooks_of(parse(text)) if text.strip(" \t\r\n\ufeff") else None
+        events = events_in(parse(text)) if text.strip(" \t\r\n\ufeff") else ()
     except InstallError as error:
         return Settings(path, scope, problem=str(error))
     ours, others = list[Entry](), list[Entry]()
-    for event in hooks.events if hooks else ():
+    for event in events:
         for number, group in enumerate(event.groups):
             named = group.node.member("matcher")
             matcher = named.value if named else None

@@ -8,6 +8,7 @@ malformed entry, permissions included, so crabhook writes into sound files only.
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.model.document import Json, Node, as_json, parse
@@ -28,12 +29,8 @@ class Edit:
     text: str
 
 
-@frozen
-class Addition:
-    """A value to add: plain Python, under `key` if the container is an object."""
-
-    value: object
-    key: str | None = None
+Addition: TypeAlias = tuple[str | None, object]
+"""A key, None in a list, and the plain Python value to add under it."""
 
 
 def apply(text: str, edits: Sequence[Edit]) -> str:
@@ -66,17 +63,17 @@ def appending(text: str, container: Node, additions: Sequence[Addition]) -> Edit
     if container.elements:
         lead = _lead(text, container)
         last = container.elements[-1].node.end
-        return Edit(last, last, "".join("," + lead + _write(text, a, lead) for a in additions))
+        return Edit(last, last, "".join("," + lead + _write(text, lead, *a) for a in additions))
     inside = slice(container.start + 1, container.end - 1)
     outside = text[: container.start] + text[container.end :]
     if outside.strip(" \t\r\n\ufeff") and "\n" not in text:
-        line = ", ".join(_write(text, addition, "") for addition in additions)
+        line = ", ".join(_write(text, "", *addition) for addition in additions)
         return Edit(inside.start, inside.stop, line)
     line_start = text.rfind("\n", 0, container.start) + 1
     line = text[line_start : container.start]
     outer = _newline(text) + line[: len(line) - len(line.lstrip(" \t"))]
     lead = outer + _unit(text)
-    body = ",".join(lead + _write(text, addition, lead) for addition in additions)
+    body = ",".join(lead + _write(text, lead, *addition) for addition in additions)
     return Edit(inside.start, inside.stop, body + outer)
 
 
@@ -90,13 +87,11 @@ def _lead(text: str, container: Node) -> str:
     return blanks if len(elements) > 1 else " "
 
 
-def _write(text: str, addition: Addition, lead: str) -> str:
-    """Return `addition` as JSON with lines that begin with `lead`, or without it on one line."""
+def _write(text: str, lead: str, key: str | None, value: object) -> str:
+    """Return an addition as JSON with lines that begin with `lead`, or without it on one line."""
     indent = _unit(text) if "\n" in lead else None
-    value = json.dumps(addition.value, ensure_ascii=False, indent=indent).replace("\n", lead)
-    if addition.key is None:
-        return value
-    return f"{json.dumps(addition.key, ensure_ascii=False)}: {value}"
+    written = json.dumps(value, ensure_ascii=False, indent=indent).replace("\n", lead)
+    return written if key is None else f"{json.dumps(key, ensure_ascii=False)}: {written}"
 
 
 def _unit(text: str) -> str:
@@ -139,14 +134,6 @@ class Event:
     groups: tuple[Group, ...]
 
 
-@frozen
-class Hooks:
-    """The value of the key `hooks`."""
-
-    node: Node
-    events: tuple[Event, ...]
-
-
 def known(agent: str | None) -> Platform:
     """Return the agent of that name. Raises InstallError, with the known names."""
     if agent is not None and agent in PLATFORMS:
@@ -170,14 +157,14 @@ def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
     hooks = document.member("hooks")
     if hooks is None:
         everything = {event: [group] for event, group in groups.items()}
-        return apply(text, [appending(text, document, [Addition(everything, "hooks")])])
-    edits, new = [], []
+        return apply(text, [appending(text, document, [("hooks", everything)])])
+    edits, new = list[Edit](), list[Addition]()
     for event, group in groups.items():
         present = hooks.member(event)
         if present is None:
-            new.append(Addition([group], event))
+            new.append((event, [group]))
         elif wanted[event] not in (element.node.value for element in present.elements):
-            edits.append(appending(text, present, [Addition(group)]))
+            edits.append(appending(text, present, [(None, group)]))
     if new:
         edits.append(appending(text, hooks, new))
     return apply(text, edits)
@@ -195,8 +182,8 @@ def without_hooks(text: str) -> str:
 
 def count(text: str) -> int:
     """Return how many events in `text` have a handler of ours; the text must be sound."""
-    hooks = hooks_of(parse(_settings(text)))
-    return sum(any(group.ours for group in event.groups) for event in hooks.events) if hooks else 0
+    events = events_in(parse(_settings(text)))
+    return sum(any(group.ours for group in event.groups) for event in events)
 
 
 def _settings(text: str) -> str:
@@ -206,21 +193,21 @@ def _settings(text: str) -> str:
 def _remove(text: str, wanted: Mapping[str, Json]) -> str:
     """Remove our entries except those in `wanted`, whose events also keep their lists."""
     document = parse(text)
-    hooks = hooks_of(document)
+    events, hooks = events_in(document), document.member("hooks")
     if hooks is None:
         return text
     edits: list[Edit] = []
     emptied: set[int] = set()
-    for index, event in enumerate(hooks.events):
+    for index, event in enumerate(events):
         cuts, nothing_left = _cut(event, wanted.get(event.name))
         if nothing_left and event.name not in wanted:
             emptied.add(index)
         else:
             edits += cuts
-    if emptied and len(emptied) == len(hooks.events) and not wanted:
+    if emptied and len(emptied) == len(events) and not wanted:
         place = [element.key for element in document.elements].index("hooks")
         return apply(text, removal(document, {place}))
-    return apply(text, edits + removal(hooks.node, emptied))
+    return apply(text, edits + removal(hooks, emptied))
 
 
 def _cut(event: Event, wanted: Json) -> tuple[list[Edit], bool]:
@@ -263,8 +250,8 @@ def is_ours(handler: Json) -> bool:
     return program.rpartition("/")[2] == "crabhook"
 
 
-def hooks_of(document: Node) -> Hooks | None:
-    """Return the hooks in the settings `document`, or None if it has none.
+def events_in(document: Node) -> tuple[Event, ...]:
+    """Return the events that the settings `document` has hooks for.
 
     Raises InstallError, naming the key, for a wrong shape: Claude Code would not run our hooks
     either.
@@ -272,16 +259,15 @@ def hooks_of(document: Node) -> Hooks | None:
     _expect(document, dict, "the whole file", "an object")
     node = document.member("hooks")
     if node is None:
-        return None
+        return ()
     _expect(node, dict, "hooks", "an object of events")
-    return Hooks(node, tuple(_event(element.key, element.node) for element in node.elements))
-
-
-def _event(name: str, node: Node) -> Event:
-    where = f"hooks.{name}"
-    _expect(node, list, where, "a list of matcher groups")
-    items = enumerate(node.elements)
-    return Event(name, node, tuple(_group(f"{where}[{index}]", item.node) for index, item in items))
+    events = []
+    for element in node.elements:
+        where, groups = f"hooks.{element.key}", element.node
+        _expect(groups, list, where, "a list of matcher groups")
+        read = [_group(f"{where}[{at}]", one.node) for at, one in enumerate(groups.elements)]
+        events.append(Event(element.key, groups, tuple(read)))
+    return tuple(events)
 
 
 def _group(where: str, node: Node) -> Group:

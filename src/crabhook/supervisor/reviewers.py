@@ -185,11 +185,16 @@ def verdict(review: Mapping[str, Value], program: Sequence[str], instructions: s
     supervisor's deadline ends this reviewer and all its processes.
     """
     command = [*program, *_OPTIONS, "--system-prompt", instructions]
+    path = review.get("transcript_path")
+    task, said = excerpt(path if isinstance(path, str) else "")
+    material = {"task": task, "said_last": said, **{key: review.get(key) for key in _ASKED}}
+    what = "ask its user these questions" if review.get("questions") else "stop"
+    told = json.dumps(material, ensure_ascii=False, indent=1)
     with TemporaryDirectory(prefix="crabhook-") as nowhere:  # no project's settings count
         try:
             done = subprocess.run(  # noqa: S603 - the owner's settings name it
                 command,
-                input=_prompt(review).encode(),
+                input=f"It wants to {what}.  May it?\n\n{told}\n".encode(),
                 stdout=subprocess.PIPE,
                 cwd=nowhere,
                 env={**os.environ, **GUARDS},
@@ -214,14 +219,6 @@ _OPTIONS = (
 )
 
 _ASKED = ("event", "iteration", "limit", "last_assistant_message", "questions")
-
-
-def _prompt(review: Mapping[str, Value]) -> str:
-    path = review.get("transcript_path")
-    task, said = excerpt(path if isinstance(path, str) else "")
-    material = {"task": task, "said_last": said, **{key: review.get(key) for key in _ASKED}}
-    what = "ask its user these questions" if review.get("questions") else "stop"
-    return f"It wants to {what}.  May it?\n\n{json.dumps(material, ensure_ascii=False, indent=1)}\n"
 
 
 def _verdict(printed: bytes, code: int) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.install.entries import hooks_of
+from crabhook.install.entries import events_in
 from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
 
@@ -26,15 +26,14 @@ from crabhook.model.errors import InstallError
 )
 def test_an_unsound_shape_is_refused_by_its_key(text: str, complaint: str) -> None:
     with pytest.raises(InstallError) as caught:
-        hooks_of(parse(text))
+        events_in(parse(text))
     assert complaint in str(caught.value)
 
 
 def test_no_hooks_are_sound() -> None:
-    assert hooks_of(parse("{}")) is None
+    assert events_in(parse("{}")) == ()
 
 
 def test_sound_hooks_are_found_group_by_group() -> None:
-    hooks = hooks_of(parse('{"hooks": {"Stop": [{"hooks": [{}]}, {"hooks": []}], "X": []}}'))
-    assert hooks is not None
-    assert [(event.name, len(event.groups)) for event in hooks.events] == [("Stop", 2), ("X", 0)]
+    events = events_in(parse('{"hooks": {"Stop": [{"hooks": [{}]}, {"hooks": []}], "X": []}}'))
+    assert [(event.name, len(event.groups)) for event in events] == [("Stop", 2), ("X", 0)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.install.entries import Addition, Edit, appending, apply, removal
+from crabhook.install.entries import Edit, appending, apply, removal
 from crabhook.model.document import parse
 
 containers = st.lists(st.integers(), max_size=6) | st.dictionaries(
@@ -35,7 +35,7 @@ def test_what_was_put_at_the_end_comes_out_without_a_trace(
 ) -> None:
     text = json.dumps(value, indent=indent)
     keyed = isinstance(value, dict)
-    additions = [Addition(item, f"new {i}" if keyed else None) for i, item in enumerate(new)]
+    additions = [(f"new {i}" if keyed else None, item) for i, item in enumerate(new)]
     longer = apply(text, [appending(text, parse(text), additions)])
     assert len(json.loads(longer)) == len(value) + len(new)
     gone = set(range(len(value), len(value) + len(new)))
@@ -54,18 +54,18 @@ def test_what_was_put_at_the_end_comes_out_without_a_trace(
     ],
 )
 def test_an_addition_takes_on_the_style_it_finds(text: str, expected: str) -> None:
-    assert apply(text, [appending(text, parse(text), [Addition([1], "n")])]) == expected
+    assert apply(text, [appending(text, parse(text), [("n", [1])])]) == expected
 
 
 def test_an_empty_container_inside_is_opened_at_its_own_depth() -> None:
     text = '{\n  "a": {}\n}'
     inner = parse(text).elements[0].node
     expected = '{\n  "a": {\n    "n": 1\n  }\n}'
-    assert apply(text, [appending(text, inner, [Addition(1, "n")])]) == expected
+    assert apply(text, [appending(text, inner, [("n", 1)])]) == expected
 
 
 def test_letters_stay_letters() -> None:
-    assert apply("[]", [appending("[]", parse("[]"), [Addition("é")])]) == '[\n  "é"\n]'
+    assert apply("[]", [appending("[]", parse("[]"), [(None, "é")])]) == '[\n  "é"\n]'
 
 
 def test_edits_are_carried_out_in_the_order_of_their_places() -> None:
