@@ -21,7 +21,7 @@ from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS, Cut, Head, Kind, Record
-from crabhook.store.verify import ENDS, Share, Verified, stats, verify
+from crabhook.store.verify import ENDS, Verified, stats, verify
 from crabhook.store.writer import head_line, read_head
 from crabhook.ui.text.safe import safe
 
@@ -64,7 +64,12 @@ def _stats(history: History, arguments: argparse.Namespace) -> int:
         say_json(found.values())
         return 0
     for name, share in (("all", found.all), *found.tools.items()):
-        say(_share(name or "(no tool)", share))
+        by = ", ".join(f"{who} {100 * n / share.number:.0f}%" for who, n in share.by.most_common())
+        verdicts = ", ".join(f"{verdict} {n}" for verdict, n in share.verdicts.most_common())
+        middle, most = share.percentile(50), share.percentile(90)
+        took = "" if middle is None else f"; operator's median {middle:.1f} s, p90 {most:.1f} s"
+        what = f"{by or '-'}; {verdicts or '-'}{took}"
+        say(f"{name or '(no tool)':<14} {share.number:>7}  {what}")
     return 0
 
 
@@ -209,14 +214,6 @@ def _about(record: Record, data: Mapping[str, object]) -> str:
     if record.kind == Kind.DELIVERED:
         return "the client has its reply" if data.get("whole") else "the client had gone"
     return next((str(data[key]) for key in ("why", "what", "task", "event") if key in data), "")
-
-
-def _share(name: str, share: Share) -> str:
-    by = ", ".join(f"{who} {100 * n / share.number:.0f}%" for who, n in share.by.most_common())
-    verdicts = ", ".join(f"{verdict} {n}" for verdict, n in share.verdicts.most_common())
-    middle, most = share.percentile(50), share.percentile(90)
-    took = "" if middle is None else f"; operator's median {middle:.1f} s, p90 {most:.1f} s"
-    return f"{name:<14} {share.number:>7}  {by or '-'}; {verdicts or '-'}{took}"
 
 
 def _verified(found: Verified) -> dict[str, object]:

@@ -43,7 +43,7 @@ from crabhook.server.unix_socket import Status, peer_of, read_status
 from crabhook.store.interface import Role
 from crabhook.tables import names
 from crabhook.team.folder import Folder
-from crabhook.team.invitation import DESK_PORT
+from crabhook.team.invitation import OWN_DESKS
 
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
 LOOK_EVERY = 0.05  # seconds
@@ -200,7 +200,7 @@ def _for_desks(settings: config.Settings) -> Sequence[str]:
 
     Without a terminal and a team there are none.
     """
-    server = known_port(settings.operators or f"127.0.0.1:{DESK_PORT}")
+    server = known_port(settings.operators or OWN_DESKS)
     there = Folder(config.team_folder()).exists
     if not there and not takes_a_person():
         return ()

@@ -22,7 +22,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.policy.calls.parts import Kind, canonical, kind_of
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import misread, options_given
-from crabhook.policy.rule import PartRuling, Rule, RuleScope, RuleVerdict, Ruling, Trust
+from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Ruling, Trust
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here
 from crabhook.rulebook.files import PROJECT_FILE, RULES, RulesError, read_text
@@ -54,20 +54,15 @@ def explained(policy: Policy, event: Event, project: Path) -> str:
     ruling = policy.examine(event, context_here(project))
     tool = canonical(event.tool.name) if event.tool else ""
     lines = [f"{tool}:"]
-    lines += [_line(part) for part in ruling.parts]
+    for part in ruling.parts:
+        mark, text = "(hidden) " if part.hidden else "", part.text.replace("\n", "␤")
+        lines.append(f"  {part.kind:<8} {mark}{text}\n  {'':<8} {part.verdict or '-'}: {part.why}")
     lines += [f"  not to be allowed: {trouble}" for trouble in ruling.troubles]
     risk = policy.risk(event, context_here(project))
     marked = [f"  {'▲' * one.level:<2} {one.words}" for one in risk.effects]
     marked += [f"   ? {one}" for one in risk.unknown]
     lines += [f"risk: {risk.level.name.lower()}", *(marked or ["     nothing risky found"])]
     return "\n".join([*lines, f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"])
-
-
-def _line(part: PartRuling) -> str:
-    mark = "(hidden) " if part.hidden else ""
-    said = str(part.verdict or "-")
-    text = part.text.replace("\n", "␤")
-    return f"  {part.kind:<8} {mark}{text}\n  {'':<8} {said}: {part.why}"
 
 
 def verdict_of(ruling: Ruling | None) -> str:

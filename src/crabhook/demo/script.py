@@ -78,20 +78,11 @@ async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
 SESSION_PAUSE = 0.8  # seconds between two calls, so that a person sees each come
 
 
-@frozen
-class Call:
-    """One recorded hook input: its tool, and the bytes."""
-
-    tool: str
-    payload: bytes
-
-
-def calls() -> Iterator[Call]:
+def calls() -> Iterator[dict[str, Any]]:
     """Yield the recorded inputs in their order: a command, an edit, questions, a plan."""
     folder = resources.files("crabhook.demo") / "inputs"
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        payload = file.read_bytes()
-        yield Call(json.loads(payload)["tool_name"], payload)
+        yield json.loads(file.read_bytes())
 
 
 NOTHING = "nothing: no opinion, so the agent asks its own user"
@@ -179,13 +170,13 @@ def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, 
     say("user", _TASK)
     heard = ""  # of the last denial, to be said with the next call
     for call in calls():
-        asked: dict[str, Any] | None = json.loads(call.payload)
+        asked: dict[str, Any] | None = call
         while asked is not None:
-            say("assistant", f"{heard}{_WORDS[call.tool]}")
+            say("assistant", f"{heard}{_WORDS[call['tool_name']]}")
             read = yield asked
             reason, heard = read.denied, ""
             if reason:
-                heard = f"You denied my {call.tool}: {reason}. I do as you say. "
+                heard = f"You denied my {call['tool_name']}: {reason}. I do as you say. "
             asked = changed_by(asked, reason) if reason else None
 
 

@@ -29,6 +29,8 @@ VALID = 15 * 60  # seconds
 TRIES = 5  # wrong secrets before the listener closes
 PORT, DESK_PORT, HOOK_PORT = 7445, 7444, 7443
 """Where one joins, where desks go then, and where hooks do, unless somebody says otherwise."""
+OWN_DESKS = f"127.0.0.1:{DESK_PORT}"
+"""Where a server with a team takes the desks of its own machine, without a setting."""
 SERVICE = "/crabhook.v1.EnrolService"
 
 _PIN, _TEAM, _SECRET, _CHECK = 20, 16, 16, 2  # bytes

@@ -8,7 +8,7 @@ from crabhook.ui.full.dialogs.plan import PlanNotes
 
 
 def test_the_recorded_inputs_are_ones_a_claude_code_sends() -> None:
-    events = [PLATFORMS["claude"].read(call.payload) for call in calls()]
+    events = [PLATFORMS["claude"].read(json.dumps(call).encode()) for call in calls()]
     assert [event.tool.name for event in events if event.tool] == [
         "Bash",
         "Edit",
@@ -30,7 +30,7 @@ def test_a_denial_is_read_with_its_reason_and_nothing_else_is_one() -> None:
 
 
 def test_a_denied_deletion_is_asked_again_without_it_and_says_why() -> None:
-    first = json.loads(next(calls()).payload)
+    first = next(calls())
     again = changed_by(first, "keep build")
     assert again is not None
     assert "rm" not in again["tool_input"]["command"]
@@ -39,7 +39,7 @@ def test_a_denied_deletion_is_asked_again_without_it_and_says_why() -> None:
 
 
 def test_a_plan_comes_back_changed_as_you_said_and_not_for_ever() -> None:
-    plan = json.loads(list(calls())[-1].payload)
+    plan = list(calls())[-1]
     for turn in range(MOST_PLANS):
         changed = changed_by(plan, f"word {turn}\nsecond line")
         assert changed is not None
@@ -54,7 +54,7 @@ def test_a_plan_comes_back_changed_as_you_said_and_not_for_ever() -> None:
 def test_notes_on_lines_are_answered_below_these_lines_and_nothing_of_the_form_is_repeated() -> (
     None
 ):
-    plan = json.loads(list(calls())[-1].payload)
+    plan = list(calls())[-1]
     notes = PlanNotes(plan["tool_input"]["plan"])
     for at, note in ((2, "in put\nas well"), (3, "wait 8 s"), (len(notes.lines), "be quick")):
         notes.at = at

@@ -1,5 +1,4 @@
 import asyncio
-import json
 
 import pytest
 
@@ -9,7 +8,7 @@ from tests.support.desk import PlayedDesk
 
 
 def test_the_operator_has_a_line_for_every_call_of_the_agent() -> None:
-    assert [call.tool for call in calls()] == list(LINES)
+    assert [call["tool_name"] for call in calls()] == list(LINES)
 
 
 @pytest.mark.parametrize("line", LINES.values())
@@ -29,7 +28,7 @@ async def test_a_line_is_typed_for_each_card_and_shown() -> None:
     first = anext(lines)
     waiting = asyncio.ensure_future(first)
     await asyncio.sleep(0)
-    desk.ask(json.loads(next(calls()).payload))
+    desk.ask(next(calls()))
     assert await waiting == f"1 {LINES['Bash']}"
     assert shown == [f"> 1 {LINES['Bash']}"]
     await lines.aclose()

@@ -11,7 +11,6 @@ from socket import gethostname
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crabhook import config
-from crabhook.broker.pending import Limits, SameFile
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import (
@@ -32,7 +31,7 @@ from crabhook.server.service.activation import open_behind
 from crabhook.server.unix_socket import Status
 from crabhook.store.interface import Leader, Role
 from crabhook.team.folder import Folder
-from crabhook.team.invitation import DESK_PORT
+from crabhook.team.invitation import OWN_DESKS
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Metrics
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _EVERYWHERE = ("0.0.0.0", "::")
-OWN_DESKS = f"127.0.0.1:{DESK_PORT}"
 
 
 class Admitted(NamedTuple):
@@ -272,14 +270,3 @@ class Listeners:
             desks = open_to_desks(self.runner, settings, admitted.team, self._switches)
             bound += await opened.enter_async_context(desks)
             yield bound
-
-
-def bounds_of(settings: Settings) -> Limits:
-    """Return the bounds of what may wait at once."""
-    return Limits(
-        settings.max_waiting,
-        int(settings.max_waiting_megabytes * 1_000_000),
-        settings.max_session_waiting,
-        int(settings.max_session_megabytes * 1_000_000),
-        SameFile(settings.same_file),
-    )

@@ -17,8 +17,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crabhook import config
+from crabhook.broker.pending import Limits, SameFile
 from crabhook.cli.arguments import rule_files
-from crabhook.cli.serve.admission import Admitted, Listeners, beside, bounds_of, watched
+from crabhook.cli.serve.admission import Admitted, Listeners, beside, watched
 from crabhook.cli.serve.desks import Follower, open_desk
 from crabhook.cli.serve.logs import fields, log_file
 from crabhook.cli.serve.other_hooks import OtherHooks
@@ -177,7 +178,14 @@ class Server:
             raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
         rules = OfferedFrom(files, law, place)
         judge = self._metrics.timed(law.judge) if self._metrics else law.judge
-        runner = Runner(PLATFORMS, self._recorder, judge, rules, bounds_of(settings))
+        bounds = Limits(
+            settings.max_waiting,
+            int(settings.max_waiting_megabytes * 1_000_000),
+            settings.max_session_waiting,
+            int(settings.max_session_megabytes * 1_000_000),
+            SameFile(settings.same_file),
+        )
+        runner = Runner(PLATFORMS, self._recorder, judge, rules, bounds)
         runner.standing = KeptOrders(documents)
         law.changed = runner.announce
         runner.warned, runner.readings.edition_of = law.warnings, law.edition

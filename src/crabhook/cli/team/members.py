@@ -31,18 +31,17 @@ from crabhook.ownfile import read_own, write_own
 from crabhook.store.opening import is_shared
 from crabhook.team import changes
 from crabhook.team.folder import TEAM, founding, private
-from crabhook.team.invitation import DESK_PORT, HOOK_PORT, PORT
+from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
 from crabhook.team.membership import Role, SshKey, Team
 from crabhook.team.presence import PublicKey
 from crabhook.team.team_file import authority_of, serve_as, team_in
 from crabhook.ui.text.safe import safe
 
-_HERE = f"127.0.0.1:{DESK_PORT}"
-
 
 def _init(arguments: argparse.Namespace) -> None:
     names = (*arguments.host, socket.gethostname())
-    kept = finished_here(_HERE) or found_here(names, _HERE, arguments.operator, arguments.team)
+    who = (arguments.operator, arguments.team)
+    kept = finished_here(OWN_DESKS) or found_here(names, OWN_DESKS, *who)
     team, facts = team_now(team_folder()), kept.facts()
     say(f"The team {team.name} is founded; you are {facts.operator}, its first admin.")
     say(f"This device's keys are in {kept.path}.")

@@ -228,10 +228,6 @@ def _foreign(case: Case) -> Iterator[Finding]:
             yield told("hook.alone", "others", mend, path=settings.path, hooks=several(there))
 
 
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # Path.resolve would raise for a link to itself
-
-
 def permitted(case: Case) -> Iterator[Finding]:
     """Whether the agent may run our hooks, if it needs consent."""
     look = case.agent.settings.permitted
@@ -243,7 +239,11 @@ def permitted(case: Case) -> Iterator[Finding]:
         for settings in case.hooked
         for one in settings.ours
     )
-    for one in look(Look(case.wish.project, path, entries, read_settings, _real)):
+    # Path.resolve would raise for a link to itself.
+    around = Look(
+        case.wish.project, path, entries, read_settings, lambda one: Path(os.path.realpath(one))
+    )
+    for one in look(around):
         status = _STATUS[one.let] if one.readable else UNKNOWN
         if one.edit is not None:
             mend = edit_command(one.edit, "" if one.readable else one.what)
