@@ -6,13 +6,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
-from functools import partial
 from itertools import islice
 from time import time
 
 from crabhook import config
 from crabhook.cli.arguments import when
-from crabhook.cli.commands import actions, declare, options_of
+from crabhook.cli.commands import actions, declaring
 from crabhook.cli.past import REPLAYED, run_replay
 from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.model.errors import CrabhookError
@@ -164,10 +163,8 @@ def _move(arguments: argparse.Namespace) -> None:
 
 store = actions("store", {"move": _move}, {})
 
-add_arguments = partial(
-    declare,
-    options_of("audit"),
-    {"when": when, "actions": tuple(_ACTIONS), "LAST": LAST, "REPLAYED": REPLAYED},
+add_arguments = declaring(
+    "audit", {"when": when, "actions": tuple(_ACTIONS), "LAST": LAST, "REPLAYED": REPLAYED}
 )
 
 

@@ -26,6 +26,7 @@ from crabhook.cli.commands import (
     SERVE_VALUES,
     Command,
     declare,
+    declaring,
     options_of,
     reporting,
 )
@@ -337,5 +338,5 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 up = Command(_declare_up, partial(reporting, "up", _up))
-down = Command(partial(declare, options_of("down"), {}), partial(reporting, "down", _down))
-status = Command(partial(declare, options_of("status"), {}), partial(reporting, "status", _status))
+down = Command(declaring("down"), partial(reporting, "down", _down))
+status = Command(declaring("status"), partial(reporting, "status", _status))

@@ -98,6 +98,13 @@ def declare(
         groups[group].add_argument(name, **told)
 
 
+def declaring(
+    command: str, values: Mapping[str, Any] | None = None
+) -> Callable[[argparse.ArgumentParser], None]:
+    """Return what declares the options of a command, as options/COMMAND.toml has them."""
+    return partial(declare, options_of(command), values or {})
+
+
 ALONE = "alone"
 
 

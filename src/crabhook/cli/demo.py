@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crabhook.cli.commands import declare, options_of
+from crabhook.cli.commands import declaring
 from crabhook.cli.terminal import say, takes_a_screen
 from crabhook.demo.script import NOTHING, WAIT, Agent, Read, own_runner, typed_lines
 from crabhook.desk.updates import Desk
@@ -28,10 +28,7 @@ from crabhook.ui.tally import Tally
 from crabhook.ui.terminal import standard_writer
 from crabhook.ui.text.style import Theme
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the one option."""
-    declare(options_of("demo"), {}, parser)
+add_arguments = declaring("demo")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,11 +5,10 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from crabhook import config
-from crabhook.cli.commands import declare, options_of
+from crabhook.cli.commands import declaring
 from crabhook.cli.terminal import say, say_json
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
@@ -23,10 +22,8 @@ DESK = "desk"
 _WIDEST = 110  # columns; longer lines are hard to read
 
 
-add_arguments = partial(
-    declare,
-    options_of("doctor"),
-    {"agents": (*PLATFORMS, DESK), "named": ", ".join((*PLATFORMS, DESK))},
+add_arguments = declaring(
+    "doctor", {"agents": (*PLATFORMS, DESK), "named": ", ".join((*PLATFORMS, DESK))}
 )
 
 

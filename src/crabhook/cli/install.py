@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from crabhook import config
-from crabhook.cli.commands import Command, declare, options_of, servers
+from crabhook.cli.commands import Command, declaring, servers
 from crabhook.hook.servers import listed
 from crabhook.install import program
 from crabhook.install.entries import known, with_hooks, without_hooks
@@ -48,12 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "USUAL_URL": USUAL_URL,
         "USUAL_WAIT": USUAL_WAIT,
     }
-    declare(options_of("install"), values, parser)
+    declaring("install", values)(parser)
 
 
-add_place_arguments = partial(
-    declare,
-    options_of("uninstall"),
+add_place_arguments = declaring(
+    "uninstall",
     {"named": ", ".join(PLATFORMS), "scopes": [scope.value for scope in Scope], "here": Path()},
 )
 

@@ -2,9 +2,8 @@
 
 import argparse
 import sys
-from functools import partial
 
-from crabhook.cli.commands import declare, options_of
+from crabhook.cli.commands import declaring
 from crabhook.cli.terminal import say, say_json
 from crabhook.lint.configuration import protocols
 from crabhook.lint.linting import lint
@@ -17,9 +16,8 @@ _LEVELS = {str(severity): severity for severity in reversed(Severity)}
 _NEVER = "never"
 
 
-add_arguments = partial(
-    declare,
-    options_of("lint"),
+add_arguments = declaring(
+    "lint",
     {"profiles": tuple(PROFILES), "agents": tuple(protocols()), "levels": (*_LEVELS, _NEVER)},
 )
 

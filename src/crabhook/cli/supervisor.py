@@ -4,9 +4,8 @@ import argparse
 import shlex
 import signal
 import sys
-from functools import partial
 
-from crabhook.cli.commands import Command, declare, options_of
+from crabhook.cli.commands import Command, declaring
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.supervisor.contract import ReviewerError
@@ -26,7 +25,7 @@ def _hook(arguments: argparse.Namespace) -> int:
     )
 
 
-supervisor_hook = Command(partial(declare, options_of("supervisor-hook"), {}), _hook)
+supervisor_hook = Command(declaring("supervisor-hook"), _hook)
 
 
 def _review(arguments: argparse.Namespace) -> int:
@@ -45,4 +44,4 @@ def _review(arguments: argparse.Namespace) -> int:
     return 0
 
 
-supervisor_review = Command(partial(declare, options_of("supervisor-review"), {}), _review)
+supervisor_review = Command(declaring("supervisor-review"), _review)

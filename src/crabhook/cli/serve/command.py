@@ -5,10 +5,9 @@ import asyncio
 import logging
 import os
 import sys
-from functools import partial
 
 from crabhook import config
-from crabhook.cli.commands import SERVE_VALUES, declare, options_of
+from crabhook.cli.commands import SERVE_VALUES, declaring
 from crabhook.cli.serve.admission import Admitted, advertised, team_of, tls_of
 from crabhook.cli.serve.lifecycle import Server
 from crabhook.cli.serve.logs import CANNOT_BEGIN, has_no_desk, log_file, logging_to
@@ -37,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-add_arguments = partial(declare, options_of("serve"), SERVE_VALUES)
+add_arguments = declaring("serve", SERVE_VALUES)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
