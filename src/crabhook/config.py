@@ -43,16 +43,36 @@ Reader: TypeAlias = Callable[[object], Any]
 """Returns a setting's value as the program uses it; ValueError says what the value must be."""
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("must be a text")
-    return value
+def _must_be(what: str, fits: Callable[[Any], object]) -> Reader:
+    """Return a reader that takes the values which fit, as they are."""
+
+    def read(value: object) -> object:
+        if not fits(value):
+            raise ValueError(f"must be {what}")
+        return value
+
+    return read
 
 
-def _host_port(value: object) -> str:
-    if not re.fullmatch(r"([^\s:\[\]]+|\[[0-9A-Fa-f:.%]+\]):[0-9]{1,5}", text := _text(value)):
-        raise ValueError("must be HOST:PORT")
-    return text
+def _one_of(*known: str, what: str = "") -> Reader:
+    return _must_be(what or f"one of: {', '.join(known)}", lambda value: value in known)
+
+
+def _number(kind: type[int] | type[float], above: float, below: float, what: str) -> Reader:
+    """Return a reader of numbers between two exclusive bounds; `what` describes them."""
+
+    def fits(value: object) -> bool:
+        is_number = isinstance(value, (int, kind)) and not isinstance(value, bool)
+        return is_number and above < value < below  # type: ignore[operator]
+
+    read = _must_be(what, fits)
+    return lambda value: kind(read(value))
+
+
+_flag = _must_be("true or false", lambda value: isinstance(value, bool))
+_text = _must_be("a text", lambda value: isinstance(value, str) and value)
+_PLACE = re.compile(r"([^\s:\[\]]+|\[[0-9A-Fa-f:.%]+\]):[0-9]{1,5}")
+_host_port = _must_be("HOST:PORT", lambda value: _PLACE.fullmatch(_text(value)))
 
 
 def _path(value: object) -> Path:
@@ -63,69 +83,41 @@ def _path(value: object) -> Path:
 
 
 def _store(value: object) -> str:
-    text = _text(value)
+    text: str = _text(value)
     if ":" in text.partition("/")[0] and not text.startswith((*SHARED, "sqlite:///")):
         raise ValueError("is neither a folder nor postgresql://USER@HOST/DATABASE")
     return text if "://" in text else str(_path(text))
 
 
+def _list_of(what: str, fits: Callable[[Any], object] = bool) -> Reader:
+    """Return a reader of lists that fit: by default of all but an empty one."""
+    read = _must_be(what, lambda value: isinstance(value, list) and fits(value))
+    return lambda value: tuple(read(value))
+
+
+_list = _list_of('a list of texts, as in ["127.0.0.1:7777"]')
+_kinds = _list_of(
+    f"a list of some of: {', '.join(KINDS)}", lambda value: all(kind in KINDS for kind in value)
+)
+
+
 def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value:
-        raise ValueError('must be a list of texts, as in ["127.0.0.1:7777"]')
-    return tuple(map(_text, value))
+    return tuple(map(_text, _list(value)))
 
 
-def _kinds(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(kind in KINDS for kind in value):
-        raise ValueError(f"must be a list of some of: {', '.join(KINDS)}")
-    return tuple(value)
+def _are_texts(value: list[object]) -> bool:
+    return bool(value) and all(isinstance(one, str) for one in value)
 
 
-def _program(
-    value: object, what: str = 'a list of texts, as in ["notify-send", "crabhook"]'
-) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
-        raise ValueError(f"must be {what}")
-    return tuple(value)
+_program = _list_of('a list of texts, as in ["notify-send", "crabhook"]', _are_texts)
+_judge = _list_of('"operator", or a list of texts, as in ["/path/to/judge", "-v"]', _are_texts)
 
 
 def _reviewer(value: object) -> tuple[str, ...]:
     if value == "operator":
         return ()
-    words = _program(value, '"operator", or a list of texts, as in ["/path/to/judge", "-v"]')
+    words = _judge(value)
     return (_text(words[0]), *words[1:])
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")  # noqa: TRY004 - as every wrong value
-    return value
-
-
-def _one_of(*known: str, what: str = "") -> Reader:
-    what = what or f"one of: {', '.join(known)}"
-
-    def read(value: object) -> str:
-        if value not in known:
-            raise ValueError(f"must be {what}")
-        return str(value)
-
-    return read
-
-
-def _number(kind: type[int] | type[float], above: float, below: float, what: str) -> Reader:
-    """Return a reader of numbers between two exclusive bounds; `what` describes them."""
-
-    def read(value: object) -> int | float:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, kind))
-            or not above < value < below
-        ):
-            raise ValueError(f"must be {what}")
-        return kind(value)
-
-    return read
 
 
 _seconds = _number(float, 0, 1e9, "a number of seconds above 0")
