@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from crabhook.cli.commands import declaring
 from crabhook.cli.terminal import say, takes_a_screen
-from crabhook.demo.script import NOTHING, WAIT, Agent, Read, own_runner, typed_lines
+from crabhook.demo.script import NOTHING, WAIT, Agent, Read, beside, own_runner, typed_lines
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
 from crabhook.server.address import Tokens, UnixAddress
@@ -90,18 +90,15 @@ async def _demo(tally: Tally, told: list[Read], *, full_screen: bool) -> int:
 
 
 async def _played(runner: Runner, agent: Agent, *, full_screen: bool) -> int:
-    desk = asyncio.ensure_future(_desk(runner.desk(OWNER), full_screen=full_screen))
-    tasks = (desk, asyncio.ensure_future(agent.play()))
+    desk = _desk(runner.desk(OWNER), full_screen=full_screen)
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        async with beside(desk, agent.play()) as tasks:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            waiting = len(runner.broker.waiting())
     finally:
-        waiting = len(runner.broker.waiting())
-        for task in tasks:
-            task.cancel()
-        failures = await asyncio.gather(*tasks, return_exceptions=True)
         runner.close()
-    for failure in failures:
-        if isinstance(failure, Exception):
+    for task in tasks:
+        if not task.cancelled() and (failure := task.exception()):
             raise failure
     return waiting
 

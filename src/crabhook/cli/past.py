@@ -3,7 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
@@ -103,15 +103,13 @@ def _about(call: PastCall) -> str:
 
 def _alike(changes: Sequence[Change]) -> Iterator[tuple[Change, int]]:
     """Return the latest of changes that look the same, with their number."""
-    latest: dict[tuple[object, ...], Change] = {}
-    times: Counter[tuple[object, ...]] = Counter()
+    alike: dict[tuple[object, ...], list[Change]] = defaultdict(list)
     for change in changes:
         call = change.call
         looks = (_named(call), _about(call), call.event.cwd, change.was, call.by, change.why)
-        latest[looks] = change
-        times[looks] += 1
-    for same, change in latest.items():
-        yield change, times[same]
+        alike[looks].append(change)
+    for same in alike.values():
+        yield same[-1], len(same)
 
 
 def _change_lines(change: Change, times: int) -> Iterator[str]:

@@ -190,7 +190,10 @@ def _kind(call: PastCall, ruling: Ruling) -> Kind | None:
     """Return how the call would end differently, or None."""
     now = ruling.verdict
     if now is None or now is RuleVerdict.ASK_OPERATOR:
-        return _asked(call, by_rule=now is not None)
+        if call.by_person or isinstance(call.by, actor.Nobody):
+            return None  # it came to the operator, or was to
+        by_a_rule = isinstance(call.by, actor.Rule)
+        return Kind.ASKED if now is not None else Kind.OPEN if by_a_rule else None
     if call.edited:
         return Kind.EDITED
     if now is call.verdict:
@@ -198,12 +201,3 @@ def _kind(call: PastCall, ruling: Ruling) -> Kind | None:
     if now is RuleVerdict.ALLOW and call.by_person and call.verdict is RuleVerdict.DENY:
         return Kind.OVERRULED
     return _NOW[now]
-
-
-def _asked(call: PastCall, *, by_rule: bool) -> Kind | None:
-    """Return how a call that would now come to the operator ended without one, if so."""
-    if call.by_person or isinstance(call.by, actor.Nobody):  # it came to the operator, or was to
-        return None
-    if by_rule:
-        return Kind.ASKED
-    return Kind.OPEN if isinstance(call.by, actor.Rule) else None
