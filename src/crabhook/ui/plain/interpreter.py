@@ -77,7 +77,8 @@ class Interpreter:
         }
 
     def begin(self) -> None:
-        """Take in all there is at the desk."""
+        """Take in all there is at the desk; an outcome may have come with it."""
+        self._settled.set()
         self._default = DefaultTarget(self._desk)
         self._newest = max((card.number for card in self._desk.waiting()), default=0)
         for card in (*self._desk.waiting(), *self._desk.ended()):

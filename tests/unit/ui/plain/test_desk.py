@@ -3,13 +3,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.desk.updates import Settled, Update
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.commands.parse import JUST_NOW
 from crabhook.ui.commands.words import WORDS, help_lines
@@ -437,6 +438,30 @@ async def test_no_more_lines_are_taken_in_than_can_be_answered() -> None:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+
+
+class _LossyDesk(PlayedDesk):
+    """A desk that tells its first outcome later, and of which one update before that is lost."""
+
+    lost = False
+
+    def subscribe(self, listener: Callable[[Update], object]) -> Callable[[], None]:
+        def told(update: Update) -> None:
+            if self.lost or not isinstance(update.news, Settled):
+                listener(update)
+                return
+            self.lost = True
+            late = Update(update.number + 1, update.news)
+            asyncio.get_running_loop().call_soon(listener, late)
+
+        return super().subscribe(told)
+
+
+async def test_an_outcome_behind_a_lost_update_lets_the_next_line_be_read() -> None:
+    async with sitting(_LossyDesk()) as sits:
+        sits.desk.ask(bash())
+        await sits.type("1 deny not now")
+        assert await sits.type("list") == ["· nothing waits"]
 
 
 async def test_a_desk_that_is_stopped_stops_listening() -> None:
