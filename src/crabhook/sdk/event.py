@@ -200,9 +200,7 @@ class Event:
     agent_type = Text("agent_type")
 
     def __init__(self, raw: Mapping[str, Any], platform: Platform, payload: bytes) -> None:
-        object.__setattr__(self, "raw", raw)
-        object.__setattr__(self, "platform", platform)
-        object.__setattr__(self, "payload", payload)
+        vars(self).update(raw=raw, platform=platform, payload=payload)
 
     def __init_subclass__(cls) -> None:
         """Collect the verdicts of the class and its abilities."""

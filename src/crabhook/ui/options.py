@@ -47,10 +47,6 @@ class Attention:
     sequence: str = "osc9"  # the kind of escape sequence that notifies
     program: tuple[str, ...] = ()
 
-    def ways(self, kind: CardKind) -> bool:
-        """Whether a card of this kind rings, notifies or runs the program: ways that disturb."""
-        return any(kind in way for way in (self.bell, self.notify, self.command))
-
 
 class Watch:
     """Knows for which cards the operator has not been called yet; times are on the desk's clock."""
@@ -70,7 +66,8 @@ class Watch:
             self._seen.discard(number)  # a card put aside calls again when it is back
         elif number not in self._seen:
             self._seen.add(number)
-            if self.attention.ways(kind_of(card)):
+            disturbing = self.attention.bell, self.attention.notify, self.attention.command
+            if any(kind_of(card) in way for way in disturbing):
                 self._uncalled[number] = card
 
     def key(self, now: float) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from time import localtime
 
-from crabhook.model.actor import Actor, Operator, Rule, StandingOrder
+from crabhook.model.actor import Operator, Rule, StandingOrder
 from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
 from crabhook.model.wording import plural
@@ -31,12 +31,14 @@ _FIRST = ("allowed", "denied", "answered", "approved", "sent back")  # the other
 
 def counted_as(event: Event, decided: Decided) -> str:
     """Return the word under which a decision is counted; empty for the end of a wait."""
-    return _BY.get(type(decided.by)) or (
-        said(event, decided.decision).lower() if isinstance(decided.by, Operator) else ""
-    )
-
-
-_BY: Mapping[type[Actor], str] = {Rule: BY_RULES, StandingOrder: BY_ORDERS}
+    match decided.by:
+        case Rule():
+            return BY_RULES
+        case StandingOrder():
+            return BY_ORDERS
+        case Operator():
+            return said(event, decided.decision).lower()
+    return ""
 
 
 class Tally:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
 
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
@@ -15,11 +14,8 @@ from crabhook.ui.secrets import covered
 from crabhook.ui.text.rows import countdown, joined
 from crabhook.ui.text.safe import excerpt
 
-Matches: TypeAlias = Callable[[Order], bool]
-
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
 _KINDS = {"allow-all": OrderKind.ALLOW_ALL, "hold-all": OrderKind.HOLD_ALL, "halt": OrderKind.HALT}
-_EVERY = "all"
 
 
 def read_order(word: str, rest: str, desk: Replica) -> Order:
@@ -59,7 +55,7 @@ def read_agent(rest: str, desk: Replica, word: Word) -> tuple[str, str, str]:
     return session, found[0], text
 
 
-def read_release(rest: str, desk: Replica) -> Matches:
+def read_release(rest: str, desk: Replica) -> Callable[[Order], bool]:
     """Return which orders a release ends: about an event, of a kind, or all.
 
     Only `here` ends being away, so that nobody comes back by mistake. Raises LineError.
@@ -69,7 +65,7 @@ def read_release(rest: str, desk: Replica) -> Matches:
     options = _options(more, {"session"}, usage)
     session = known_session(options["session"], desk, usage) if options else ""
     kind = _KINDS.get(name.lower())
-    event = None if kind or name.lower() == _EVERY else _event(name, desk, usage)
+    event = None if kind or name.lower() == "all" else _event(name, desk, usage)
 
     def matches(order: Order) -> bool:
         if order.kind is OrderKind.AWAY or session not in ("", order.session):

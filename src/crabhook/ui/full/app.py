@@ -84,7 +84,7 @@ async def run(
         layout=Layout(Window(control, style=class_of(GROUND), always_hide_cursor=False)),
         key_bindings=_bindings(screen, controller, editing),
         style=style(options.theme),
-        color_depth=None if options.theme.coloured else ColorDepth.DEPTH_1_BIT,
+        color_depth=ColorDepth.DEPTH_1_BIT if options.theme is Theme.MONO else None,
         full_screen=True,
         enable_page_navigation_bindings=False,
         mouse_support=True,

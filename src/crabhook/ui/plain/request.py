@@ -100,7 +100,6 @@ def _choice(value: Value, name: str) -> str:
 
 
 _Input: TypeAlias = dict[str, Value]
-_Show: TypeAlias = Callable[[_Input, int], Iterator[Row]]
 
 
 def given_rows(event: Event, longest: int) -> Iterator[Row]:
@@ -185,7 +184,7 @@ def _changes(rest: _Input, longest: int) -> Iterator[Row]:
 
 # The fields of any tool's input that are shown as more than JSON, in this order. Each entry takes
 # what it shows out of the input, and leaves what it cannot show.
-_PARTS: Mapping[str, _Show] = {
+_PARTS: Mapping[str, Callable[[_Input, int], Iterator[Row]]] = {
     **{key: partial(_text, key, "") for key in ("file_path", "notebook_path")},
     "command": partial(_text, "command", "    "),
     "description": partial(_text, "description", ""),

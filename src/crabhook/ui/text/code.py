@@ -32,7 +32,6 @@ _LONGEST_LINE = 2_000  # letters of a line of Markdown that may have emphasis; a
 
 _BASH = BashLexer()
 _JSON = JsonLexer()
-_JSON_LIKE = frozenset({"", "true", "false", "null"})
 _ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False)
 
 _STYLES: Mapping[_TokenType, str] = {
@@ -162,7 +161,7 @@ def _beside(value: Value) -> str | None:
 
 def _mistakable(text: str) -> bool:
     """Whether a text without quotes would look like another kind of value."""
-    if text in _JSON_LIKE or text != text.strip() or text[0] in '"[{':
+    if text in ("", "true", "false", "null") or text != text.strip() or text[0] in '"[{':
         return True
     try:
         float(text)

@@ -29,12 +29,7 @@ class Theme(StrEnum):
     DARK = "dark"
     LIGHT = "light"
     HIGH_CONTRAST = "high-contrast"
-    MONO = "mono"
-
-    @property
-    def coloured(self) -> bool:
-        """Whether a terminal that shows it needs colours."""
-        return self is not Theme.MONO
+    MONO = "mono"  # the only one that needs no colours
 
 
 def class_of(name: str) -> str:
