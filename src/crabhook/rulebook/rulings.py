@@ -77,7 +77,7 @@ class RememberedRulings:
             *(policy, bisect_right(policy.ends, context.now), context.project, context.home),
             *(event.platform, event.name, event.session, event.cwd, event.permission_mode),
             *(event.agent_id, event.agent_type, tool.name, tool.comments),
-            *(compact(tool.input), compact(brought)),
+            compact([tool.input, brought]),
         )
         known = self._known.get(key)
         if known is None or not known.holds(context):

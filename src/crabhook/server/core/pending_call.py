@@ -44,6 +44,11 @@ class PendingCall:
         if self._recorded is not None and not self._recorded.done():
             self._recorded.set_result(None)
 
+    @property
+    def given(self) -> Reply | None:
+        """The reply, where it is there already: most are decided at once."""
+        return self.reply.result() if self.reply.done() else None
+
     async def recorded(self) -> None:
         """Wait until the request is on record or has its reply; a cancel withdraws it."""
         if self._recorded is not None:

@@ -162,7 +162,8 @@ class PermissionPort(PermissionServiceServicer):
         context: Context,
     ) -> pb.PermissionResponse:
         """Take a request in; return the reply, which the hook prints."""
-        machine = await self._admit(context)
+        if (machine := admitted(context, self._tokens)) is None:
+            await self._refuse_stranger(context)
         if self._runner.role is Role.STANDBY:  # before the payload is read
             self._runner.witness.refused(Refusal.STANDBY)
             await self._turn_away(Refusal.STANDBY, context)
@@ -175,7 +176,7 @@ class PermissionPort(PermissionServiceServicer):
         try:
             asked = request_of(request, event, self._runner.now(), self._wait, machine)
             pending = await self._intake.enter(asked)
-            reply = await self._wait_for(pending, context)
+            reply = pending.given or await self._wait_for(pending, context)
         except RefusedError as error:
             await self._turn_away(error.refusal, context)
         return response_of(reply, confirm=pending.confirm)
@@ -186,7 +187,8 @@ class PermissionPort(PermissionServiceServicer):
         context: Context,
     ) -> pb.ConfirmReplyResponse:
         """Take a hook's receipt, which says that it has printed its reply."""
-        await self._admit(context)
+        if admitted(context, self._tokens) is None:
+            await self._refuse_stranger(context)
         if not self._runner.confirm(request.request_id, request.secret):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
         return pb.ConfirmReplyResponse()
@@ -209,13 +211,11 @@ class PermissionPort(PermissionServiceServicer):
                 raise
         return await pending.wait()
 
-    async def _admit(self, context: Context) -> str:
-        """Return the machine of the client's token, or ""; end the call of a client without one."""
-        machine = admitted(context, self._tokens)
-        if machine is None:
-            self._runner.witness.stranger()
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
-        return machine
+    async def _refuse_stranger(self, context: Context) -> NoReturn:
+        """End the call of a client that shows no token of ours."""
+        self._runner.witness.stranger()
+        await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
+        raise AssertionError  # pragma: no cover - `abort` has raised
 
     def _unreadable(
         self, request: pb.PermissionRequest, error: PayloadError, machine: str
