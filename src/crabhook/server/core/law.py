@@ -183,7 +183,7 @@ class Law:
         """
         if event.tool is None:
             return None
-        event, folder = _placed(event)
+        folder = _folder(event)
         there = self._fresh(folder) or await self._looked(folder)
         below = there.around.below if long else self._looks.known
         around = at_this_moment(there.around, event, below)
@@ -199,8 +199,7 @@ class Law:
         """
         if event.tool is None:
             return NO_RISK
-        event, folder = _placed(event)
-        there = self._by_folder.get(folder)
+        there = self._by_folder.get(_folder(event))
         if there is None:
             return UNTOLD
         below = self._looks.known if (soon := self._assessed and not long) else there.around.below
@@ -332,15 +331,10 @@ def _folder(event: Event) -> str:
     return event.cwd
 
 
-def _placed(event: Event) -> tuple[Event, str]:
-    """Return an event in its agent's folder, and the folder."""
-    folder = _folder(event)
-    return event if folder == event.cwd else replace(event, cwd=folder), folder
-
-
 def _judged(judge: _Judge, event: Event, around: Context) -> Ruling | None:
     try:
-        return judge(event, around)
+        where = _folder(event)
+        return judge(event if where == event.cwd else replace(event, cwd=where), around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
         _LOG.exception("the rules could not be asked about %s", event.name)
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
@@ -348,7 +342,7 @@ def _judged(judge: _Judge, event: Event, around: Context) -> Ruling | None:
 
 def _assessed(policy: "Policy", event: Event, around: Context) -> Risk:
     try:
-        return policy.risk(event, around)
+        return policy.risk(replace(event, cwd=_folder(event)), around)
     except Exception:  # noqa: BLE001 - a fault in looking is no reason to show no card
         _LOG.exception("the risk of %s could not be told", event.name)
         return UNTOLD
