@@ -5,7 +5,6 @@ from enum import Enum, auto
 from typing import TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
-from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.effects import Effect, Effects, Give
 from crabhook.ui.full.filters import Filter, Mode
@@ -122,20 +121,22 @@ def by(do: Callable[[Screen, _Part], Effects | None], to: _Part) -> Handler:
     return lambda screen, _: do(screen, to)
 
 
-def at_card(do: Callable[[Screen, Card], Effects | None]) -> Handler:
-    """Return the handler for the selected card that needs more of the screen."""
-    return lambda screen, _: do(screen, screen.card) if screen.card else None
+def _at(
+    part: Callable[[Screen], _Part | None],
+) -> Callable[[Callable[[Screen, _Part], Effects | None]], Handler]:
+    """Return a function that makes handlers for one part of the screen, and the screen."""
+
+    def handler(do: Callable[[Screen, _Part], Effects | None]) -> Handler:
+        return lambda screen, _: None if (found := part(screen)) is None else do(screen, found)
+
+    return handler
 
 
 def _on(
     part: Callable[[Screen], _Part | None],
 ) -> Callable[[Callable[[_Part], Effects | None]], Handler]:
-    """Return a function that makes handlers for one part of the screen."""
-
-    def handler(do: Callable[[_Part], Effects | None]) -> Handler:
-        return lambda screen, _: None if (found := part(screen)) is None else do(found)
-
-    return handler
+    """Return a function that makes handlers for one part of the screen alone."""
+    return lambda do: _at(part)(lambda _, found: do(found))
 
 
 def visits(mode: Mode) -> Handler:
@@ -152,3 +153,7 @@ form = _on(lambda screen: screen.form)
 filling = _on(lambda screen: screen.filling)
 plan = _on(lambda screen: screen.plan)
 session = _on(lambda screen: screen.sessions.chosen)
+at_card = _at(lambda screen: screen.card)
+at_edit = _at(lambda screen: screen.focus.edit)
+at_session = _at(lambda screen: screen.sessions.chosen)
+at_entry = _at(lambda screen: screen.history.chosen)

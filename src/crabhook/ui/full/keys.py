@@ -11,7 +11,7 @@ from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on
 from crabhook.ui.full import view_keys
 from crabhook.ui.full.dialogs import bulk, decide, edit, mcp_form, orders, plan, question
-from crabhook.ui.full.effects import Effects, Go, Look
+from crabhook.ui.full.effects import Go, Look
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.full.keyrow import Group, Guard, Handler, Key, first_group, group
@@ -43,12 +43,6 @@ FREE, ARMED, READ, ALLOW, LINE = Guard
 
 def _find(mode: Mode) -> Handler:
     return lambda screen, _: screen.focus.open_finder(mode, screen.desk.now())
-
-
-def _see_change(screen: Screen, _: str) -> Effects:
-    if (begun := screen.focus.edit) is None:
-        return ()
-    return edit.compare(begun, screen.work.about(begun.card).edits, screen.desk)
 
 
 def _turn_page(step: int) -> Handler:
@@ -232,7 +226,7 @@ TABLE: tuple[Group, ...] = (
     ),
     group("in the editor", when.at(Mode.EDIT),
         ("c-s c-d", "see the change", "see what would change; nothing is sent yet",
-         FREE, _see_change),
+         FREE, on.at_edit(lambda s, one: edit.compare(one, s.work.about(one.card).edits, s.desk))),
         ("escape", "leave", "leave the editor; what you typed is kept for the next time",
          FREE, on.focus(Focus.leave_edit)),
     ),

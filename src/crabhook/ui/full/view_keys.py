@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from crabhook.model.session import SessionView
 from crabhook.ui.cards.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
@@ -20,10 +21,9 @@ _SESSION = when.on_a_row & when.at(Mode.SESSIONS)
 _ENTRY = when.on_a_row & when.at(Mode.HISTORY, Mode.ENTRY)
 
 
-def _its_cards(screen: Screen, _: str) -> None:
-    if (view := screen.sessions.chosen) is not None:
-        screen.want(f"session:{view.session}")
-        screen.look_into(Mode.QUEUE)
+def _its_cards(screen: Screen, view: SessionView) -> None:
+    screen.want(f"session:{view.session}")
+    screen.look_into(Mode.QUEUE)
 
 
 def _filter(subject: str, wanted: str, want: Callable[[str], None]) -> Effects:
@@ -38,16 +38,6 @@ def _open(screen: Screen, _: str) -> Effects:
 def _copy(screen: Screen, _: str) -> Effects:
     whole = screen.history.whole
     return () if whole is None else (do.Copy(copied(whole.card.event)),)
-
-
-def _make_rule(screen: Screen, _: str) -> Effects:
-    entry = screen.history.chosen
-    return () if entry is None else decide.offer_rules_of(entry, screen.desk)
-
-
-def _offer_session(screen: Screen, _: str) -> Effects:
-    view = screen.sessions.chosen
-    return () if view is None else orders.offer_session(view, screen.desk)
 
 
 # fmt: off
@@ -66,15 +56,15 @@ GROUPS: tuple[Group, ...] = (
          _FREE, on.session(orders.note_to)),
         ("x", "stop…", "stop it at its next call; its agent reads why",
          _FREE, on.session(orders.stop)),
-        ("c", "its cards", "the queue, with what it asks alone", _FREE, _its_cards),
+        ("c", "its cards", "the queue, with what it asks alone", _FREE, on.at_session(_its_cards)),
         ("enter", "more…", "its subagents and notes; hold or allow all of it for a while",
-         _FREE, _offer_session),
+         _FREE, on.at_session(lambda s, view: orders.offer_session(view, s.desk))),
     ),
     group("in the history", when.on_a_row & when.at(Mode.HISTORY),
         ("enter tab right", "open", "all of the entry", _FREE, _open)),
     group("", _ENTRY,
         ("A", "make a rule…", "allow such calls by a rule of your own from now on: choose which",
-         _FREE, _make_rule)),
+         _FREE, on.at_entry(lambda s, entry: decide.offer_rules_of(entry, s.desk)))),
     group("", when.on_a_row & when.at(Mode.ENTRY),
         ("y", "", "copy the command, as it is on record", _FREE, _copy)),
     group("", when.at(Mode.HISTORY),
