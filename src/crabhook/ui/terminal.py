@@ -19,6 +19,12 @@ from typing import TextIO
 
 from crabhook.ui.commands.words import MAX_LINE
 
+LAST_WORDS = 1.0  # seconds a terminal has to take the last picture, before we leave without
+_CHUNK = 4096  # PIPE_BUF: a pipe that is ready takes this much without blocking
+_NARROWEST = 20  # columns; a terminal that says less does not know
+_CONTINUED = "    > "
+_Watch = Callable[..., object]
+
 
 def reopened(descriptor: int) -> int | None:
     """Return a non-blocking descriptor of the same terminal; None where there is none to be had."""
@@ -26,12 +32,6 @@ def reopened(descriptor: int) -> int | None:
         return os.open(os.ttyname(descriptor), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError:  # no terminal, or another user's
         return None
-
-
-_CHUNK = 4096  # PIPE_BUF: a pipe that is ready takes this much without blocking
-_NARROWEST = 20  # columns; a terminal that says less does not know
-_CONTINUED = "    > "
-_Watch = Callable[..., object]
 
 
 async def read_lines(source: int | None) -> AsyncIterator[str]:
@@ -169,9 +169,6 @@ def _end_of_words(part: Sequence[str], then: str) -> int:
 
 def _cells(letter: str) -> int:
     return 1 if unicodedata.east_asian_width(letter) in "NaNH" else 2
-
-
-LAST_WORDS = 1.0  # seconds a terminal has to take the last picture, before we leave without
 
 
 class NonBlockingOutput:

@@ -29,7 +29,20 @@ _PATCH_TOOL = "apply_patch"
 _PATCH_READ = 20_000  # characters; a longer patch is shown from its start
 _COUNTED = 200_000  # letters of an edit whose lines are counted
 _ID_SHOWN = 4  # characters of an agent's id, enough to tell a few apart
+# What was decided about a plan, and how a decision is said before it is given.
 _OF_A_PLAN = {Verdict.ALLOW: "APPROVED", Verdict.DENY: "SENT BACK"}
+_BEFORE = {
+    "APPROVED": "APPROVE",
+    "SENT BACK": "SEND BACK",
+    "ANSWERED": "ANSWER",
+    "LEFT TO ITS DIALOG": "LEAVE TO ITS DIALOG",
+    "ALLOWED edited": "ALLOW edited",
+    "HANDED BACK": "HAND BACK",
+}
+_EVENT, _TOOL = tables(__file__, "fields")["event"], tables(__file__, "fields")["tool"]
+TELLING = tuple(_TOOL["telling"].split())
+"""The fields of a tool's input that say what it is for, the most telling first."""
+_FIRST_LINES, _FILES = _TOOL["first_lines"].split(), _TOOL["files"].split()
 
 
 def brief(text: str, spell: Speller = safe) -> str:
@@ -142,16 +155,6 @@ def to_be_said(event: Event, decision: Decision) -> str:
     return _BEFORE.get(done, decision.verdict.replace("-", " ").upper())
 
 
-_BEFORE = {
-    "APPROVED": "APPROVE",
-    "SENT BACK": "SEND BACK",
-    "ANSWERED": "ANSWER",
-    "LEFT TO ITS DIALOG": "LEAVE TO ITS DIALOG",
-    "ALLOWED edited": "ALLOW edited",
-    "HANDED BACK": "HAND BACK",
-}
-
-
 def names_plan(event: Event) -> bool:
     """Whether the event only names the file in which its plan lies."""
     return is_plan(event) and "plan_filename" in event.given
@@ -230,12 +233,6 @@ def _count(edit: Mapping[str, Value]) -> tuple[int, int] | None:
         case {"old_string": str(old), "new_string": str(new)} if len(old) + len(new) <= _COUNTED:
             return None if old.endswith(CUT) or new.endswith(CUT) else counted(old, new)
     return None
-
-
-_EVENT, _TOOL = tables(__file__, "fields")["event"], tables(__file__, "fields")["tool"]
-TELLING = tuple(_TOOL["telling"].split())
-"""The fields of a tool's input that say what it is for, the most telling first."""
-_FIRST_LINES, _FILES = _TOOL["first_lines"].split(), _TOOL["files"].split()
 
 
 def json_start(value: Value, longest: int, *, indent: int | None = None) -> str:

@@ -15,6 +15,14 @@ _WHOLE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECA
 _LISTED = 5
 JUST_NOW = 1.0  # seconds in which a person who writes may not have read what has changed
 _COMPARED = 500  # cards; with more, finding equal requests costs more than it helps
+_NUMBER = r"#?[0-9]{1,9}"
+NUMBERS = rf"{_NUMBER}(?:,{_NUMBER})*"
+_WRITTEN = re.compile(
+    rf"(?:(?P<numbers>{NUMBERS})|same=(?P<same>{_NUMBER})|session=(?P<session>\S+)|(?P<all>all))"
+    r"(?:\s+|$)",
+    re.IGNORECASE,
+)
+_MISPLACED = re.compile(rf"({NUMBERS})(?:\s|$)")
 
 
 def shown_session(session: str) -> str:
@@ -82,15 +90,6 @@ class Target:
 
 
 OLDEST = Target()
-
-
-_NUMBER = r"#?[0-9]{1,9}"
-NUMBERS = rf"{_NUMBER}(?:,{_NUMBER})*"
-_WRITTEN = re.compile(
-    rf"(?:(?P<numbers>{NUMBERS})|same=(?P<same>{_NUMBER})|session=(?P<session>\S+)|(?P<all>all))"
-    r"(?:\s+|$)",
-    re.IGNORECASE,
-)
 
 
 def read_target(text: str) -> tuple[Target, str]:
@@ -200,9 +199,6 @@ class DefaultTarget:
 
     def _find(self) -> Card | None:
         return next((card for card in self._desk.waiting() if not card.snoozed_until), None)
-
-
-_MISPLACED = re.compile(rf"({NUMBERS})(?:\s|$)")
 
 
 @frozen

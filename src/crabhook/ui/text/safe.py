@@ -17,6 +17,12 @@ Speller: TypeAlias = Callable[[str], str]
 TAB = "    "
 EXCERPT = 40  # letters
 MAX_MARKS_ON_A_LETTER = 2  # combining marks past these only serve to cover the lines around
+EMPTY_SHOWN = 3  # empty lines on end; of more there is only how many
+BLANKS_SHOWN = 80  # cells of blanks on end; of more there is only how many
+_EMPTY = re.compile(rf"^(?:[ \t]*\n){{{EMPTY_SHOWN + 1},}}", re.MULTILINE)
+_BLANKS = re.compile(rf"[ \t]{{{BLANKS_SHOWN // len(TAB)},}}")
+_IN_JSON = re.compile(rf"(?: |\\[nrt]){{{BLANKS_SHOWN},}}")
+FOLD = re.compile("([⟨<][0-9]+ (?:empty lines|blanks|tabs|blanks and tabs)[⟩>])")
 
 # Invisible though Unicode calls them letters, marks or symbols.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -43,14 +49,6 @@ def safe_lines(text: str) -> list[str]:
     """Return `text` line by line, split at newlines alone, every line safe; tabs become spaces."""
     lines = text.replace("\r\n", "\n").replace("\t", TAB).split("\n")
     return [safe(line) for line in lines]
-
-
-EMPTY_SHOWN = 3  # empty lines on end; of more there is only how many
-BLANKS_SHOWN = 80  # cells of blanks on end; of more there is only how many
-_EMPTY = re.compile(rf"^(?:[ \t]*\n){{{EMPTY_SHOWN + 1},}}", re.MULTILINE)
-_BLANKS = re.compile(rf"[ \t]{{{BLANKS_SHOWN // len(TAB)},}}")
-_IN_JSON = re.compile(rf"(?: |\\[nrt]){{{BLANKS_SHOWN},}}")
-FOLD = re.compile("([⟨<][0-9]+ (?:empty lines|blanks|tabs|blanks and tabs)[⟩>])")
 
 
 def folded(text: str) -> str:
