@@ -11,17 +11,8 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
-from crabhook.policy.calls.parts import (
-    PRIMARY_KEYS,
-    CommandPart,
-    FetchPart,
-    FilePart,
-    NamePart,
-    Part,
-    ToolPart,
-    Use,
-    canonical,
-)
+from crabhook.policy.calls import parts
+from crabhook.policy.calls.parts import CommandPart, FilePart, NamePart, Part, Use
 from crabhook.policy.command_pattern import CommandPattern, Wildcard, command_pattern, parse
 from crabhook.policy.paths import Bases, PathPattern, PathSet, path_pattern
 from crabhook.policy.shell.programs import PRINTERS
@@ -121,11 +112,11 @@ def may_become(glob: str, pattern: PathPattern, bases: Bases) -> bool:
     fixed, anywhere = _fixed(pattern)
     if not fixed:
         return False
-    parts = glob.strip("/").split("/")
+    globs = glob.strip("/").split("/")
     if anywhere:
-        return any(_fits(parts[at:], fixed) for at in range(len(parts) - len(fixed) + 1))
+        return any(_fits(globs[at:], fixed) for at in range(len(globs) - len(fixed) + 1))
     return any(
-        _fits(parts, [part for part in [*folder.split("/"), *fixed] if part])
+        _fits(globs, [part for part in [*folder.split("/"), *fixed] if part])
         for folder in bases.of(pattern.anchor, pattern.up)
     )
 
@@ -156,7 +147,7 @@ class DomainMatcher:
 
     def covers(self, part: Part, _bases: Bases) -> bool:
         """Whether the pattern matches the host."""
-        if not isinstance(part, FetchPart):
+        if not isinstance(part, parts.FetchPart):
             return False
         labels = part.host.split(".")
         if self.labels[0].parts == ("", "") and len(labels) > len(self.labels):
@@ -203,7 +194,7 @@ class InputMatcher:
 
     def hits(self, part: Part, _bases: Bases) -> bool:
         """Whether the tool has the input with the value."""
-        if not isinstance(part, ToolPart) or not any(map(self.tool.matches, part.tools)):
+        if not isinstance(part, parts.ToolPart) or not any(map(self.tool.matches, part.tools)):
             return False
         value = part.inputs.get(self.key)
         if isinstance(value, bool):
@@ -235,7 +226,7 @@ def parse_matcher(text: str, *, restricts: bool) -> Matcher:
     match = _RULE.fullmatch(text.strip())
     if match is None:
         raise ValueError("is not of the form Tool or Tool(specifier)")
-    tool, specifier = canonical(match["tool"]), match["specifier"]
+    tool, specifier = parts.canonical(match["tool"]), match["specifier"]
     if specifier is None or specifier.strip() in {"", "*"}:
         return _whole_tool(tool, restricts=restricts)
     if "*" in tool:
@@ -268,7 +259,7 @@ def _specified(tool: str, specifier: str, *, restricts: bool) -> Matcher:
             raise ValueError("names no host")
         return DomainMatcher(tuple(map(parse, host.rstrip(".").split("."))))
     given = _INPUT.fullmatch(specifier)
-    if restricts and given and not specifier.endswith(":*") and given["key"] not in PRIMARY_KEYS:
+    if restricts and given and given["key"] not in parts.PRIMARY_KEYS and specifier[-2:] != ":*":
         return InputMatcher(parse(tool), given["key"], parse(given["value"].strip()))
     if tool in {"Agent", "Skill"}:
         return NameMatcher(tool, command_pattern(specifier))

@@ -10,22 +10,8 @@ from urllib.parse import urlsplit
 from crabhook.datatypes import frozen
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.policy.calls.parts import (
-    PATCH_KEYS,
-    PATH_KEYS,
-    RUNNING_KEYS,
-    Deep,
-    FetchPart,
-    FilePart,
-    Kind,
-    NamePart,
-    Part,
-    ToolPart,
-    Use,
-    canonical,
-    kind_of,
-    mcp_name,
-)
+from crabhook.policy.calls import parts
+from crabhook.policy.calls.parts import FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.calls.shell_call import Call, read_patch, shell_call
 from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import expand_home, place
@@ -43,11 +29,11 @@ def read_call(event: Event, context: Context) -> Call | None:
     """Return the call of the event, or None for an event without one."""
     if event.tool is None:
         return None
-    name = canonical(event.tool.name)
-    kind = kind_of(event.tool.name)
+    name = parts.canonical(event.tool.name)
+    kind = parts.kind_of(event.tool.name)
     inputs = event.tool.input if isinstance(event.tool.input, dict) else {}
     scalars = {key: value for key, value in inputs.items() if isinstance(value, _SCALARS)}
-    tools = frozenset(filter(None, (event.tool.name, name, mcp_name(event.fields))))
+    tools = frozenset(filter(None, (event.tool.name, name, parts.mcp_name(event.fields))))
     tool = ToolPart(event.tool.name, tools, scalars)
     read = _READERS.get(kind)
     if read is None:
@@ -61,13 +47,13 @@ MOST_CHANGED = 50  # files of one call that are looked at
 def changed_paths(event: Event) -> tuple[str, ...]:
     """Return the absolute files that a file tool's call changes; a shell's are not known."""
     tool = event.tool
-    kind = kind_of(tool.name) if tool else Kind.OTHER
+    kind = parts.kind_of(tool.name) if tool else Kind.OTHER
     if tool is None or kind not in (Kind.EDIT, Kind.PATCH) or not isinstance(tool.input, dict):
         return ()
     if kind is Kind.EDIT:
         named: Sequence[Value] = [tool.input.get(vocabulary().path_keys.get(tool.name, ""))]
     else:
-        patches = (tool.input.get(key) for key in PATCH_KEYS)
+        patches = (tool.input.get(key) for key in parts.PATCH_KEYS)
         text = next((one for one in patches if isinstance(one, str)), "")
         named = read_patch(text).paths
     paths = [one for one in named[:MOST_CHANGED] if isinstance(one, str) and one]
@@ -78,7 +64,7 @@ def may_go_deep(event: Event) -> bool:
     """Whether the call may read a folder with all that is in it, told by its looks alone."""
     if event.tool is None or not isinstance(event.tool.input, dict):
         return False
-    kind = kind_of(event.tool.name)
+    kind = parts.kind_of(event.tool.name)
     command = event.tool.input.get("command") if kind is Kind.COMMAND else None
     return kind is Kind.SEARCH or (isinstance(command, str) and may_read_deep(command))
 
@@ -96,9 +82,9 @@ class _Reading:
         self.context = context
         self.platform = event.platform
         self.cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
-        self.name = canonical(tool.text)
+        self.name = parts.canonical(tool.text)
         self._own = vocabulary().path_keys.get(tool.text, "")
-        self.kind = kind_of(tool.text)
+        self.kind = parts.kind_of(tool.text)
 
     def text(self, *keys: str) -> str:
         """Return the first of the inputs that is there, as text."""
@@ -115,7 +101,7 @@ class _Reading:
 
     def other_files(self, use: Use, tool: str) -> tuple[FilePart, ...]:
         """Return the files that other inputs name: ones of other tools, or of older agents."""
-        keys = (key for key in PATH_KEYS if key != self._own and self.inputs.get(key))
+        keys = (key for key in parts.PATH_KEYS if key != self._own and self.inputs.get(key))
         return tuple(self.file(str(self.inputs[key]), use, tool) for key in keys)
 
     def call(self, *required: Part, trouble: str = "", suspected: tuple[Part, ...] = ()) -> Call:
@@ -150,7 +136,7 @@ class CommandLine:
 
 def command_line(event: Event, context: Context) -> CommandLine | None:
     """Return the line that the event's tool would run; None for other tools."""
-    if event.tool is None or kind_of(event.tool.name) is not Kind.COMMAND:
+    if event.tool is None or parts.kind_of(event.tool.name) is not Kind.COMMAND:
         return None
     inputs = event.tool.input if isinstance(event.tool.input, dict) else {}
     reading = _Reading(event, inputs, ToolPart(event.tool.name, frozenset()), context)
@@ -172,7 +158,7 @@ def _command(reading: _Reading) -> Call:
     tools = frozenset({*reading.tool.tools, "Bash"})
     line = _command_line(reading)
     call = shell_call(line.text, line.cwd, tools, reading.tool, reading.context)
-    told = ", ".join(sorted(key for key in RUNNING_KEYS if reading.inputs.get(key)))
+    told = ", ".join(sorted(key for key in parts.RUNNING_KEYS if reading.inputs.get(key)))
     more = (
         "more than its sandbox permits" if line.loosened else "",
         line.trouble,
@@ -218,7 +204,7 @@ def _search(reading: _Reading) -> Call:
     ]
     whole = reading.file(folder, Use.READ, "Read")
     if reading.name != "LS":  # which tells names, and reads no file
-        whole = replace(whole, deep=Deep(globs))
+        whole = replace(whole, deep=parts.Deep(globs))
     if any(".." in one.split("/") or one[:1] in ("/", "~") for one in globs):
         trouble = "a pattern that leaves the folder"
     trouble = trouble or (_OTHER_PATH if others else _path_trouble(folder))
@@ -239,12 +225,12 @@ def _texts(value: Value) -> Iterator[str]:
 
 
 def _patch(reading: _Reading) -> Call:
-    patch = read_patch(reading.text(*PATCH_KEYS))
-    parts = [reading.file(path, Use.WRITE, "Edit", "Write") for path in patch.paths]
+    patch = read_patch(reading.text(*parts.PATCH_KEYS))
+    files = [reading.file(path, Use.WRITE, "Edit", "Write") for path in patch.paths]
     odd = next(filter(None, map(_path_trouble, patch.paths)), "")
-    if sum(bool(reading.inputs.get(key)) for key in PATCH_KEYS) > 1:
+    if sum(bool(reading.inputs.get(key)) for key in parts.PATCH_KEYS) > 1:
         odd = "a second patch, in another input"
-    return reading.call(*parts, trouble=odd or patch.trouble)
+    return reading.call(*files, trouble=odd or patch.trouble)
 
 
 def _fetch(reading: _Reading) -> Call:
@@ -253,15 +239,15 @@ def _fetch(reading: _Reading) -> Call:
     addresses = [address] if address else []
     if not (address and reading.tool.text == "WebFetch"):
         addresses += _ADDRESS.findall(reading.text("prompt"))
-    parts, trouble = [], "" if addresses else "it names no address"
+    fetched, trouble = [], "" if addresses else "it names no address"
     for one in addresses:
         host = _host(one)
         if not _HOST.fullmatch(host) or re.search(r"[\s\\\x00-\x1f\x7f-\U0010ffff]|//.*@", one):
             trouble = "an address that programs may read in several ways"
         elif not _ADDRESS.match(one):
             trouble = "an address that is not of HTTP"
-        parts.append(FetchPart(one, host, reading.tool.tools))
-    return reading.call(*parts, trouble=trouble)
+        fetched.append(parts.FetchPart(one, host, reading.tool.tools))
+    return reading.call(*fetched, trouble=trouble)
 
 
 def _host(address: str) -> str:
@@ -274,13 +260,13 @@ def _host(address: str) -> str:
 
 def _agent(reading: _Reading) -> Call:
     name = reading.text("subagent_type", "agent_type", "agent_name") or "general-purpose"
-    return reading.call(NamePart(name, name, reading.tool.tools))
+    return reading.call(parts.NamePart(name, name, reading.tool.tools))
 
 
 def _skill(reading: _Reading) -> Call:
     name = reading.text("skill", "name", "command")
     whole = f"{name} {reading.text('args', 'arguments')}".strip()
-    return reading.call(NamePart(whole, name, reading.tool.tools))
+    return reading.call(parts.NamePart(whole, name, reading.tool.tools))
 
 
 _READERS: Mapping[Kind, Callable[[_Reading], Call]] = {

@@ -9,14 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 
 from crabhook.datatypes import frozen
-from crabhook.policy.calls.mentioned_files import (
-    STREAMS,
-    Folders,
-    files_elsewhere,
-    is_inside,
-    named_files,
-    told_files,
-)
+from crabhook.policy.calls import mentioned_files
+from crabhook.policy.calls.mentioned_files import STREAMS, Folders, is_inside
 from crabhook.policy.calls.parts import CommandPart, FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.context import Context
 from crabhook.policy.paths import LONGEST_PATH, expand_home, is_within, normal, place, places_in
@@ -72,7 +66,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
         if command.hidden:
             suspected.append(named)
             continue
-        required += (named, *files_elsewhere(named, folders, context))
+        required += (named, *mentioned_files.files_elsewhere(named, folders, context))
         required += _brought_files(named, commands, given=given)
         # A folder's settings may name programs, and an agent could make a folder below its
         # project's root that looks like git's: there only the tool as a whole covers git.
@@ -90,8 +84,8 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
         troubles[trouble] = None
     if not required and not troubles:
         required.append(tool)
-    suspected += named_files(commands, folders.all, context)
-    suspected += told_files(commands, script.given, folders, context)
+    suspected += mentioned_files.named_files(commands, folders.all, context)
+    suspected += mentioned_files.told_files(commands, script.given, folders, context)
     parts = tuple(required), tuple(suspected)
     return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentions(text, script))
 

@@ -59,12 +59,12 @@ class Search:
         return not self.globs or selects(self.globs, name)
 
 
-def cut(text: str, longest: int = LONGEST) -> str:
+def cut(text: str) -> str:
     """Return a text in one line, its middle cut out if it is too long."""
     plain = " ".join(text.split()) if len(text) < 4 * LONGEST else text[: 4 * LONGEST]
-    if len(plain) <= longest:
+    if len(plain) <= LONGEST:
         return plain
-    return f"{plain[: longest * 2 // 3]}…{plain[-longest // 4 :]}"
+    return f"{plain[: LONGEST * 2 // 3]}…{plain[-LONGEST // 4 :]}"
 
 
 class Scene:

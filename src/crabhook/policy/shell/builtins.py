@@ -10,16 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from crabhook.policy.shell.conditions import plain_test
 from crabhook.policy.shell.expansion import read_arithmetic
 from crabhook.policy.shell.line import Line, UnreadableError
-from crabhook.policy.shell.programs import NUMBER_PRINTERS, OPENERS, READERS, listed
+from crabhook.policy.shell.programs import NUMBER_PRINTERS, OPENERS, READERS, listed, patterns
 from crabhook.policy.shell.script import ANY, Atom, Command, Word
 from crabhook.policy.shell.wrappers import WRAPPED, is_plain, unwrapped
 
 DECLARING = listed("builtins", "declaring")
-_FLAGS: Mapping[str, str] = {
-    "export": r"",
-    "readonly": r"-[aA]",
-    **dict.fromkeys(("declare", "typeset", "local"), r"-[aArxgl]+"),
-}
+_FLAGS = patterns("flags")  # of those that declare
 _MAY_EXPORT = re.compile(r"[A-Z][A-Z0-9_]*|[a-z][a-z0-9_]*")
 _FORMAT = re.compile(
     r"[^%\\]|\\.|%%|%[-+ 0#]*\d*(?:\.\d+)?(?P<letter>[sbqcdiuxXofegEG])", re.DOTALL
@@ -71,7 +67,7 @@ def _declare(words: Sequence[Word], line: Line) -> str:
     rest, flags = list(words[1:]), ""
     while rest and rest[0].fixed and rest[0].raw.startswith("-"):
         option = rest.pop(0).raw
-        if not _FLAGS[name] or not re.fullmatch(_FLAGS[name], option):
+        if name not in _FLAGS or not _FLAGS[name].fullmatch(option):
             return f"{name} {option}, which may change what runs"
         flags += option
     for word in rest:
@@ -92,7 +88,7 @@ def _declare(words: Sequence[Word], line: Line) -> str:
             if array or target in variables.arrays or one.value.text.startswith("("):
                 return f"{name} of an array by a word, which the shell evaluates"
             variables.declared.add(target)
-        variables.sets(target, (ANY,) if one.array else one.value.atoms, one.value.values)
+        variables.sets(target, one.atoms, one.value.values)
     return ""
 
 

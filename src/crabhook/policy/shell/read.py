@@ -14,16 +14,7 @@ from crabhook.policy.shell.builtins import builtin_trouble
 from crabhook.policy.shell.expansion import ansi, formatted, read_arithmetic
 from crabhook.policy.shell.line import Found, Line, Readers, UnreadableError
 from crabhook.policy.shell.programs import listed
-from crabhook.policy.shell.script import (
-    ANY,
-    Assignment,
-    Command,
-    Flow,
-    Redirect,
-    Script,
-    Shape,
-    Word,
-)
+from crabhook.policy.shell.script import Assignment, Command, Flow, Redirect, Script, Shape, Word
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
 
 MAX_BYTES = 8 * 1024
@@ -280,8 +271,7 @@ def _finish(line: Line, command: Command, *, sure: bool) -> Command:
             found.trouble(f"it sets {one.name} for a builtin, which may change what runs")
         if wrappers.names_the_unknown(one):
             found.trouble(f"{one.name} names a program that is only known when the line runs")
-        atoms = (ANY,) if one.array else one.value.atoms
-        found.variables.sets(one.name, atoms, one.value.values, sure=sure and not words)
+        found.variables.sets(one.name, one.atoms, one.value.values, sure=sure and not words)
     if words:
         if words[0].text in _ZSH_RESERVED:
             found.trouble(f"{words[0].text!r}, which zsh keeps for itself")

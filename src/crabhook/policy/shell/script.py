@@ -105,6 +105,11 @@ class Assignment:
     value: Word
     array: bool = False
 
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The pieces of its value; nothing is known of an array's."""
+        return (ANY,) if self.array else self.value.atoms
+
 
 @frozen
 class Command:

@@ -7,27 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from crabhook.policy.shell.expansion import (
-    ansi,
-    braces,
-    read_arithmetic,
-    read_expansion,
-    single_quoted,
-    unescape,
-)
+from crabhook.policy.shell import expansion, script
 from crabhook.policy.shell.line import Line, UnreadableError
 from crabhook.policy.shell.programs import counts, printed
-from crabhook.policy.shell.script import (
-    ANY,
-    NUMBER,
-    WRITTEN,
-    Atom,
-    Kind,
-    Shape,
-    Word,
-    values_of,
-    written,
-)
+from crabhook.policy.shell.script import ANY, NUMBER, WRITTEN, Atom, Kind, Word, written
 
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
 _QUOTED_PLAIN = re.compile(r'[^"\\$`]+')
@@ -93,7 +76,7 @@ def _check(line: Line, raw: str, plain: str) -> None:
 
 
 def _joined(raw: str, found: Sequence[Atom], *, glob: bool, braces: Sequence[str]) -> Word:
-    atoms, values = tuple(found), values_of(found)
+    atoms, values = tuple(found), script.values_of(found)
     certain = all(atom.kind is Kind.TEXT for atom in atoms)
     if braces:
         values = tuple(dict.fromkeys((*values, *braces)))
@@ -112,13 +95,13 @@ def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
     if "{" not in bare or not ("," in raw or ".." in raw):
         return ()
     try:
-        found = braces(raw) or ()
+        found = expansion.braces(raw) or ()
     except OverflowError:
         line.found.trouble("its braces make too many words to look at")
         return ()
     if found and _BARE_DOLLAR.search(raw):
         line.found.trouble("braces beside a variable, which may make another one's name")
-    return tuple(unescape(re.sub(r"(?<!\\)['\"]", "", one)) for one in found)
+    return tuple(expansion.unescape(re.sub(r"(?<!\\)['\"]", "", one)) for one in found)
 
 
 def _escaped(line: Line) -> Atom:
@@ -171,12 +154,12 @@ def dollar(line: Line, *, quoted: bool = False) -> Atom:
     """Take a dollar sign and its construct."""
     line.at += 1
     if line.take("(("):
-        read_arithmetic(line, "))")
+        expansion.read_arithmetic(line, "))")
         atom = NUMBER
     elif line.take("("):
         atom = _substitution(line, quoted=quoted)
     elif line.take("{"):
-        atom = read_expansion(line, quoted=quoted)
+        atom = expansion.read_expansion(line, quoted=quoted)
     elif match := line.match(_NAME):
         atom = _variable(line, match[0], quoted=quoted)
     elif match := line.match(_SPECIAL):
@@ -196,7 +179,7 @@ def _lone(line: Line, *, quoted: bool) -> Atom:
             raise UnreadableError("a quote that does not close")
         if "\\'" in match[1]:
             line.found.trouble("a quote inside $'…', which dash ends there")
-        return written(ansi(match[1]))
+        return written(expansion.ansi(match[1]))
     if line.here == "[":
         raise UnreadableError("arithmetic in brackets, $[…]")
     if line.here == '"' and not quoted:
@@ -237,7 +220,7 @@ def _substitution(line: Line, *, quoted: bool) -> Atom:
     return _printed(line, before, shape, quoted=quoted)
 
 
-def _printed(line: Line, before: int, shape: Shape, *, quoted: bool) -> Atom:
+def _printed(line: Line, before: int, shape: script.Shape, *, quoted: bool) -> Atom:
     """Return what is known of the commands' output."""
     commands = line.found.commands[before:]
     guess: tuple[str, ...] = ()
@@ -280,7 +263,7 @@ def _process(line: Line, start: int) -> Atom:
 
 
 _READERS: Mapping[str, Callable[[Line], list[Atom]]] = {
-    "'": lambda line: [single_quoted(line)],
+    "'": lambda line: [expansion.single_quoted(line)],
     '"': read_quoted,
     "\\": lambda line: [_escaped(line)],
     "$": lambda line: [dollar(line)],
