@@ -10,16 +10,7 @@ from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders, searched
 from crabhook.policy.effects import objects
 from crabhook.policy.effects.line import SHOWERS, Known, find_roots
-from crabhook.policy.effects.table import (
-    AS,
-    ONLY_NAMES,
-    READS_ALL,
-    SEARCHES,
-    CallWords,
-    Interpreter,
-    chosen_words,
-    table,
-)
+from crabhook.policy.effects.table import Aside, CallWords, Interpreter, chosen_words, table
 from crabhook.policy.shell.hidden import SHELLS, Argv, Inner, inner, reads_script
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Word
@@ -158,16 +149,16 @@ class Reader:
         told = {effect for form, _ in fitting for effect, _ in form.effects}
         for form, skip in fitting:
             for effect, designation in form.effects if form.weight >= asks_nothing else ():
-                if effect in (READS_ALL, SEARCHES):
-                    if ONLY_NAMES not in told:
+                if effect in (Aside.READS_ALL, Aside.SEARCHES):
+                    if Aside.ONLY_NAMES not in told:
                         self._searches(effect, designation, call, call.operands[skip:], name)
                 elif effect in facts.places:
                     self._runs_at(effect, designation, call, skip, depth)
-                elif effect == AS:
+                elif effect == Aside.AS:
                     if len(call.places) > skip and depth < MOST_NESTED:
                         rest = words[call.places[skip] :]
                         self._read(rest, sure=False, hidden=True, depth=depth + 1)
-                elif effect != ONLY_NAMES:
+                elif effect != Aside.ONLY_NAMES:
                     common = effect == "runs-downloaded" and table().is_common(call, skip)
                     self._on("runs-package" if common else effect, designation, call, skip, name)
 
@@ -203,9 +194,9 @@ class Reader:
         patterned = sort == "rest" and call.brings_pattern(name)
         chosen = chosen_words("paths" if patterned else sort, operands)
         paths = searched(name, (name, *call.words))
-        if not chosen and effect == SEARCHES and self._command.words in self._known.fed:
+        if not chosen and effect == Aside.SEARCHES and self._command.words in self._known.fed:
             return  # it searches its own arguments
-        self._search(chosen or [default], paths[1] if paths else (), sure=effect == READS_ALL)
+        self._search(chosen or [default], paths[1] if paths else (), sure=effect == Aside.READS_ALL)
 
     def _search(self, words: Iterable[str], globs: tuple[str, ...], *, sure: bool) -> None:
         for word in words if not self._at else ():

@@ -6,6 +6,7 @@ Bad data raises TableError; a test reads the shipped files.
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Any
@@ -225,9 +226,15 @@ DESIGNATIONS = frozenset(
 )
 _PATTERNED = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ugrep"})
 _PATTERN_OPTIONS = ("-e", "-f", "--regexp", "--file")
-# Not effects, but what a form tells of a call beside them; programs.toml says what each is.
-READS_ALL, SEARCHES, ONLY_NAMES, AS = "reads-all", "searches", "only-names", "as"
-_ASIDE = frozenset({READS_ALL, SEARCHES, ONLY_NAMES, AS})
+
+
+class Aside(StrEnum):
+    """What a form tells of a call beside effects; programs.toml says what each is."""
+
+    READS_ALL = "reads-all"
+    SEARCHES = "searches"
+    ONLY_NAMES = "only-names"
+    AS = "as"
 
 
 @cache
@@ -241,7 +248,7 @@ def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
     try:
         kinds = {name: _kind(name, one) for name, one in of_kinds.items()}
         places = dict(data["places"])
-        forms = _forms(data["forms"], {*kinds, *places, *_ASIDE})
+        forms = _forms(data["forms"], {*kinds, *places, *Aside})
         for name in names(data["harmless"]["programs"]):
             forms.setdefault(name, [])
         return Table(
