@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from crabhook.model.card import Because, Brought, Risk
 from crabhook.model.event import Event
+from crabhook.policy import rule_index
 from crabhook.policy.calls.parts import FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.calls.shell_call import Call
@@ -20,17 +21,7 @@ from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.paths import Bases, PathSet, expand_home, is_within, place
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import PartRuling, RuleScope, RuleSet, RuleVerdict, Ruling, Trust
-from crabhook.policy.rule_index import (
-    Placed,
-    Rank,
-    RankedRuling,
-    RuleIndex,
-    because_of_rule,
-    keys_of,
-    question_about_folder,
-    question_about_search,
-    ruling_by_rule,
-)
+from crabhook.policy.rule_index import Placed, Rank, RankedRuling, RuleIndex, keys_of
 from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.shell.programs import NAMES_ONLY, PRINTERS, READ_NOTHING
 
@@ -88,7 +79,7 @@ class Evaluation:
                 if _speaks_of(placed, name, mentions):
                     said, rule = f"{name} may run in it, and ", placed.rule
                     why = f"{said}a rule denies or asks: {rule.where}"
-                    return why, because_of_rule(rule, str(rule), said)
+                    return why, rule_index.because_of_rule(rule, str(rule), said)
         return None
 
     def _starts_untold(self) -> str:
@@ -108,7 +99,7 @@ class Evaluation:
         """Return the ruling on one part: the first of deny, protected, ask, allow, pass."""
         keys = keys_of(part)
         if match := self._first(self._law.deny, part, keys, against=True):
-            return ruling_by_rule(Rank.DENY, match, part, hidden=hidden)
+            return rule_index.ruling_by_rule(Rank.DENY, match, part, hidden=hidden)
         if entry := self._law.protected.concerned(part, self._bases):
             why = f"{entry.what} always reach a person (protected: {entry.name})"
             verdict = RuleVerdict.ASK_OPERATOR
@@ -117,11 +108,11 @@ class Evaluation:
             said = PartRuling(part.kind, part.text, verdict, None, why, hidden, because)
             return RankedRuling(Rank.PROTECTED, 0, said)
         if match := self._first(self._law.ask, part, keys, against=True):
-            return ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
+            return rule_index.ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
         if not hidden:
             for rank, index in ((Rank.ALLOW, self._law.allow), (Rank.PASS, self._law.leave)):
                 if match := self._first(index, part, keys, against=False):
-                    return ruling_by_rule(rank, match, part, hidden=hidden)
+                    return rule_index.ruling_by_rule(rank, match, part, hidden=hidden)
         nothing = PartRuling(part.kind, part.text, None, None, "no rule speaks of it", hidden)
         return RankedRuling(Rank.NOTHING, 0, nothing)
 
@@ -138,7 +129,8 @@ class Evaluation:
                 if len(looked_into) > FOLDERS:
                     if part.program in READ_NOTHING:
                         break
-                    return question_about_folder(part, folder, "it goes into too many folders")
+                    why = "it goes into too many folders"
+                    return rule_index.question_about_folder(part, folder, why)
                 if said := self._held_by(folder, part):
                     return said
         return None
@@ -162,14 +154,13 @@ class Evaluation:
             for file in uses:
                 said = self._rule_on(file, hidden=True)
                 if said.rank <= Rank.ASK and not self._is_for_all(said, file, part):
-                    return question_about_search(said, part)
+                    return rule_index.question_about_search(said, part)
         if part.program in READ_NOTHING:
             return None
-        if not below.whole:
-            return question_about_folder(part, folder, "nobody could look at all that is in it")
-        if deep is not None and deep.follows and below.leads_out:
-            return question_about_folder(part, folder, "a link in it leads elsewhere")
-        return None
+        why = "" if below.whole else "nobody could look at all that is in it"
+        if not why and deep is not None and deep.follows and below.leads_out:
+            why = "a link in it leads elsewhere"
+        return rule_index.question_about_folder(part, folder, why) if why else None
 
     def _is_for_all(self, said: RankedRuling, file: FilePart, part: FilePart) -> bool:
         """Whether only the protected list names the file, and a search may show it anyway."""
