@@ -176,9 +176,9 @@ class Committer:
 
     async def _keep_committing(self) -> None:
         while self.lost is None and not (self._closing and not self._queue):
+            await self._gather()
             if not self._queue and await self._slept():
                 continue
-            await self._gather()
             group = [self._queue.popleft() for _ in range(min(len(self._queue), TOGETHER))]
             begun = monotonic()
             try:
@@ -198,7 +198,10 @@ class Committer:
             _end(group, self.lost)
 
     async def _gather(self) -> None:
-        """Wait for more batches if the last commit had several; a lone one does not wait."""
+        """Wait for more batches if the last commit had several; a lone one does not wait.
+
+        What comes meanwhile need not wake this thread, which costs the server's as much.
+        """
         if self._together > 1 and len(self._queue) <= self._together + 1:
             await asyncio.sleep(GATHERED_WITHIN)
 
