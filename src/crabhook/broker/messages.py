@@ -338,12 +338,12 @@ def decisions_in(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event,
 
     A reply repeated to a client that had lost it is no decision.
     """
-    for effect in effects:
-        match fact, effect:
-            case Arrived(request), Resolve(request_id, decided=Decided() as made):
-                if request_id == request.id:
-                    yield request.event, made
-            case Answered(number, made, by), Show(card) if card.number == number:
-                yield card.event, Decided(made, by)
-            case _:
-                pass
+    if isinstance(fact, Arrived):
+        for effect in effects:
+            own = isinstance(effect, Resolve) and effect.request_id == fact.request.id
+            if own and effect.decided is not None:
+                yield fact.request.event, effect.decided
+    elif isinstance(fact, Answered):
+        for effect in effects:
+            if isinstance(effect, Show) and effect.card.number == fact.number:
+                yield effect.card.event, Decided(fact.decision, fact.by)

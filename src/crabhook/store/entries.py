@@ -102,18 +102,20 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     `waited`: seconds since the first of these came.
     """
     decision, by = made.decision, made.by
-    at_desk, who = isinstance(by, Operator), wording.who(by)
-    said: dict[str, Value] = {"where": "the desk"} if at_desk else {"where": "at once", "rule": who}
-    if any(parts := _parts(decision)):  # most have only a verdict
-        said.update(zip(_PARTS, parts, strict=True))
-    said |= {"despite": list(decision.despite), "legs": list(legs)}
+    who = wording.who(by)
     body: dict[str, Value] = {
         "by": who,
         "actor": actor_data(by),
         "waited": round(waited, 3),
         "input": _input(event),
     }
-    body |= {key: value for key, value in said.items() if value}
+    body |= {"where": "the desk"} if isinstance(by, Operator) else {"where": "at once", "rule": who}
+    if any(parts := _parts(decision)):  # most have only a verdict
+        body |= {key: value for key, value in zip(_PARTS, parts, strict=True) if value}
+    if decision.despite:
+        body["despite"] = list(decision.despite)
+    if legs:
+        body["legs"] = list(legs)
     if decision.updated_input is not None:
         body["edited"] = dict(decision.updated_input)
     first = legs[0] if legs else ""

@@ -59,6 +59,7 @@ from crabhook.store.change import (
 from crabhook.store.record import Entry, Kind, iso
 
 _ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
+_OPERATORS = (messages.Commanded, messages.RuleAdded)  # facts of an operator's, beside decisions
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
 _TOLD_KEPT = 4096  # answers; enough for the slowest receipt
 _GONE, _TIME_UP = "the hook had gone", "its time was up"
@@ -133,7 +134,8 @@ class JournalMapper:
                     assert isinstance(fact, messages.Arrived)  # noqa: S101 - nobody else finds no room
                     why = f"turned away: {refusal}"
                     yield entries.ended(Kind.WITHDRAWN, fact.request, wall, card=None, why=why)
-        yield from _operator_did(fact, effects, wall)
+        if isinstance(fact, _OPERATORS):
+            yield from _operator_did(fact, effects, wall)
 
     def _card(self, shown: Show, replies: _Replies, fact: messages.Fact) -> Iterator[Change]:
         card, before = shown.card, shown.before
