@@ -339,10 +339,10 @@ def decisions_in(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event,
     A reply repeated to a client that had lost it is no decision.
     """
     if isinstance(fact, Arrived):
+        own = fact.request
         for effect in effects:
-            own = isinstance(effect, Resolve) and effect.request_id == fact.request.id
-            if own and effect.decided is not None:
-                yield fact.request.event, effect.decided
+            if isinstance(effect, Resolve) and effect.decided and effect.request_id == own.id:
+                yield own.event, effect.decided
     elif isinstance(fact, Answered):
         for effect in effects:
             if isinstance(effect, Show) and effect.card.number == fact.number:
