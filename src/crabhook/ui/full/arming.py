@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import field
 from enum import Enum, auto
+from math import inf
 
 from crabhook.datatypes import frozen
 from crabhook.model.card import Card
@@ -33,15 +34,9 @@ class Rhythm:
     """
 
     def __init__(self) -> None:
-        self._escaped: float | None = None
         self._last = ("", 0.0)
-        self._text_at: float | None = None
+        self._escaped = self._text_at = -inf
         self._of_texts = Stroke.PRESSED
-
-    @property
-    def last(self) -> str:
-        """The key that came last."""
-        return self._last[0]
 
     def stroke(self, key: str, now: float) -> Stroke:
         """Return what the key is that comes at `now`."""
@@ -49,14 +44,12 @@ class Rhythm:
         repeated = key == last and now - at < REPEATS_WITHIN
         if key == "escape":
             self._escaped = now
-        elif (
-            len(key) == 1 and self._escaped is not None and now - self._escaped < DEAF_AFTER_ESCAPE
-        ):
+        elif len(key) == 1 and now - self._escaped < DEAF_AFTER_ESCAPE:
             return Stroke.SEQUENCE
         if len(key) > 1 and key not in _IN_TEXTS:
             return Stroke.REPEATED if repeated else Stroke.PRESSED
-        gap = QUIET_AFTER_BURST if self._text_at is None else now - self._text_at
-        before, self._text_at = self._of_texts, now
+        gap, self._text_at = now - self._text_at, now
+        before = self._of_texts
         goes_on = before is Stroke.PASTED and gap < QUIET_AFTER_BURST
         if goes_on or (gap < BURST and before is not Stroke.REPEATED):
             self._of_texts = Stroke.PASTED

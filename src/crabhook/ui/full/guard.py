@@ -48,7 +48,7 @@ class Gate:
     def comes(self, key: str, now: float) -> bool:
         """Take in a key; return whether it counts as one at all."""
         screen = self._screen
-        self._again = key == self._rhythm.last
+        self._again = key == self._key
         self._stroke, self._key = self._rhythm.stroke(key, now), key
         if self._stroke is Stroke.SEQUENCE:
             return False

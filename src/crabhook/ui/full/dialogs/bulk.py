@@ -4,7 +4,7 @@ The law of this file: a mark holds for one revision of a card. A card that ends 
 mark, so no mark decides what the operator has not seen.
 """
 
-from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from itertools import chain
 
 from crabhook.datatypes import frozen
@@ -48,10 +48,6 @@ class Marks(dict[int, Card]):
             self[card.number] = card
             self.by_hand.add(card.number)
 
-    def add(self, cards: Iterable[Card]) -> None:
-        """Mark cards."""
-        self.update((card.number, card) for card in cards)
-
     def news(self, card: Card) -> str:
         """Take in a changed card; say so if it loses its mark by being asked about again."""
         seen = self.pop(card.number, None)
@@ -88,7 +84,7 @@ def _session(card: Card) -> tuple[str, str]:
 
 
 def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
-    marks.add(cards)
+    marks.update((card.number, card) for card in cards)
     return (Say(f"marked: {len(cards)} {shared}; {len(marks)} in all, esc unmarks them"),)
 
 

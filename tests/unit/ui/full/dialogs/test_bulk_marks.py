@@ -25,7 +25,7 @@ def test_a_card_is_marked_and_unmarked() -> None:
 
 def test_a_card_that_ends_loses_its_mark() -> None:
     sitting, marks = desk("a", "b"), Marks()
-    marks.add(sitting.desk.waiting())
+    marks.update((card.number, card) for card in sitting.desk.waiting())
     sitting.desk.listen(lambda news: marks.news(news) if hasattr(news, "requests") else None)
     sitting.leave(1)
     assert [card.number for card in marks.cards()] == [2]
