@@ -8,6 +8,7 @@ decide nothing. News moves no selection, text, editor or form.
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from math import inf
 
 from crabhook.desk.commands import Outcome
 from crabhook.desk.updates import News, Snapshot
@@ -45,7 +46,7 @@ class Controller:
         self._errand: EditOutside | None = None
         self._copied = ""
         self._gate = Gate(screen)
-        self._quit_asked_at: float | None = None
+        self._quit_asked_at = -inf
 
     # Input of the controller.
 
@@ -60,7 +61,7 @@ class Controller:
             screen.selection.news(news)
             self._on_card(news)
         if isinstance(news, Card | FeedEntry):
-            screen.history.on_end()
+            screen.history.stale = True
             self._look_again()
         self._go_on()
 
@@ -268,7 +269,7 @@ class Controller:
         """Quit at the second press; the first press says what quitting would do."""
         screen, now = self._screen, self._screen.desk.now()
         asked, self._quit_asked_at = self._quit_asked_at, now
-        if asked is not None and now - asked <= QUIT_WITHIN:
+        if now - asked <= QUIT_WITHIN:
             screen.done = True
             return
         screen.say(quitting(*screen.counts(), elsewhere=screen.options.elsewhere))

@@ -73,7 +73,7 @@ AGAIN_AFTER = 1.0  # seconds between two looks for news
 class History(Listing[Past]):
     """The ended cards read so far, newest first; `wanted` is the filter.
 
-    Near its end the desk reads more. `whole` is the opened entry.
+    Near its end the desk reads more. `whole` is the opened entry. `stale`: more has ended.
     """
 
     def __init__(self, desk: Replica) -> None:
@@ -82,7 +82,7 @@ class History(Listing[Past]):
         self._found: list[Past] = []
         self._turn = self._most = self.looked_at = 0
         self._newest: int | None = None
-        self._stale, self._looked = False, 0.0
+        self.stale, self._looked = False, 0.0
         self._ahead = 10
         self.reading = False
         self.goes_on = 0
@@ -95,7 +95,7 @@ class History(Listing[Past]):
         """Read it anew, from the newest."""
         self._turn, self._found, self.looked_at = self._turn + 1, [], 0
         self._key, self._place, self._top = None, 0, 0
-        self._newest, self._stale, self.why = None, False, ""
+        self._newest, self.stale, self.why = None, False, ""
         self._most, self._looked = AT_ONCE, self._desk.now()
         self._ask(0, self._take)
 
@@ -124,15 +124,11 @@ class History(Listing[Past]):
             self._read_on()
         return super().window(height)
 
-    def on_end(self) -> None:
-        """Take in that something ended."""
-        self._stale = True
-
     def look_again(self) -> None:
         """Read news, at most once in a moment."""
         now = self._desk.now()
-        if self._stale and not self.reading and now - self._looked >= AGAIN_AFTER:
-            self._stale, self._looked = False, now
+        if self.stale and not self.reading and now - self._looked >= AGAIN_AFTER:
+            self.stale, self._looked = False, now
             self._ask(0, self._take_new)
 
     def open(self) -> None:
