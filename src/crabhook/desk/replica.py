@@ -22,7 +22,6 @@ FEED_KEPT = 500  # lines
 LIVE_KEPT = 200  # sessions
 READ_KEPT = 256  # cards of which offers, last words and objections are kept
 PAGES_KEPT = 4  # pages, and whole entries, of the history that were read last
-_NOTHING = updates.Snapshot(0.0)
 AWAITED = 1024  # commands whose outcome is awaited
 
 
@@ -40,7 +39,7 @@ class Replica:
         self._queue: tuple[Card, ...] | None = ()  # the same in a row, once somebody asked
         self._ended: dict[int, Card] = {}
         self._feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
-        self._plain = _NOTHING  # what a snapshot has as one value, with no cards, lines or sessions
+        self._plain = updates.Snapshot(0.0)  # without cards, lines and sessions: these are below
         self._attached: tuple[updates.AttachedDesk, ...] = ()
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._lost = ""

@@ -262,8 +262,11 @@ class OperatorPort:
         desk = self._desk(seat, context)
         if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
             seen = self._row.seen(command.card, command.seen)
-            known = seen is not None and self._row.inputs.seen(seen) == request.seen_sha256
-            if card and card.state is State.WAITING and not known:
+            if (
+                card
+                and card.state is State.WAITING
+                and (seen is None or self._row.inputs.seen(seen) != request.seen_sha256)
+            ):
                 why = f"#{card.number} was not seen like this; nothing was sent"
                 return self._response(rpc, command, Stale(why, card.revision), None, self._row.seq)
         outcome, read, seq = await self._carried_out(desk, command, may_not)
