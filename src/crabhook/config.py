@@ -255,10 +255,7 @@ def _base(variable: str, otherwise: str) -> Path:
 
 
 def load(path: Path | None = None) -> Settings:
-    """Return the settings in `path`, or in the usual file, or the defaults without that file.
-
-    Raises SettingsError for an unreadable file, and for the first unknown or wrong setting.
-    """
+    """Return the settings in `path`, or in the usual file if there is one; raises SettingsError."""
     file = path or config_folder() / "settings.toml"
     try:
         text = read_own(file, LARGEST, links=True).decode()
@@ -296,10 +293,7 @@ def parse(text: str, name: str) -> Settings:
 
 
 def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
-    """Return the settings with the values of flags, which have their settings' names.
-
-    Raises SettingsError for a wrong value.
-    """
+    """Return the settings with the values of flags of the same names; raises SettingsError."""
     with_flags = _TABLES["server"] | _TABLES["desk"] | {"store": _TABLES["record"]["store"]}
     try:
         changes: dict[str, Any] = {

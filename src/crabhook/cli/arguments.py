@@ -157,10 +157,7 @@ def _operator_here() -> tuple[str, str] | None:
 
 
 def rules_in_force() -> RuleFiles:
-    """Return the owner's rules in their place: in files, or in the servers' shared record.
-
-    Before a server begins that record, the files that it will take.
-    """
+    """Return the owner's rules: on record, where servers share one that has them, else in files."""
     return replace(rule_files(), shared=_documents_with(RULES))
 
 

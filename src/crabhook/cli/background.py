@@ -197,10 +197,7 @@ def _runs_already(pid: int, path: Path) -> str:
 
 
 def _for_desks(settings: config.Settings) -> Sequence[str]:
-    """Return the options for attaching desks; the first time a person founds the team.
-
-    Without a terminal and a team there are none.
-    """
+    """Return the options for attaching desks, once a person has founded the team; else none."""
     server = known_port(settings.operators or OWN_DESKS)
     there = Folder(config.team_folder()).exists
     if not there and not takes_a_person():
@@ -215,10 +212,7 @@ def _for_desks(settings: config.Settings) -> Sequence[str]:
 
 
 def known_port(server: str) -> str:
-    """Return where desks connect; for port 0 this chooses a free port.
-
-    The team's founder needs the address before the server begins.
-    """
+    """Return where desks connect; for port 0 a free port, which the founder needs already."""
     host, _, port = server.rpartition(":")
     if port != "0":
         return server

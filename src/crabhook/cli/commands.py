@@ -135,10 +135,7 @@ def actions(
 def reporting(
     command: str, act: Callable[[argparse.Namespace], object], arguments: argparse.Namespace
 ) -> int:
-    """Do what the arguments say; return the exit code, and print the reason of a failure.
-
-    `act` returns its exit code, or text to be printed.
-    """
+    """Do `act`; print the text that it returns, or its failure's reason; return the exit code."""
     from crabhook.cli.terminal import say  # noqa: PLC0415 - the hook's side has no use for it
     from crabhook.ui.text.safe import safe  # noqa: PLC0415 - likewise
 

@@ -51,10 +51,7 @@ _NOT_RECORDED = (
 
 
 def run_replay(history: History, query: Query, project: Path | None, *, as_json: bool) -> int:
-    """Print what would change of the calls in `project`, or of all; return 0.
-
-    Raises StoreError for the record, RuleFileError or RulesError for the rules.
-    """
+    """Print what would change of the calls in `project`, or of all; return 0."""
     files = rules_in_force()
     found = replay(_replayed_calls(history, query, project), Today(files))
     if as_json:
@@ -174,10 +171,7 @@ _DENIALS = 5  # shown with one suggestion
 
 
 def run_suggest(arguments: argparse.Namespace) -> int:
-    """Print the suggestions, or write the chosen ones; return 0.
-
-    Raises StoreError without a record, RulesError for an unknown number.
-    """
+    """Print the suggestions, or write the chosen ones; return 0.  Raises CrabhookError."""
     files = rules_in_force()
     wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
     today = Today(files)

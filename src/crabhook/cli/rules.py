@@ -71,10 +71,7 @@ def verdict_of(ruling: Ruling | None) -> str:
 
 
 def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
-    """Check the rules against a table; return the differences and the number of lines.
-
-    Raises RulesError for an unreadable table.
-    """
+    """Return where the rules differ from a table, and its number of lines; raises RulesError."""
     context = context_here(project)
     failures, number = [], 0
     for at, row in enumerate(read_text(table).split("\n"), 1):

@@ -163,10 +163,7 @@ def revised(plan: str, reason: str) -> str:
 
 
 def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, None]:
-    """Yield the agent's calls in turn; each is sent what the agent read of the decision.
-
-    `say` gets the lines of a transcript.
-    """
+    """Yield the agent's calls, each sent what was read of it; `say` gets a transcript's lines."""
     say("user", _TASK)
     heard = ""  # of the last denial, to be said with the next call
     for call in calls():
@@ -181,10 +178,7 @@ def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, 
 
 
 class Agent:
-    """Makes the script's calls with the real hook client, and keeps the transcript.
-
-    The client starts as an installed hook, with the server's address. `tell` gets what it reads.
-    """
+    """Makes the script's calls with the real hook client; `tell` gets what the agent reads."""
 
     def __init__(
         self, server: str, transcript: Path, tell: Callable[[Read], Awaitable[None]]

@@ -282,10 +282,7 @@ OF_THE_MACHINE: Sequence[Callable[[Machine], Iterator[Finding]]] = (
 
 
 def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
-    """Return the agents to look at: the named one, else those that are here or hooked.
-
-    Without a hooked one, the first agent here counts as named.
-    """
+    """Return the named agent, else those here or hooked; the first, if none is hooked, as named."""
     if wish.agent is not None:
         return (replace(case(PLATFORMS[wish.agent], wish, environment), wanted=True),)
     found = [case(agent, wish, environment) for agent in PLATFORMS.values()]

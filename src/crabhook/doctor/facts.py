@@ -146,10 +146,7 @@ class Case:
         return protocol.timeout if entry.timeout is None else entry.timeout * protocol.unit
 
     def reinstalling(self, entry: Entry, **changes: str | int) -> str:
-        """Return the command that writes an entry's hooks anew, as meant but for the `changes`.
-
-        `changes` are fields of an Installation.
-        """
+        """Return the command that installs as an entry was, but for changes of an Installation."""
         settings = next(file for file in self.hooked if entry in file.ours)
         how = replace(installation(self.agent, settings.ours), **changes)  # type: ignore[arg-type]
         scope = settings.scope or Scope.USER

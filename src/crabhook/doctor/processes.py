@@ -124,10 +124,7 @@ class Speed:
 def measure(
     hook: Sequence[str], python: str, environment: Mapping[str, str], folder: Path, *, rounds: int
 ) -> Speed:
-    """Run the `hook` and a bare `python` in `folder`, `rounds` times or as time allows.
-
-    Raises ProgramError where one of them cannot run.
-    """
+    """Run the `hook` and a bare `python` in turn, at most `rounds` times; raises ProgramError."""
     bare = (python, "-I", "-S", "-c", "pass")
     took: list[tuple[float, float]] = []
     end = monotonic() + _ALL
@@ -208,10 +205,7 @@ class Knock(Enum):
 
 
 def knock(url: str, token: str, ca: str = "") -> tuple[Knock, str]:
-    """Ask the server at `url` if it takes the token; `ca` is a file of certificates.
-
-    Return the result and the words of the server or system.
-    """
+    """Ask if a server at `url`, known by a file `ca`, takes the token; return what came of it."""
     line: HTTPConnection
     try:
         parts = urlsplit(url)

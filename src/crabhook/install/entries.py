@@ -251,11 +251,7 @@ def is_ours(handler: Json) -> bool:
 
 
 def events_in(document: Node) -> tuple[Event, ...]:
-    """Return the events that the settings `document` has hooks for.
-
-    Raises InstallError, naming the key, for a wrong shape: Claude Code would not run our hooks
-    either.
-    """
+    """Return the events with hooks in `document`; raises InstallError, which names a wrong key."""
     _expect(document, dict, "the whole file", "an object")
     node = document.member("hooks")
     if node is None:

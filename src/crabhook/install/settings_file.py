@@ -50,10 +50,7 @@ class SettingsFile:
 
 
 def read(path: Path) -> SettingsFile:
-    """Read the settings at `path`, if there are any.
-
-    Raises InstallError if there is something that is not readable as a file.
-    """
+    """Read the settings at `path`, if there are any; raises InstallError if that is no file."""
     target = Path(os.path.realpath(path))
     try:
         with open_own(target, anybodys=True) as (file, status):
@@ -205,10 +202,7 @@ class Change:
 
 
 def plan(path: Path, edit: Callable[[str], str]) -> Change:
-    """Return the change that `edit`, from old text to new, makes to the settings at `path`.
-
-    Raises InstallError, naming the file, if it cannot be read or edited.
-    """
+    """Return the change that `edit` makes to the settings at `path`; raises InstallError."""
     with _named(path):
         settings = read(path)
         return Change(settings, edit(settings.text))

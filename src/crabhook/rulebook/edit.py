@@ -46,10 +46,7 @@ def add(files: RuleFiles, rule: Rule, *, anyway: bool = False) -> Rule:
 
 
 def remove(files: RuleFiles, number: int) -> Rule:
-    """Cut the rule of this number (from 1) out of the user's file; return it.
-
-    Raises RulesError where there is none, or where the cut would change another rule.
-    """
+    """Cut the rule of this number (from 1) out of the user's file; return it; raises RulesError."""
     text, where = files.read(RULES), files.where(RULES)
     rules = read_rules(text, where).rules
     if not 1 <= number <= len(rules):
@@ -84,10 +81,7 @@ def written(rule: Rule) -> str:
 
 
 def readable(folder: Path, level: Trust) -> tuple[bytes, RuleSet]:
-    """Return a project's rule file, its bytes and what they would add at this level of trust.
-
-    Raises RulesError where there is none, RuleFileError for a wrong one.
-    """
+    """Return a project's rule file, and what it would add at this level; raises CrabhookError."""
     content = read_project_file(folder)
     if not content:
         raise RulesError(f"there are no rules in {folder / PROJECT_FILE}")

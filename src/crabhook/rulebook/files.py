@@ -47,10 +47,7 @@ def trust_in(folder: str, content: bytes, trusted: Iterable[Trusted]) -> Trust:
 
 
 def project_rules(folder: str, content: bytes, trusted: Iterable[Trusted]) -> RuleSet:
-    """Return the rules of a project's file; RuleFileError if a trusted file is wrong.
-
-    A file without trust is not even read.
-    """
+    """Return the rules of a project's file, read only if trusted; RuleFileError if it is wrong."""
     trust = trust_in(folder, content, trusted)
     if trust is Trust.NONE:
         return RuleSet(folder=folder, trust=trust)
@@ -63,10 +60,7 @@ def project_rules(folder: str, content: bytes, trusted: Iterable[Trusted]) -> Ru
 
 
 def read_trusted(text: str, name: str) -> tuple[Trusted, ...]:
-    """Return the user's trusted files: `[[trusted]]` with folder, sha256, level.
-
-    Raises RuleFileError for a wrong table.
-    """
+    """Return the user's trusted files, tables of folder, sha256 and level; raises RuleFileError."""
     try:
         listed = tomllib.loads(text).get("trusted", [])
         return tuple(Trusted(one["folder"], one["sha256"], Trust(one["level"])) for one in listed)
@@ -177,10 +171,7 @@ class RuleFiles:
         return self.rules_of(project, self.trusted_files())
 
     def rules_of(self, project: Path, trusted: Iterable[Trusted]) -> RuleSet:
-        """Return what the project's file adds if it is among these trusted files.
-
-        A file not listed there is not even opened.
-        """
+        """Return what the project's file adds; unless it is trusted it is not even opened."""
         theirs = [one for one in trusted if normal(one.folder) == normal(str(project))]
         if not theirs:
             return RuleSet(folder=str(project), trust=Trust.NONE)
@@ -213,10 +204,7 @@ def _read_rules(text: str, name: str, folder: str = "", trust: Trust = Trust.FUL
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a user's file, which may be a link; empty if missing.
-
-    Raises RuleFileError if it is not UTF-8, RulesError if it is unreadable.
-    """
+    """Return the text of a user's file or link, empty if missing; raises CrabhookError."""
     try:
         return _read(path, links=True).decode()
     except UnicodeDecodeError as error:

@@ -202,10 +202,7 @@ class _Choosing:
         )
 
     def _completes(self, candidate: Candidate, denial: int) -> bool:
-        """Whether a denied call would be allowed part by part, together with other rules.
-
-        Those are today's rules and earlier suggestions.
-        """
+        """Whether it allows a denied call by parts, with today's rules and earlier suggestions."""
         denied, parts = self._denials[denial], self._half_open.get(denial)
         if parts is None or not candidate.holds_for(denied):
             return False

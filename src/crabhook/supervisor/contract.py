@@ -127,10 +127,7 @@ class Review:
     limit: int
 
     def as_json(self) -> bytes:
-        """Return it for a reviewer's command; `hook_input` is all that the agent sent.
-
-        A field that the agent did not send is empty.
-        """
+        """Return it for a reviewer's command; a field that the agent did not send is empty."""
         asked = self.asked
         questions = object_at(asked.raw, "tool_input").get("questions")
         told: dict[str, Value] = {

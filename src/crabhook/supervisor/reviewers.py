@@ -104,10 +104,7 @@ def judged_by(
 
 
 def read_finding(printed: bytes) -> Finding:
-    """Return a command's printed verdict; ReviewerError for anything else.
-
-    Extra or missing output may mean something different.
-    """
+    """Return a command's printed verdict; raises ReviewerError for any other output."""
     try:
         said = parse_object(printed)
     except PayloadError as error:

@@ -183,10 +183,7 @@ def _conclude(
 
 
 def _occasion_of_a_reviewer() -> Occasion:
-    """Return what a reviewer's own agent is about to do: a stop, if unreadable.
-
-    It may always do so.
-    """
+    """Return what a reviewer's own agent, which always may, is about to do; a stop if unread."""
     try:
         asked = read(_standard_input(Deadline(Settings().review_timeout)))
         return occasion_of(asked) or Occasion.STOP
@@ -206,10 +203,7 @@ def _standard_input(deadline: Deadline) -> bytes:
 
 
 def read_all(file: int, most: int, deadline: Deadline) -> bytes:
-    """Return what comes from `file` until it ends.
-
-    Raises HookInputError past `most` bytes, OutOfTimeError, and OSError.
-    """
+    """Return what comes from `file` to its end; raises HookInputError past `most` bytes."""
     read = bytearray()
     while True:
         ready, _, _ = select.select([file], [], [], deadline.left())

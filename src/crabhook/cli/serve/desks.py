@@ -219,10 +219,7 @@ _UNREAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, Re
 
 
 class Follower:
-    """Shows a standby's runner what the leader has on record in the database at `url`.
-
-    The runner's own broker decides nothing about these cards.
-    """
+    """Shows a standby's runner the leader's record at `url`; its own broker decides none of it."""
 
     def __init__(self, runner: Runner, url: str) -> None:
         self._runner, self._url = runner, url

@@ -32,10 +32,7 @@ LONGEST_NAME = 200  # characters of a tool's name that a matcher sees
 
 @frozen
 class OtherHook:
-    """Another program's hook: its agent, command, settings file and tools.
-
-    `matcher` is None where its tools are unknown: it may run for any.
-    """
+    """Another program's hook; `matcher` is None where its tools are unknown: it may run for any."""
 
     platform: str
     command: str

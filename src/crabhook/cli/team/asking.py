@@ -53,10 +53,7 @@ _SET_DUMPABLE = 4  # prctl's, of Linux alone
 
 
 def unread_by_others() -> None:
-    """Stop this user's other processes from reading our memory, and core dumps.
-
-    A system without this goes on without: SECURITY.md says so.
-    """
+    """Keep our memory from this user's other processes and core dumps, where the system can."""
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
@@ -65,10 +62,7 @@ def unread_by_others() -> None:
 
 
 def yours(team: str) -> str:
-    """Return the prompt for the passphrase that a person chose when founding or joining.
-
-    A founder's desk and team share one passphrase.
-    """
+    """Return the prompt for the passphrase of a person's desk, and of a team that they founded."""
     return f"Your passphrase for the team {safe(team)}: "
 
 
@@ -103,10 +97,7 @@ _SIGN = ("ssh-keygen", "-Y", "sign", "-n", NAMESPACE, "-f")
 
 
 def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
-    """Return the keys that open gates, by signature or passphrase; raises CrabhookError.
-
-    `why` is printed first.
-    """
+    """Return the keys that open gates, by signature or passphrase; the prompt begins with `why`."""
     key, closing = folder.signing_key(), folder.closing()
     if key is not None and closing is not None:
         return closing._replace(sign=partial(_signed, key))

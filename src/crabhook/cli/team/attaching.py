@@ -122,10 +122,7 @@ def _own_place(folder: "DeskFolder") -> str:
 
 
 def look_for(server: str) -> None:
-    """Check that a server takes desks there; raises AttachError if nobody listens.
-
-    The check comes before the passphrase. Of a list of servers, one is enough.
-    """
+    """Check that one of the servers takes desks, before the passphrase; raises AttachError."""
     if any(os.environ.get(one) for one in _PROXIES):
         return  # gRPC goes another way than we can look
     found = []
@@ -174,10 +171,7 @@ def _nobody_here(server: str) -> str:
 
 
 async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
-    """Attach to a server, and show its desk; raises AttachError if unreachable.
-
-    At the end a person reads what was decided here.
-    """
+    """Show the desk of a server, and at its end what was decided here; raises AttachError."""
     from crabhook.ui.tally import WAITS_ON, Tally  # noqa: PLC0415 - not for machines
 
     async with connected(server, keys) as desk:
@@ -194,10 +188,7 @@ async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
 async def connected(
     server: str, keys: "Credentials", after: "Cursor | None" = None
 ) -> "AsyncIterator[RemoteDesk]":
-    """Give a connected desk that continues after a cursor; raises AttachError.
-
-    `server` may be a list, with commas.
-    """
+    """Give a desk that is connected to one of the servers, after a cursor; raises AttachError."""
     import grpc  # noqa: PLC0415 - not for machines
 
     from crabhook.remote.desk import RemoteDesk  # noqa: PLC0415 - likewise

@@ -124,10 +124,7 @@ def found_here(
 
 
 def finished_here(server: str) -> DeskFolder | None:
-    """Finish an interrupted founding whose team exists already; None if there is none.
-
-    Raises TeamError for an unusable team.
-    """
+    """Finish an interrupted founding of a team that exists; None if there is none."""
     if not team_folder().exists:
         return None
     team = team_in(team_folder())

@@ -76,10 +76,7 @@ class Attached:
 
 
 async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[AttachedDesk], float]:
-    """Return the desks attached to a server, and the server's time.
-
-    Raises CrabhookError, at once if nobody listens.
-    """
+    """Return a server's attached desks, and its time; raises CrabhookError if nobody listens."""
     for one in (addresses := listed(server)):
         host, _, port = one.rpartition(":")
         try:
@@ -99,10 +96,7 @@ async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[Atta
 
 
 def attached_of(team: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
-    """Return the attached desks of a team's server, by their operators' ids.
-
-    This device's open key asks; without it or a server the result is empty.
-    """
+    """Return a team's attached desks by operator; none without a server or an open key here."""
     found: dict[str, list[Mapping[str, object]]] = {}
     for folder in desk_folders(config.config_folder()):
         with suppress(CrabhookError):
@@ -140,10 +134,7 @@ Why: TypeAlias = Callable[[argparse.Namespace], str | None]
 
 
 def folder_of(arguments: argparse.Namespace) -> DeskFolder:
-    """Return the folder of the chosen team; raises AttachError.
-
-    Also where no server runs, before a passphrase is asked for.
-    """
+    """Return the chosen team's folder; raises AttachError, also where no server runs."""
     folder = chosen_team(arguments.team)
     place_of(folder)
     return folder

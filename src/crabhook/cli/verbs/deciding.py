@@ -104,10 +104,7 @@ def answers(words: Sequence[str]) -> str:
 
 
 def denied(words: Sequence[str], reason: str) -> tuple[tuple[int, ...], str]:
-    """Return the cards that a denial names first, and its reason, the words behind them.
-
-    Raises LineError if no number comes first, or there are two reasons.
-    """
+    """Return the cards that a denial names first, and the words behind them; raises LineError."""
     numbers = tuple(int(one) for one in takewhile(re.compile(r"[0-9]{1,18}").fullmatch, words))
     if not numbers:
         raise LineError(f"{words[0]!r} is no card's number", "crabhook deny 1 WHY")

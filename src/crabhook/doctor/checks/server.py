@@ -122,10 +122,7 @@ def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
 
 
 def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
-    """Return what mends options that the client refuses, and what to know.
-
-    Installing again with the same token file would not help.
-    """
+    """Return the command, or else the advice, for options that the client refuses."""
     name = entry.given("--token-file")
     if name is None:
         return case.reinstalling(entry), ""
@@ -147,10 +144,7 @@ def _open_folder(entry: Entry) -> Path | None:
 
 
 def _serve(case: Case, entry: Entry) -> str:
-    """Return the command that begins a server where the hook looks, if possible here.
-
-    It serves both kinds of hooks, so it opens the HTTP port too.
-    """
+    """Return the command that begins a server for all hooks, by HTTP too, if possible here."""
     server = entry.options.server
     listen = () if server == str(default_address()) else ("--listen", server)
     if listen and not server.startswith("unix:"):
