@@ -36,7 +36,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.server.address import (
     Address,
     UnixAddress,
-    default_address,
+    asked_address,
     own_addresses,
     parse_address,
 )
@@ -49,7 +49,6 @@ from crabhook.team.invitation import OWN_DESKS
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
 LOOK_EVERY = 0.05  # seconds
 
-_SERVER = "CRABHOOK_SERVER"  # the hook's own variable
 _LAST_LINES = 4000  # bytes of the log that are shown where a server could not start
 
 
@@ -59,9 +58,8 @@ class BackgroundError(CrabhookError):
 
 def socket_of(server: str | None) -> UnixAddress:
     """Return where the server listens; raises BackgroundError for a place that is not safe."""
-    named = server or os.environ.get(_SERVER)
-    known: list[Address] = [parse_address(one) for one in listed(named or str(default_address()))]
-    for address in known:
+    named = server or asked_address()
+    for address in [parse_address(one) for one in listed(named)]:
         if isinstance(address, UnixAddress):
             _check(address.path.parent)
             return address
@@ -179,9 +177,11 @@ def _up(arguments: argparse.Namespace) -> str:
                 server.kill()
                 server.wait()
         if status is None:
-            raise BackgroundError(
-                f"the server did not start: {_since(handle, begins)}; its log: {log}"
-            )
+            begins = max(begins, os.fstat(handle).st_size - _LAST_LINES)
+            said = os.pread(handle, _LAST_LINES, begins).decode("utf-8", "replace")
+            why = said.strip().rpartition("\n")[2].removeprefix("crabhook: ")
+            why = why or f"it was not ready within {STARTS_WITHIN:g} s"
+            raise BackgroundError(f"the server did not start: {why}; its log: {log}")
     return f"crabhook runs (process {server.pid}): {status}\nlog: {log}\nattach with: crabhook desk"
 
 
@@ -252,14 +252,6 @@ def _wait_until_ready(
             if said.get("READY") == "1" and running_at(path) == server.pid:
                 return said.get("STATUS", "")
     return None
-
-
-def _since(log: int, begins: int) -> str:
-    """Return the last line of the log after that place."""
-    size = os.fstat(log).st_size
-    said = os.pread(log, _LAST_LINES, max(begins, size - _LAST_LINES)).decode("utf-8", "replace")
-    why = said.strip().rpartition("\n")[2].removeprefix("crabhook: ")
-    return why or f"it was not ready within {STARTS_WITHIN:g} s"
 
 
 def _down(arguments: argparse.Namespace) -> str:

@@ -21,7 +21,6 @@ from crabhook.cli.terminal import UnseenError, agrees, say
 from crabhook.hook.servers import listed
 from crabhook.hook.tcp import connect
 from crabhook.hook.tls import NO_TLS
-from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress, parse_address
 from crabhook.team import changes
@@ -229,8 +228,7 @@ def _place(arguments: argparse.Namespace) -> Place:
         raise changes.ChangeError(
             f"the server's certificate is not for {host}: it is for {', '.join(names)}"
         )
-    number = number_of(host)
-    here = host == "localhost" or (number is not None and number.is_loopback)
+    here = TcpAddress(host, arguments.port).loopback
     return Place(host, arguments.port, "127.0.0.1" if here else "[::]")
 
 

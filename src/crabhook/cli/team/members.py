@@ -168,8 +168,8 @@ def _line_of(given: str) -> str:
 def _list_machines(arguments: argparse.Namespace) -> None:
     team = team_now(team_folder())
     if arguments.json:
-        shown = [asdict(one) for one in team.machines]
-        say_json([{key: one[key] for key in ("name", "since", "revoked")} for one in shown])
+        told = ("name", "since", "revoked")
+        say_json([{key: getattr(one, key) for key in told} for one in team.machines])
         return
     for one in team.machines:
         day = time.strftime("%Y-%m-%d", time.gmtime(one.revoked or one.since))
