@@ -63,19 +63,13 @@ def read(path: Path) -> SettingsFile:
         raise InstallError(f"it cannot be read: {error.strerror}") from error
 
 
-def write(
-    settings: SettingsFile,
-    content: bytes,
-    *,
-    shared: bool = False,
-    owned: Callable[[bytes], bytes] = lambda content: content,
-) -> Path | None:
+def write(settings: SettingsFile, content: bytes, *, shared: bool = False) -> Path | None:
     """Replace the file's content; return the path of the backup, or None without one.
 
-    `owned` returns what of a content belongs to its owner. A backup that has all of that is used
-    again. The new content is complete on disk before the replacement, with the old mode and owner;
-    a new file is private, or readable for all if `shared`. Raises InstallError, with the file
-    unchanged, if writing fails or the file has changed since it was read.
+    A backup that has all but our entries is used again. The new content is complete on disk before
+    the replacement, with the old mode and owner; a new file is private, or readable for all if
+    `shared`. Raises InstallError, with the file unchanged, if writing fails or the file has changed
+    since it was read.
     """
     folder = settings.target.parent
     try:
@@ -84,7 +78,7 @@ def write(
             folder.mkdir(parents=True, exist_ok=True)
             if shared:  # whatever the umask: who cannot look into it runs no hook
                 folder.chmod(0o755)
-        backup = _back_up(settings, owned)
+        backup = _back_up(settings)
         _replace(settings, content, shared=shared)
     except OSError as error:
         whose = "; only root may: run this as root" if shared and os.geteuid() else ""
@@ -99,30 +93,24 @@ def _refuse_changed(settings: SettingsFile) -> None:
         raise InstallError("it was changed by another program meanwhile; run this again")
 
 
-def _back_up(settings: SettingsFile, owned: Callable[[bytes], bytes]) -> Path | None:
+def _back_up(settings: SettingsFile) -> Path | None:
     """Keep the content under a new name, unless a backup has all that counts."""
     if not settings.content or settings.status is None:
         return None
-    wanted = owned(settings.content)
+    wanted = _owned(settings.content)
     if not wanted.strip():
         return None
     stem = settings.path.name + ".crabhook-backup"
     number = 1
     backup = settings.path.with_name(stem)
     while os.path.lexists(backup):
-        if _holds(backup, wanted, owned):
-            return backup
+        with suppress(OSError):
+            if _owned(read_own(backup, LARGEST, anybodys=True)) == wanted:
+                return backup
         number += 1
         backup = settings.path.with_name(f"{stem}.{number}")
     _create(backup, settings.content, settings.status)
     return backup
-
-
-def _holds(backup: Path, wanted: bytes, owned: Callable[[bytes], bytes]) -> bool:
-    try:
-        return owned(read_own(backup, LARGEST, anybodys=True)) == wanted
-    except OSError:
-        return False
 
 
 def _replace(settings: SettingsFile, content: bytes, *, shared: bool) -> None:
@@ -198,7 +186,7 @@ class Change:
         file, if writing failed.
         """
         with _named(self.settings.path):
-            return write(self.settings, self.text.encode(), shared=shared, owned=_owned)
+            return write(self.settings, self.text.encode(), shared=shared)
 
 
 def plan(path: Path, edit: Callable[[str], str]) -> Change:
