@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from crabhook.install.entries import count, hooks_of, with_hooks, without_hooks
+from crabhook.install.entries import count, events_in, with_hooks, without_hooks
 from crabhook.model.document import Number, as_json, parse
 from crabhook.model.errors import DocumentError, InstallError
 from crabhook.platforms import PLATFORMS
@@ -71,10 +71,11 @@ def _holds_nothing(text: str) -> bool:
     if not text.strip(" \t\r\n\ufeff"):
         return True
     document = parse(text)
-    if not document.elements or (hooks := hooks_of(document)) is None:
+    if not document.elements or document.member("hooks") is None:
         return not document.elements
-    groups = [group for event in hooks.events for group in event.groups]
-    full = [hooks.events, *(event.groups for event in hooks.events)]
+    events = events_in(document)
+    groups = [group for event in events for group in event.groups]
+    full = [events, *(event.groups for event in events)]
     return not all(full) or not all(group.handlers.elements for group in groups)
 
 
