@@ -23,6 +23,7 @@ from crabhook.ui.text.safe import safe, safe_lines
 
 BACKLOG = 10_000  # lines kept for a reader that does not read
 LAST_LINES = 1.0  # seconds at the end for the reader to take the last lines
+WITHIN, AT_ONCE = 0.05, 100  # seconds, and at most so many lines, that are written together
 
 
 class LogWriter(logging.Handler):
@@ -33,6 +34,7 @@ class LogWriter(logging.Handler):
         self._target = target
         self._lines: queue.Queue[str | None] = queue.Queue(BACKLOG)
         self._lost = 0
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write_all, name="log", daemon=True)
         self._thread.start()
 
@@ -47,6 +49,7 @@ class LogWriter(logging.Handler):
     def close(self) -> None:
         """Give the thread LAST_LINES to write the rest, and end it."""
         self._report_lost()
+        self._closing.set()
         with suppress(queue.Full):
             self._lines.put(None, timeout=LAST_LINES)
             self._thread.join(LAST_LINES)
@@ -62,9 +65,17 @@ class LogWriter(logging.Handler):
 
     def _write_all(self) -> None:
         while (line := self._lines.get()) is not None:
+            # To be woken for each line would cost the server more than the line.
+            self._closing.wait(WITHIN)
+            lines: list[str | None] = [line]
+            while lines[-1] is not None and len(lines) < AT_ONCE and self._lines.qsize():
+                lines.append(self._lines.get())
             if self._target is not None:
+                text = "".join(f"{line}\n" for line in lines if line is not None)
                 with suppress(OSError):  # nobody reads it
-                    _write(self._target, f"{line}\n".encode("utf-8", "backslashreplace"))
+                    _write(self._target, text.encode("utf-8", "backslashreplace"))
+            if lines[-1] is None:
+                break
 
 
 def _write(target: int, text: bytes) -> None:
