@@ -149,6 +149,13 @@ class Protected:
         return found
 
     @cached_property
+    def triggers(self) -> frozenset[str]:
+        """Words; a command without any of them changes nothing on the list."""
+        patterns = [one for entry in self.entries for one in entry.commands]
+        fixed = (one.first_word or " ".join(one.written.parts) for one in patterns)
+        return frozenset(word for text in fixed for word in text.split())
+
+    @cached_property
     def _all_paths(self) -> PathSet:
         return PathSet(tuple(one for entry in self.entries for one in entry.paths.patterns))
 

@@ -297,11 +297,10 @@ class Reader:
             runs = words[module + 1 :]
             if table().name_of(runs[0]) and depth < MOST_NESTED:
                 self._read(runs, sure=False, hidden=True, depth=depth + 1)
+            elif runs[0] in ("http.server", "smtpd", "pydoc"):
+                self.tell("long-running")
             elif runs[0] not in table().modules:
-                server = runs[0] in ("http.server", "smtpd", "pydoc")
-                self.tell(
-                    "long-running" if server else "runs-project", "" if server else f"-m {runs[0]}"
-                )
+                self.tell("runs-project", f"-m {runs[0]}")
         elif one.shell and any(
             re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*|--command.*", word) for word in words
         ):

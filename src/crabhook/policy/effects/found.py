@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from itertools import takewhile
 
 from crabhook.model.card import Effect, Level, Risk, Where
@@ -28,17 +27,6 @@ MOST_SECRETS = 20  # of one folder that are named or counted
 _CHANGE_ONLY = READ_NOTHING | {"tee", "touch", "truncate", "mkdir", "unlink", "rmdir"}
 
 
-@lru_cache(maxsize=4)
-def _triggers(protected: Protected) -> frozenset[str]:
-    """Return words; a command without any of them cannot match the list."""
-    patterns = [one for entry in protected.entries for one in entry.commands]
-    found = {one.first_word for one in patterns if one.first_word}
-    for one in patterns:
-        if not one.first_word:
-            found |= {word for part in one.written.parts for word in part.split()}
-    return frozenset(found)
-
-
 class Found:
     """The effects of one call while they are gathered."""
 
@@ -50,7 +38,7 @@ class Found:
         self._bases = Bases(context.home, context.project, self.cwd, context.real)
         self._told: dict[tuple[str, Where, str], dict[str, None]] = {}
         self.unknown: dict[str, None] = {}
-        self.triggers = _triggers(protected)
+        self.triggers = protected.triggers
 
     def tell(self, name: str, subject: Subject | str = "") -> None:
         """Add an effect and its object."""
