@@ -1,6 +1,7 @@
 """The head kept apart, and sent elsewhere."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -97,3 +98,24 @@ def test_a_command_that_fails_is_the_couriers_trouble(command: list[str]) -> Non
     courier = Courier(through(command))
     courier.take(HEAD, 0.0)
     assert "could not be sent" in courier.trouble
+
+
+KEEPING = """
+import sys
+from pathlib import Path
+from crabhook.store.record import Head
+from crabhook.store.sqlite.files import HeadFile
+
+file = HeadFile(Path(sys.argv[1]))
+for number in range(1, 301):
+    file.keep(Head(number, bytes([number % 256]) * 32))
+    assert file.read() is not None
+"""
+
+
+@pytest.mark.process
+def test_two_servers_that_keep_the_same_head_do_not_break_each_others(tmp_path: Path) -> None:
+    path = tmp_path / "record.head"
+    keeping = [subprocess.Popen([sys.executable, "-c", KEEPING, str(path)]) for _ in range(2)]
+    assert [one.wait(60) for one in keeping] == [0, 0]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]

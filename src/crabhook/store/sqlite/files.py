@@ -221,15 +221,19 @@ def load_key(path: Path) -> bytes:
 def put(path: Path, content: bytes) -> None:
     """Write a small file so that a crash leaves the old or the new content; raises OSError.
 
-    Only the record's writer calls this: the next write replaces a half-written file.
+    Two servers on one machine may follow the same record, so each writes a file of its own first.
     """
-    beside = path.with_name(f"{path.name}.new")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-        file.write(content)
-        file.flush()
-        os.fsync(descriptor)
-    beside.replace(path)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 class HeadFile:
