@@ -225,6 +225,7 @@ class Painted:
 _CHANGES = (
     (re.compile(r"(?:\d+:)+\d\d|\d+ m?s\b"), "0"),
     (re.compile("[▓░]+"), "▓"),
+    (re.compile("▹"), "▸"),  # a slow machine shows a card when its keys work already
     (re.compile(r"[ ─]{2,}"), " "),  # a gap gives way where a time is longer
 )
 
