@@ -102,19 +102,25 @@ def test_a_command_that_fails_is_the_couriers_trouble(command: list[str]) -> Non
 
 KEEPING = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from crabhook.store.record import Head
 from crabhook.store.sqlite.files import HeadFile
 
-file = HeadFile(Path(sys.argv[1]))
-for number in range(1, 301):
+def keep(number):
+    file = HeadFile(Path(sys.argv[1]))
     file.keep(Head(number, bytes([number % 256]) * 32))
     assert file.read() is not None
+
+with ThreadPoolExecutor(2) as threads:
+    list(threads.map(keep, range(1, 301)))
 """
 
 
 @pytest.mark.process
-def test_two_servers_that_keep_the_same_head_do_not_break_each_others(tmp_path: Path) -> None:
+def test_servers_and_threads_that_keep_the_same_head_do_not_break_each_others(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "record.head"
     keeping = [subprocess.Popen([sys.executable, "-c", KEEPING, str(path)]) for _ in range(2)]
     assert [one.wait(60) for one in keeping] == [0, 0]

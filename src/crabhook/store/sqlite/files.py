@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 from crabhook.ownfile import read_own
 from crabhook.store.interface import (
@@ -221,9 +222,10 @@ def load_key(path: Path) -> bytes:
 def put(path: Path, content: bytes) -> None:
     """Write a small file so that a crash leaves the old or the new content; raises OSError.
 
-    Two servers on one machine may follow the same record, so each writes a file of its own first.
+    Two may write at once, each by a file of its own: a standby that begins to lead keeps the head
+    that it read and the one that it leads from, and so may two servers on one machine.
     """
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
+    beside = path.with_name(f"{path.name}.{token_hex(4)}.new")
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
