@@ -233,20 +233,16 @@ def is_short(fields: Mapping[str, Value], *, but: str | None = None) -> bool:
     """
     left = START - 1
     for key, item in fields.items():
-        if isinstance(item, str):
-            left -= len(key) + len(item) if key != but else 0
-        elif key == but:
+        if key == but:
             continue
-        elif isinstance(item, dict):
+        left -= len(key) + (len(item) if isinstance(item, str) else 1)
+        if isinstance(item, dict):
             for name, inner in item.items():
                 if isinstance(inner, _DEEP):
                     return False
                 left -= len(name) + (len(inner) if isinstance(inner, str) else 1)
-            left -= len(key) + 1
         elif isinstance(item, list):
             return False
-        else:
-            left -= len(key) + 1
     return left > 0
 
 

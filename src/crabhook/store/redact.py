@@ -169,9 +169,5 @@ class _Walk:
             while name in clean:
                 name += "'"
                 secret = names_a_secret(_MARK.sub("", name))
-            if isinstance(inner, str) and depth < MAX_DEPTH and self._left > 0:  # as most are
-                self._left -= 1
-                clean[name] = self._text(inner, named=named or secret)
-            else:
-                clean[name] = self.value(inner, depth + 1, named=named or secret)
+            clean[name] = self.value(inner, depth + 1, named=named or secret)
         return clean
