@@ -228,7 +228,7 @@ class Committer:
             try:
                 with speaking_of(self._line.url):
                     if self._connection is None:
-                        self._connection, in_doubt = await self._again(), True
+                        self._connection = await self._again()
                     if step is None and self._mute:
                         await self._connection.execute(RING)
                         self._mute = False
@@ -238,17 +238,18 @@ class Committer:
                     if step and await step.write(self._connection, self.epoch, bell=bell):
                         self._rung, self._mute = monotonic() if bell else self._rung, not bell
                         break
-                    in_doubt = True  # no row: deposed, or our earlier try was written
             except DeposedError:
                 raise
             except StoreError as error:
                 self._report(str(error))
-                self.let_go()
-                self._connection = None
+                if isinstance(error, UnreachableError):  # "full" is no reason to give up the lead
+                    self.let_go()
+                    self._connection = None
                 if self._closing:
                     raise DeposedError(f"the record was closed meanwhile: {error}") from error
                 await asyncio.sleep(after)
                 after = min(2 * after, RETRY_AT_MOST)
+            in_doubt = True  # a fault or no row: deposed, or an earlier try was written
         self._report("")
 
     @contextmanager

@@ -237,6 +237,42 @@ async def test_no_stop_of_the_database_loses_or_doubles_what_was_said_to_be_writ
     assert verified(place).sound
 
 
+@contextmanager
+def full(cluster: Cluster) -> Iterator[None]:
+    """Have the database answer that its disk is full to every new record."""
+    cluster.sql(
+        "CREATE FUNCTION crabhook.no_room() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        "BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$",
+        "CREATE TRIGGER no_room BEFORE INSERT ON crabhook.record "
+        "FOR EACH ROW EXECUTE FUNCTION crabhook.no_room()",
+    )
+    try:
+        yield
+    finally:
+        cluster.sql("DROP FUNCTION crabhook.no_room CASCADE")
+
+
+async def test_a_full_disk_takes_the_lead_from_nobody(
+    cluster: Cluster, place: str, store: Writer
+) -> None:
+    with full(cluster):
+        pending = [store.write([happened(entry(body={"n": n}))]) for n in range(3)]
+        for _ in range(100):
+            await asyncio.sleep(0.02)
+            if store.journal.trouble:
+                break
+        assert "its disk is full; make room" in store.journal.trouble
+        (holder,) = cluster.sql(WRITERS)
+        await asyncio.sleep(3 * committer_module.RETRY_AFTER)
+        assert cluster.sql(WRITERS) == [holder]
+        with pytest.raises(TakenError):
+            open_writer(place)
+    await asyncio.gather(*filter(None, pending))
+    assert store.journal.trouble == ""
+    assert [json.loads(record.body)["n"] for record in records(place)] == [0, 1, 2]
+    assert verified(place).sound
+
+
 def test_a_second_writer_hears_who_the_first_is(place: str, store: Writer) -> None:
     with pytest.raises(TakenError, match=r"another crabhook \(.*, process [0-9]+\) writes"):
         open_writer(place)
