@@ -33,7 +33,7 @@ from crabhook.model.wording import who
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.history import asked_again, ended
 from crabhook.server.core.journal_mapper import read_back
-from crabhook.server.core.runner import Runner
+from crabhook.server.core.runner import INCIDENT, Runner
 from crabhook.server.core.steering import orders_in, taken_up
 from crabhook.store.actors import actor_in
 from crabhook.store.change import Waiting
@@ -85,8 +85,8 @@ def keep_log(runner: Runner) -> None:
 
 
 def _log_news(news: News) -> None:
-    if not isinstance(news, FeedEntry) or news.number is not None:
-        return  # a card is logged when it is decided
+    if not isinstance(news, FeedEntry) or news.number is not None or news.event == INCIDENT:
+        return  # a card is logged when it is decided, an incident where it is told
     event = news.event
     unread = event.name == "?"  # the event of an unreadable input
     if not event.platform or unread:

@@ -50,6 +50,7 @@ RECORDED_WITHIN = 10.0  # seconds a hook waits for the record of its request
 RECEIPT_WITHIN = 5.0  # seconds; a live client confirms at once
 SESSIONS_EVERY = 0.25  # seconds between two updates about sessions
 LOOK_EVERY = 1.0  # seconds between two looks at the record and at faults
+INCIDENT = Event("", "Server")  # the event of what is logged where it is told
 
 
 class Runner(Core):
@@ -269,7 +270,7 @@ class Runner(Core):
         """Show (as an alarm, in red), log and record an incident of the server itself."""
         _LOG.log(logging.ERROR if alarm else logging.INFO, "%s", text)
         self._record(happened(entries.server(text, wall())))
-        self.handle(Noted(Event("", "Desk"), text, self.now(), alarm=alarm))
+        self.handle(Noted(INCIDENT, text, self.now(), alarm=alarm))
 
     def observe(self, event: Event, text: str) -> None:
         """Show a line that belongs to no request."""

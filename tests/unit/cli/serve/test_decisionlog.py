@@ -83,3 +83,13 @@ async def test_what_the_house_has_to_say_is_a_warning(
         ("WARNING", "RULES NOT READ"),
         ("WARNING", "unreadable input of 3 bytes"),
     ]
+
+
+@pytest.mark.parametrize("alarm", [True, False])
+async def test_an_incident_of_the_server_is_logged_once(
+    runner: Runner, caplog: pytest.LogCaptureFixture, *, alarm: bool
+) -> None:
+    runner.warn("ann has come into the team", alarm=alarm)
+    assert [(one.levelno, one.getMessage()) for one in caplog.records] == [
+        (logging.ERROR if alarm else logging.INFO, "ann has come into the team")
+    ]
