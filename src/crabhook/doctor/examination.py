@@ -286,10 +286,16 @@ def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
     if wish.agent is not None:
         return (replace(case(PLATFORMS[wish.agent], wish, environment), wanted=True),)
     found = [case(agent, wish, environment) for agent in PLATFORMS.values()]
-    here = [one for one in found if one.program or one.hooked or one.unreadable]
+    here = [one for one in found if one.program or one.hooked or one.unreadable or one.used]
     if here and not any(one.hooked for one in here):
         here[0] = replace(here[0], wanted=True)
     return tuple(here)
+
+
+def _serves() -> bool:
+    """Whether a server is set up here: it has a team, a record, or a place for its record."""
+    begun = (config.team_folder() / "server.key", config.state_folder() / "record.db")
+    return record.record_place() != config.state_folder() or any(one.exists() for one in begun)
 
 
 def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
@@ -299,7 +305,7 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
             yield from (replace(finding, agent=one.agent.name) for finding in look(one))
     if not cases:
         names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
-        if (config.team_folder() / "server.key").exists():  # its agents are on other machines
+        if _serves():  # its agents are on other machines
             yield told("hook.installed", "elsewhere", names=names)
         else:
             yield told("hook.installed", "nobody", crabhook_command("demo"), names=names)

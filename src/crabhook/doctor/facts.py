@@ -86,6 +86,11 @@ class Case:
         return tuple(one for one in self.settings if one.text.strip() and not one.problem)
 
     @property
+    def used(self) -> bool:
+        """Whether its user has settings, wherever its program is."""
+        return any(one.scope is Scope.USER for one in self.readable)
+
+    @property
     def unreadable(self) -> tuple[Settings, ...]:
         """The settings that cannot be used."""
         return tuple(one for one in self.settings if one.problem)

@@ -5,7 +5,6 @@ from collections import Counter
 
 import pytest
 
-from crabhook import config
 from crabhook.doctor.examination import OF_AN_AGENT, OF_THE_MACHINE, cases, examine
 from crabhook.doctor.facts import Wish
 from crabhook.doctor.finding import Finding, Status
@@ -34,13 +33,26 @@ def test_with_nothing_at_all_there_is_one_fault_and_a_next_step(home: Home) -> N
     assert "no agent is here" in fault.what
 
 
-def test_a_machine_that_serves_a_team_needs_no_agent(home: Home) -> None:
-    config.team_folder().mkdir(parents=True)
-    (config.team_folder() / "server.key").touch()
-    found = all_of(home)
-    assert not [one for one in found if one.status is Status.FAULT]
-    (hook,) = [one for one in found if one.id == "hook.installed"]
-    assert "this machine serves a team" in hook.what
+@pytest.mark.parametrize("there", ["team/server.key", "record.db", "settings"])
+def test_a_machine_that_only_runs_a_server_needs_no_agent(home: Home, there: str) -> None:
+    if there == "settings":
+        home.write(home.config / "settings.toml", f'[record]\nstore = "{home.folder}/kept"\n')
+    else:
+        home.write(home.state / there, "")
+    (hook,) = [one for one in all_of(home) if one.id == "hook.installed"]
+    assert (hook.status, hook.mend) == (Status.OK, "")
+    assert "no agent is set up here" in hook.what
+    assert "`crabhook install claude`" in hook.advice
+
+
+def test_an_agent_whose_program_is_not_found_is_to_be_hooked_by_its_users_settings(
+    home: Home,
+) -> None:
+    home.write(home.state / "record.db", "")
+    home.write(home.settings, {"model": "opus"})
+    fault = next(one for one in all_of(home) if one.id == "hook.installed")
+    assert (fault.status, fault.agent) == (Status.FAULT, "claude")
+    assert fault.mend == "crabhook install claude"
 
 
 @pytest.mark.process
