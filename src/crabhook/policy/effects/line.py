@@ -11,6 +11,7 @@ from crabhook.policy.shell.hidden import Argv
 from crabhook.policy.shell.programs import CONTENT_READERS, NAMES_ONLY
 from crabhook.policy.shell.script import Command, Flow, Script, Word
 from crabhook.policy.shell.unfold import spellings
+from crabhook.policy.shell.wrappers import read_xargs
 from crabhook.tables import names
 
 SHOWERS = (CONTENT_READERS - NAMES_ONLY) - names(
@@ -111,12 +112,12 @@ class Known:
 
 def _stand_ins(named: Iterable[Sequence[str]]) -> Iterator[str]:
     for texts in named:
-        if basename(texts[0]) in _BRING:
-            for at, word in enumerate(texts):
-                if word.startswith(("-I", "-i")) and len(word) > 2:
-                    yield word[2:]
-                elif word == "-I" and texts[at + 1 : at + 2] and texts[at + 1]:
-                    yield texts[at + 1]
+        if basename(texts[0]) == "xargs" and (stand_in := read_xargs(texts)[0]):
+            yield stand_in
+        elif basename(texts[0]) == "parallel":
+            for word, after in pairwise((*texts, "")):
+                if word.startswith("-I") and (given := word[2:] or after):
+                    yield given
 
 
 def _found(fed: Sequence[Sequence[str]]) -> tuple[str, ...]:

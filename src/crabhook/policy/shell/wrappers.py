@@ -101,16 +101,21 @@ _XARGS_VALUED = re.compile(r"-[0oprtx]*[adEIJLnPRSs]|--(?:a|d|max-[acp]|p)[a-z-]
 _XARGS_STAND_IN = re.compile(r"(?:-[0oprtx]*(?:[IJ]|i=?)|--r[a-z]*=?)(?P<given>.*)", re.DOTALL)
 
 
-def _feeds_a_program(words: Sequence[Word]) -> bool:
-    """Whether the input of `xargs` may become a program, or a part of a script."""
+def read_xargs(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return what stands in for the input of `xargs`, empty for nothing, and the words it runs."""
     at, stand_in = 1, ""
-    while at < len(words) and words[at].text.startswith("-"):
-        option, valued = words[at].text, _XARGS_VALUED.fullmatch(words[at].text)
+    while at < len(words) and words[at].startswith("-"):
+        option, valued = words[at], _XARGS_VALUED.fullmatch(words[at])
         at += 2 if valued else 1
         if found := _XARGS_STAND_IN.fullmatch(option):
-            after = "".join(word.text for word in words[at - 1 : at])
+            after = "".join(words[at - 1 : at])
             stand_in = found["given"] or (after if valued else "{}")
-    texts = [word.text for word in words[at:]]
+    return stand_in, words[at:]
+
+
+def _feeds_a_program(words: Sequence[Word]) -> bool:
+    """Whether the input of `xargs` may become a program, or a part of a script."""
+    stand_in, texts = read_xargs([word.text for word in words])
     if stand_in and any(stand_in in text for text in texts[:1]):
         return True
     if not texts or basename(texts[0]) not in RUNNERS:
