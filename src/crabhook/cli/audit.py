@@ -182,7 +182,7 @@ def _query(arguments: argparse.Namespace, last: int, kinds: tuple[str, ...]) -> 
 
 
 def _values(record: Record) -> dict[str, object]:
-    value = {name: getattr(record, name) for name in Record.__dataclass_fields__}
+    value: dict[str, object] = record._asdict()
     try:
         value["body"] = json.loads(record.body)
     except ValueError:

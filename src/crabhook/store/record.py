@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import sha256
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value, writer_of
@@ -64,12 +63,11 @@ class Entry:
     body: Mapping[str, Value] = field(default_factory=dict)
 
 
-@frozen
-class Record:
+class Record(NamedTuple):
     """One record: the database's fields, in the order of its columns.
 
     `at` is UTC, as ISO 8601 with microseconds; `body` is JSON text; `hash` covers all the others
-    and the hash of the record before (`chain.link`).
+    and the hash of the record before (`link`).
     """
 
     seq: int
@@ -88,10 +86,6 @@ class Record:
     body: str
     hash: bytes
 
-    def content(self) -> tuple[object, ...]:
-        """Return all fields that the hash covers, in order."""
-        return _content(self)
-
     def data(self) -> dict[str, Any]:
         """Return the body's data; empty if somebody replaced it by no JSON object."""
         with suppress(ValueError, TypeError):  # TypeError: a column may hold anything
@@ -99,13 +93,8 @@ class Record:
             return body if isinstance(body, dict) else {}
         return {}
 
-    def row(self) -> tuple[object, ...]:
-        """Return every column, in order."""
-        return (*_content(self), self.hash)
 
-
-COLUMNS = tuple(Record.__dataclass_fields__)
-_content = attrgetter(*COLUMNS[:-1])
+COLUMNS = Record._fields
 
 
 @frozen

@@ -103,7 +103,7 @@ def _walk(
             found.fault(record.seq, f"records {last + 1} to {record.seq - 1} are missing")
             before = None
         # After a hole, the hash before the record is unknown, so its own hash cannot be verified.
-        if before is not None and link(before, record.content()) != record.hash:
+        if before is not None and link(before, record[:-1]) != record.hash:
             found.fault(record.seq, "this record, or what it follows, is not what was written")
         _remark(record, latest, found)
         last, before, latest = record.seq, record.hash, max(latest, str(record.at))

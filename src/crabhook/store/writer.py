@@ -162,8 +162,7 @@ def chained(entries: Iterable[Entry], head: Head, redactor: "Redactor") -> Itera
         seq += 1
         content = (seq, *_content(entry, redactor))
         before = link(before, content)
-        row: tuple[Any, ...] = (*content, before)
-        yield Record(*row)
+        yield Record._make((*content, before))
 
 
 _names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("tool_use_id")], "verdict")

@@ -119,7 +119,7 @@ def forged(folder: Path, begins: int, **said: object) -> None:
         connection.execute("DELETE FROM record WHERE seq < ?", (begins,))
         head = Head(kept[-1].seq, kept[-1].hash)
         for record in chained(entries, head, Redactor(b"k" * 32)):
-            connection.execute(f"INSERT INTO record VALUES ({', '.join('?' * 15)})", record.row())
+            connection.execute(f"INSERT INTO record VALUES ({', '.join('?' * 15)})", record)
     connection.close()
 
 

@@ -155,7 +155,7 @@ def forge(copy: Tampered, seq: int) -> Head:
     for record in kept[seq - 1 :]:
         values = {name: getattr(record, name) for name in COLUMNS}
         values["body"] = '{"n":99}' if record.seq == seq else record.body
-        before = link(before, Record(**values).content())
+        before = link(before, Record(**values)[:-1])
         changes.append(
             (
                 "UPDATE record SET body = ?, hash = ? WHERE seq = ?",

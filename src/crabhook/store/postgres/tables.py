@@ -174,7 +174,7 @@ def _by_column(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
 
 def _size(record: Record) -> int:
     """Return the approximate bytes of a record."""
-    return _ROW_OVER + sum(len(value) for value in record.row() if isinstance(value, str))
+    return _ROW_OVER + sum(len(value) for value in record if isinstance(value, str))
 
 
 @dataclass(slots=True)
@@ -242,8 +242,7 @@ class Step:
         head = (after.seq, after.hash, after.at, merged.last_card, sum(sizes))
         self._part(_FENCE, *head, before.seq, before.hash, epoch)
         if self.records:
-            rows = [record.row() for record in self.records]
-            self._part(_RECORDS, *_by_column(rows), sizes)
+            self._part(_RECORDS, *_by_column(self.records), sizes)
         if merged.waiting:
             self._part(_WAITS, *_by_column(map(waiting_row, merged.waiting.values())))
         if merged.answers:

@@ -7,7 +7,6 @@ take the records after the last `anchor`. A reader sees one moment of the record
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ class SqliteJournal:
     def commit(self, batch: interface.Batch) -> None:
         """Write a batch; after this a kill loses none of it."""
         with files.transaction(self._connection, self.path):
-            self._connection.executemany(_INSERT, [record.row() for record in batch.records])
+            self._connection.executemany(_INSERT, batch.records)
             for change in batch.changes:
                 apply(self._connection, change, self._owners)
             if batch.cut:  # its checkpoint is among the records
@@ -208,7 +207,7 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
             record = Record(*row)
             if not isinstance(record.seq, int):  # the table's own definition is damaged
                 raise interface.CorruptError("the database is damaged: a record without a number")
-            yield record if isinstance(row[-1], bytes) else replace(record, hash=as_hash(row[-1]))
+            yield record if isinstance(row[-1], bytes) else record._replace(hash=as_hash(row[-1]))
 
     def kept_head(self) -> Head | None:
         """Return the head kept apart, read before this view, so that it never leads the record."""

@@ -190,7 +190,7 @@ async def test_a_record_that_cannot_be_read_keeps_no_other_from_being_shown(tmp_
     shown = Shown()
     first, second = on_record(tmp_path, came(A, 1), came(B, 2))
     for body in ("[]", '{"stance": 7}', '{"from": 5}', '{"expires": "soon"}'):
-        spoilt = Seen(LED, 2, gone={"a": 1, "b": 2}, records=[replace(first, body=body), second])
+        spoilt = Seen(LED, 2, gone={"a": 1, "b": 2}, records=[first._replace(body=body), second])
         assert (2, "waiting", 1) in await shown.sees(spoilt)
         shown = Shown()
 
