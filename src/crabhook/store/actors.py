@@ -53,6 +53,13 @@ def actor_data(actor: Actor) -> dict[str, Value]:
             return {"kind": "nobody", "end": end_data(why)}
 
 
+def decider_data(by: Actor) -> dict[str, Value]:
+    """Return what the body of a decision tells of who made it."""
+    who = wording.who(by)
+    where = {"where": "the desk"} if isinstance(by, Operator) else {"where": "at once", "rule": who}
+    return {"by": who, "actor": actor_data(by), **where}
+
+
 def end_data(end: EndReason) -> dict[str, Value]:
     """Return the JSON of how a wait ended."""
     match end:

@@ -6,11 +6,7 @@ from operator import attrgetter
 from crabhook.broker.followed import Followed
 from crabhook.broker.messages import Conflict, NoteToldOf, Outcome
 from crabhook.model import wording
-from crabhook.model.actor import (
-    Actor,
-    EndReason,
-    Operator,
-)
+from crabhook.model.actor import Actor, EndReason
 from crabhook.model.card import Leg, Origin
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
@@ -101,15 +97,8 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
 
     `waited`: seconds since the first of these came.
     """
-    decision, by = made.decision, made.by
-    who = wording.who(by)
-    body: dict[str, Value] = {
-        "by": who,
-        "actor": actor_data(by),
-        "waited": round(waited, 3),
-        "input": _input(event),
-    }
-    body |= {"where": "the desk"} if isinstance(by, Operator) else {"where": "at once", "rule": who}
+    decision = made.decision
+    body: dict[str, Value] = {"waited": round(waited, 3), "input": _input(event)}
     if any(parts := _parts(decision)):  # most have only a verdict
         body |= {key: value for key, value in zip(_PARTS, parts, strict=True) if value}
     if decision.despite:
@@ -119,7 +108,8 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     if decision.updated_input is not None:
         body["edited"] = dict(decision.updated_input)
     first = legs[0] if legs else ""
-    return _about(Kind.DECIDED, event, at, first, card, decision.verdict.value, body=body)
+    verdict = decision.verdict.value
+    return _about(Kind.DECIDED, event, at, first, card, verdict, body=body, by=made.by)
 
 
 def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
@@ -201,6 +191,7 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
     verdict: str = "",
     *,
     body: Mapping[str, Value],
+    by: Actor | None = None,
 ) -> Entry:
     return Entry(
         kind=kind,
@@ -216,6 +207,7 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
         card=card,
         verdict=verdict,
         body={**body, "machine": event.machine} if event.machine else body,
+        by=by,
     )
 
 

@@ -16,7 +16,9 @@ from threading import Lock
 from time import time
 from typing import TYPE_CHECKING, Any
 
+from crabhook.model.actor import Actor
 from crabhook.model.jsontext import compact
+from crabhook.store.actors import decider_data
 from crabhook.store.change import Change, happened, written
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal, StoreError
 from crabhook.store.record import (
@@ -173,7 +175,15 @@ def _content(entry: Entry, redactor: "Redactor") -> tuple[Any, ...]:
     *names, verdict = _clean(_names(entry), redactor)
     ids = [text and _name(text, redactor) for text in (entry.tool_use_id, entry.request_id)]
     body = compact(redactor.value(entry.body))
+    if entry.by is not None:
+        body = _begun(entry.by, redactor) + body[1:]
     return (iso(entry.at), entry.kind.value, *names, *ids, entry.card, verdict, body)
+
+
+@lru_cache  # a rule decides again and again
+def _begun(by: Actor, redactor: "Redactor") -> str:
+    """Return the beginning of a decision's body: who decided."""
+    return compact(redactor.value(decider_data(by)))[:-1] + ","
 
 
 @lru_cache  # they are a session's, and come again and again

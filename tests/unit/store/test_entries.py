@@ -7,7 +7,9 @@ from crabhook.model.card import Leg, Origin, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.store import entries
-from crabhook.store.record import Kind, iso
+from crabhook.store.record import GENESIS, Entry, Kind, iso
+from crabhook.store.redact import Redactor
+from crabhook.store.writer import chained
 from tests.unit.store.making import NOON
 
 INPUT: Any = {"command": "ls", "description": "look"}
@@ -30,6 +32,12 @@ EVENT = Event(
     },
 )
 REQUEST = Leg("r1", EVENT, 5.0, Stance.GATE, Origin("host", 7, "dev"))
+REDACTOR = Redactor(b"k" * 32)
+
+
+def told(entry: Entry) -> dict[str, Any]:
+    """Return the body of the entry's record."""
+    return next(chained([entry], GENESIS, REDACTOR)).data()
 
 
 def test_an_event_is_kept_whole_and_nothing_of_it_twice() -> None:
@@ -66,7 +74,7 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
     decided = Decided(made, OWNER)
     kept = entries.decided(EVENT, decided, NOON, legs=["r0", "r1"], waited=1.23456, card=4)
     assert (kept.kind, kept.verdict, kept.card, kept.request_id) == (Kind.DECIDED, "allow", 4, "r0")
-    assert kept.body == {
+    assert told(kept) == {
         "by": "operator",
         "actor": {"kind": "operator", "id": "owner", "name": "operator", "desk": "this terminal"},
         "where": "the desk",
@@ -83,10 +91,20 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
 def test_a_rules_decision_names_the_rule_and_an_empty_edit_is_an_edit() -> None:
     made = Decision(Verdict.DENY, reason="no", updated_input={})
     kept = entries.decided(EVENT, Decided(made, Rule("Bash(rm *)")), NOON, legs=[])
-    assert (kept.body["where"], kept.body["rule"]) == ("at once", "rule Bash(rm *)")
-    assert kept.body["waited"] == 0.0
-    assert kept.body["edited"] == {}
+    body = told(kept)
+    assert (body["where"], body["by"], body["rule"]) == ("at once", *["rule Bash(rm *)"] * 2)
+    assert body["actor"] == {"kind": "rule", "ref": "Bash(rm *)"}
+    assert body["waited"] == 0.0
+    assert body["edited"] == {}
     assert kept.request_id == ""
+
+
+def test_of_a_secret_in_a_rules_own_text_nothing_is_recorded() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    by = Rule(f"Bash(curl -H 'Authorization: token {secret}' *)")
+    body = told(entries.decided(EVENT, Decided(Decision(Verdict.DENY), by), NOON, legs=[]))
+    assert "redacted" in body["rule"]
+    assert secret not in str(body)
 
 
 def test_other_ends_say_why() -> None:
