@@ -6,6 +6,7 @@ and numbers past a double's range are errors here, never other values.
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -64,7 +65,7 @@ def parse_value(text: bytes, deepest: int = MAX_DEPTH) -> Value:
     if text.count(b"[") + text.count(b"{") > deepest:
         _check_nesting(text, deepest)
     try:
-        value: Value = (_STRICT if len(text) < LONG else _LATER).decode(text.decode("utf-8-sig"))
+        value: Value = (_STRICT if len(text) < LONG else _LATER).decode(text.removeprefix(BOM_UTF8).decode())
     except UnicodeDecodeError as error:
         raise PayloadError(f"it is not UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:

@@ -180,10 +180,12 @@ def at_this_moment(there: Context, event: Event, below: Look) -> Context:
 
 
 def _follower() -> Callable[[str], str]:
-    """Return a function that follows links like `real_path`, but each folder's once."""
-    known: dict[str, str] = {}
+    """Return a function that follows links like `real_path`, but each path's once."""
+    known = {"/": "/"}
 
     def real(path: str) -> str:
+        if path in known:
+            return known[path]
         folder, _, name = path.rpartition("/")
         plain = folder and name not in ("", ".") and ".." not in path
         if not plain or len(path) > LONGEST_PATH or _UNUSABLE.search(path):
@@ -195,7 +197,8 @@ def _follower() -> Callable[[str], str]:
             leads = S_ISLNK(os.lstat(whole).st_mode)
         except OSError:
             leads = False
-        return os.path.realpath(whole) if leads else whole
+        known[path] = os.path.realpath(whole) if leads else whole
+        return known[path]
 
     return real
 

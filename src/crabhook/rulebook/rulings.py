@@ -71,17 +71,17 @@ class RememberedRulings:
     def judge(self, policy: "Policy", event: Event, context: Context) -> Ruling | None:
         """Return what the rules say of a call, or None where they leave it open."""
         tool, brought = event.tool, event.fields.get("mcp_context")
-        if tool is None:
+        if tool is None or tool.comments:  # which are not in a call's fingerprint
             return policy.judge(event, context)
         key = (
             *(policy, bisect_right(policy.ends, context.now), context.project, context.home),
             *(event.platform, event.name, event.session, event.cwd, event.permission_mode),
-            *(event.agent_id, event.agent_type, tool.name, tool.comments),
-            compact([tool.input, brought]),
+            *(event.agent_id, event.agent_type, tool.name, tool.fingerprint),
+            brought is not None and compact(brought),
         )
         known = self._known.get(key)
         if known is None or not known.holds(context):
-            call = ToolCall(tool.name, tool.input, "", tool.comments)
+            call = ToolCall(tool.name, tool.input)
             alone = {} if brought is None else {"mcp_context": brought}
             known = _judged(policy, replace(event, tool=call, fields=alone), context)
         self._known[key] = known

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,31 @@ def test_a_call_that_comes_again_is_not_judged_again() -> None:
     assert first is again is not None
     other = replace(bash("pytest -q"), session="s2")
     assert rulings.judge(LAWS[0], other, there) is not first
+
+
+COMMENTS = frozenset({"command"})
+PATHS: dict[str, Any] = {"a": "b", "/.env": 1}
+
+
+def commented(command: str) -> Event:
+    return replace(bash(command), tool=ToolCall("Bash", {"command": command}, "", COMMENTS))
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (commented("git push"), commented("ls")),  # which the call's fingerprint takes for the same
+        tuple(
+            call("Read", file_path="a", path=dict(one))
+            for one in (PATHS.items(), reversed(PATHS.items()))
+        ),
+    ],
+)
+def test_calls_that_are_nearly_the_same_are_each_told_what_is_theirs(calls: tuple[Event]) -> None:
+    for law in (*LAWS, policy(rule("deny", "Read"))):
+        rulings = RememberedRulings()
+        for one in calls:
+            assert rulings.judge(law, one, context()) == anew(law, one, context())
 
 
 def test_other_rules_are_another_law() -> None:

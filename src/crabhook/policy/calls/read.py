@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from crabhook.datatypes import frozen
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import Value, canonical
 from crabhook.policy.calls import parts
 from crabhook.policy.calls.parts import FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.calls.shell_call import Call, read_patch, shell_call
@@ -101,8 +101,9 @@ class _Reading:
 
     def other_files(self, use: Use, tool: str) -> tuple[FilePart, ...]:
         """Return the files that other inputs name: ones of other tools, or of older agents."""
-        keys = (key for key in parts.PATH_KEYS if key != self._own and self.inputs.get(key))
-        return tuple(self.file(str(self.inputs[key]), use, tool) for key in keys)
+        given = (self.inputs.get(key) for key in parts.PATH_KEYS if key != self._own)
+        paths = [one if isinstance(one, str) else canonical(one) for one in given if one]
+        return tuple(self.file(path, use, tool) for path in paths)
 
     def call(self, *required: Part, trouble: str = "", suspected: tuple[Part, ...] = ()) -> Call:
         """Return the call of these parts; the tool itself always counts against it."""

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from os.path import normpath, realpath
+from os.path import normpath
 from secrets import token_hex
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
 from crabhook.policy.rule import RuleVerdict, Ruling
+from crabhook.rulebook.context import real_path
 from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING
 from crabhook.server.core.pending_call import PendingCall, RefusedError, is_here
 from crabhook.server.core.runner import Runner
@@ -146,10 +147,7 @@ def _by_name(paths: Sequence[str], host: str) -> tuple[str, ...]:
 
 
 def _really(paths: Sequence[str]) -> tuple[str, ...]:
-    try:
-        return tuple(dict.fromkeys(map(realpath, paths)))
-    except (OSError, ValueError):  # a name that no file can have
-        return ()
+    return tuple(dict.fromkeys(real_path(one) for one in paths if "\0" not in one))
 
 
 PLATFORM = "claude"

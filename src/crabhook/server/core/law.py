@@ -183,8 +183,8 @@ class Law:
         """
         if event.tool is None:
             return None
-        folder = _folder(event)
-        there = self._fresh(folder) or await self._looked(folder)
+        event = _in_a_folder(event)
+        there = self._fresh(event.cwd) or await self._looked(event.cwd)
         below = there.around.below if long else self._looks.known
         around = at_this_moment(there.around, event, below)
         if not long:
@@ -199,7 +199,8 @@ class Law:
         """
         if event.tool is None:
             return NO_RISK
-        there = self._by_folder.get(_folder(event))
+        event = _in_a_folder(event)
+        there = self._by_folder.get(event.cwd)
         if there is None:
             return UNTOLD
         below = self._looks.known if (soon := self._assessed and not long) else there.around.below
@@ -213,7 +214,7 @@ class Law:
 
     def warnings(self, event: Event) -> tuple[str, ...]:
         """Return the first alarms of a card, as of the last look at the event's project."""
-        there = self._by_folder.get(_folder(event)) if event.tool else None
+        there = self._by_folder.get(_in_a_folder(event).cwd) if event.tool else None
         return there.warn(event) if there else ()
 
     def edition(self, event: Event) -> Hashable:
@@ -223,7 +224,7 @@ class Law:
         Without a remembered look it equals no other edition, so that an old ruling never counts as
         new.
         """
-        there = self._by_folder.get(_folder(event))
+        there = self._by_folder.get(_in_a_folder(event).cwd)
         return (self._own.stamps, self._ours, there.stamp if there else object())
 
     def _fresh(self, folder: str) -> _There | None:
@@ -320,21 +321,19 @@ class Law:
             self.changed(f"{again}: {len(own.rules.counting)} of yours are in force")
 
 
-def _folder(event: Event) -> str:
-    """Return the agent's folder; a name that no folder can have leads to no project."""
-    if len(event.cwd) > LONGEST_PATH or "\0" in event.cwd:
-        return "/"
+def _in_a_folder(event: Event) -> Event:
+    """Return the event with a folder that can be: of another name it is `/`, of no project."""
     try:
         os.fsencode(event.cwd)
+        can_be = len(event.cwd) <= LONGEST_PATH and "\0" not in event.cwd
     except UnicodeEncodeError:
-        return "/"
-    return event.cwd
+        can_be = False
+    return event if can_be else replace(event, cwd="/")
 
 
 def _judged(judge: _Judge, event: Event, around: Context) -> Ruling | None:
     try:
-        where = _folder(event)
-        return judge(event if where == event.cwd else replace(event, cwd=where), around)
+        return judge(event, around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
         _LOG.exception("the rules could not be asked about %s", event.name)
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
@@ -342,7 +341,7 @@ def _judged(judge: _Judge, event: Event, around: Context) -> Ruling | None:
 
 def _assessed(policy: "Policy", event: Event, around: Context) -> Risk:
     try:
-        return policy.risk(replace(event, cwd=_folder(event)), around)
+        return policy.risk(event, around)
     except Exception:  # noqa: BLE001 - a fault in looking is no reason to show no card
         _LOG.exception("the risk of %s could not be told", event.name)
         return UNTOLD

@@ -59,4 +59,5 @@ async def test_files_are_known_by_where_they_really_are_and_those_elsewhere_by_t
     finder = FileFinder()
     assert await finder.found([str(link), str(file)], "") == (str(file.resolve()),)
     assert await finder.found(["/p/../q"], "laptop") == ("laptop:/q",)
-    assert await finder.found(["/p/\0"], "") == ()
+    assert await finder.found(["/p/\0"], "") == ()  # which no file is called
+    assert await finder.found(["/p/\0", str(link)], "") == (str(file.resolve()),)

@@ -69,7 +69,7 @@ async def test_no_other_agent_waits_for_a_folder_that_hangs(
             let_go.wait(60)
         return os.path.realpath(path)
 
-    monkeypatch.setattr(intake, "realpath", hangs)
+    monkeypatch.setattr(intake, "real_path", hangs)
     monkeypatch.setattr(intake, "LOOK_WITHIN", 0.2)
     finder = intake.FileFinder()
     try:
