@@ -35,10 +35,10 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     if again := _same_ticket(state, fact):
         return again  # the event is not new, and a later order does not change its answer
     state.notes.asked_again(fact.request.id)
-    ends_turn = Verdict.KEEP_GOING in platform.choices(event).verdicts
+    ends_turn = platform.takes(event, Verdict.KEEP_GOING)
     state.sessions.record(event, fact.now, ends_turn=ends_turn)
-    duplicate = state.duplicates.add(fact.request, fact.now) if ends_turn else DuplicateEvent()
-    effects = [] if duplicate.is_repeat else _conclude(state, fact.request)
+    duplicate = state.duplicates.add(fact.request, fact.now) if ends_turn else None
+    effects = [] if duplicate and duplicate.is_repeat else _conclude(state, fact.request)
     if ends_turn and event.agent_id:
         state.orders.forget_agent(event)
         effects += state.notes_end(event, session=False)
@@ -46,8 +46,8 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     shared = doubts.look(state, fact)
     ruling = doubts.rule(state, _rule(state, fact, duplicate), shared)
     told = doubts.warning(state, event, shared) if shared else ""
-    if not ruling.waits and ruling.decided is None:
-        went_by = state.note(event, "", outcome=platform.outcome(event))
+    if ruling.observes:
+        went_by = state.note(event, "", outcome=platform.outcome(event), size=fact.request.size)
         effects = [*_observe(state, fact, told), *effects, went_by]
     else:
         decided = [] if ruling.denies else _decided_before(state, fact)
@@ -62,21 +62,21 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     return [*effects, *doubts.report_rivals(state, fact.request, rivals)]
 
 
-def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent) -> Course:
+def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent | None) -> Course:
     """Return what rules and orders say; a duplicate of an event gets what the first of them got."""
     request = fact.request
-    if duplicate.ordered is not None:
+    if duplicate and duplicate.ordered is not None:
         return Course(decided=duplicate.ordered)
     platform = state.platforms[request.event.platform]
-    halt = state.orders.halt_of(request.event) if state.asks_about_a_call(request.event) else None
-    if halt is not None:  # a halt comes before the stance and the rules
+    halt = state.orders.halt_of(request.event)
+    if halt and state.asks_about_a_call(request.event):  # before the stance and the rules
         return Course(decided=halted(halt, platform.choices(request.event)))
     ruling = state.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
-    if ruling.decided is None:
+    if ruling.decided is None or ruling.decided.decision.verdict is not Verdict.KEEP_GOING:
         return ruling
     if not state.keep_going.counts(request.event, ruling.decided.decision):
         return Course()  # the agent would no longer follow it
-    if ruling.decided.decision.verdict is Verdict.KEEP_GOING:
+    if duplicate:
         duplicate.ordered = ruling.decided
     return ruling
 
@@ -163,11 +163,11 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
 
 def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Repeat the decision of the same call from a moment ago, if there is one."""
-    request, now = fact.request, fact.now
-    if not state.asks_about_a_call(request.event):
+    event, now = fact.request.event, fact.now
+    if not (state.recent.speaks_of(event, now) and state.asks_about_a_call(event)):
         return []
-    alone = not _alike(state, request.event)
-    if (decided := state.recent.answer_again(request.event, now, alone=alone)) is not None:
+    alone = not _alike(state, event)
+    if (decided := state.recent.answer_again(event, now, alone=alone)) is not None:
         text = f"{decided.decision.verdict.done}: the same call was decided before"
         return _answer_at_once(state, fact, decided, text)
     return []
@@ -196,6 +196,7 @@ def _answer_at_once(
     kept = _kept_note(state, request.event)
     if note := "\n".join(filter(None, (kept, carried, told))):
         decision = replace(decision, note=note)
+        decided = Decided(decision, decided.by)
     if decision.verdict is Verdict.DENY:
         state.sessions.refused(request.event)
     reply = state.write(request.event, decision)
@@ -210,9 +211,9 @@ def _answer_at_once(
             request.secret,
             reply,
             confirm=bool(carried),
-            decided=Decided(decision, decided.by),
+            decided=decided,
         ),
-        state.note(request.event, line),
+        state.note(request.event, line, size=request.size),
     ]
 
 

@@ -95,8 +95,8 @@ def rule(state: BrokerState, ruling: Course, shared: tuple[Shared, ...]) -> Cour
 def alarm_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> list[Effect]:
     """Put an alarm on the other sessions' cards that change the same files."""
     effects: list[Effect] = []
-    who = _named(state, event.session_key)
     for file in shared:
+        who = _named(state, event.session_key)
         alarm = f"{who} is about to change the same file: {file.path[:_PATH]}"
         for card in state.cards.of_session(file.other):
             files = (state.files.get(leg.id, ()) for leg in card.requests)

@@ -8,12 +8,11 @@ Claude Code ends the turn after eight blocks of Stop in a row, whatever a hook s
 section 7); a ninth keep-going would be shown and have no effect.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
 from crabhook.datatypes import Bounded, frozen
-from crabhook.model import actor
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
 from crabhook.model.card import Because, Brought, Stance
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
@@ -34,7 +33,6 @@ _VERDICTS: Mapping[RuleVerdict, Verdict] = {
 _PLAIN = {verdict: Decision(verdict) for verdict in _VERDICTS.values()}  # made once
 
 _TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, in an objection
-
 
 _UNDECIDED = Because(Brought.HOOK, "no rule decides this, so you are asked")
 _GATE = "its hook is a gate, and no rule decides this"  # see `for_programs`
@@ -62,14 +60,19 @@ class Course:
         """Whether the event is refused, before any order or earlier decision."""
         return self.decided is not None and self.decided.decision.verdict is Verdict.DENY
 
-    def where(self, verdicts: Collection[Verdict]) -> "Course":
-        """Return the course for an event that allows these verdicts.
+    @property
+    def observes(self) -> bool:
+        """Whether neither rules nor orders speak of the event."""
+        return not self.waits and self.decided is None
+
+    def where(self, *, can_ask: bool) -> "Course":
+        """Return the course for an event on which the agent's own user can be asked, or not.
 
         A rule wants a person to decide. Where the agent cannot ask its own user, the operator
         decides, since an agent without an answer may just go on.
         """
         asked = self.decided is not None and self.decided.decision.verdict is Verdict.ASK
-        if not asked or Verdict.ASK in verdicts:
+        if not asked or can_ask:
             return self
         said = "; this agent cannot be told to ask its own user"
         why, because = f"{self.why}{said}", self.brought
@@ -103,13 +106,11 @@ def said_by(ruling: Ruling | None) -> Course:
     because = ruling.because or Because(Brought.UNSURE, ruling.why)
     if verdict is None:
         return Course(waits=True, why=ruling.why, brought=because)
-    by = actor.Rule(f"{ruling.rule} ({ruling.rule.where})" if ruling.rule else "")
-    reason = ""
+    decision = _PLAIN[verdict]
     if verdict is Verdict.DENY:
         note = ruling.rule.note if ruling.rule else ""
-        reason = note or f"the operator's rules deny this: {ruling.why}"
-    decision = Decision(verdict, reason=reason) if reason else _PLAIN[verdict]
-    return Course(decided=Decided(decision, by), why=ruling.why, brought=because)
+        decision = replace(decision, reason=note or f"the operator's rules deny this: {ruling.why}")
+    return Course(decided=Decided(decision, ruling.by), why=ruling.why, brought=because)
 
 
 _AGENTS_KEPT = 4096
@@ -151,13 +152,13 @@ MAX_ORDERS = 200
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
 
 
-def _left_alone(said: Course, verdicts: Collection[Verdict]) -> Course:
+def _left_alone(said: Course, *, can_ask: bool) -> Course:
     """Leave an event to the agent's own user, since the operator is away.
 
     Where a rule wants a person to decide, the answer is `ask`: after silence the agent's permission
     mode might let the call run.
     """
-    if not (said.waits and Verdict.ASK in verdicts):
+    if not (said.waits and can_ask):
         return Course(decided=no_opinion(Ended.AWAY))
     reason = f"{AWAY}, and a person is to be asked: {said.why}"
     return Course(decided=Decided(Decision(Verdict.ASK, reason=reason), Nobody(Ended.AWAY)))
@@ -184,17 +185,16 @@ def _held_with_all(orders: Sequence[Standing]) -> Course | None:
     return next((_held_by(order) for order in orders if order.kind is OrderKind.HOLD_ALL), None)
 
 
-def _rule_of_a_question(said: Course, orders: Sequence[Standing], *, asks: bool) -> Course | None:
-    """Return the course of an event with a question, by rules and orders, if they have one.
-
-    `asks`: the question is to a person, not about a call.
-    """
+def _rule_of_a_question(
+    said: Course, orders: Sequence[Standing], event: Event, platform: Platform
+) -> Course | None:
+    """Return the course of an event with a question, by rules and orders, if they have one."""
     if said.denies or said.waits:
         return said
     if held := _held_with_all(orders):
         return held
     for order in orders:
-        if order.kind is OrderKind.ALLOW_ALL and not asks:
+        if order.kind is OrderKind.ALLOW_ALL and not platform.asks(event):
             by = StandingOrder(order.id, order.kind)
             return Course(decided=Decided(Decision(Verdict.ALLOW), by))
     return None if said.decided is None else said
@@ -311,12 +311,13 @@ class Orders:
             return Course() if away else self._rule_on_request(event, orders)
         if not away and (kept_going := self._keep_going(event, orders)):
             return kept_going
-        said = said_by(law).where(platform.choices(event).verdicts)
-        if held is Held.BY_RULE and said == Course():
+        can_ask = platform.takes(event, Verdict.ASK)
+        said = said_by(law).where(can_ask=can_ask)
+        if held is Held.BY_RULE and said.observes:
             return Course() if away else _held_with_all(orders) or Course()
         if away and not said.denies:
-            return _left_alone(said, platform.choices(event).verdicts)
-        course = _rule_of_a_question(said, orders, asks=platform.asks(event))
+            return _left_alone(said, can_ask=can_ask)
+        course = _rule_of_a_question(said, orders, event, platform)
         return course or Course(waits=True, brought=came_by(event, platform, stance))
 
     def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Course:

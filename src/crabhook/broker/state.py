@@ -284,9 +284,10 @@ class BrokerState:
         outcome: str = "",
         alarm: bool = False,
         about: str = "",
+        size: int = 0,
     ) -> Note:
-        """Write a line into the feed."""
-        told = event.brief() if number is None else event.slim()  # a card shows its own input
+        """Write a line into the feed; `size`: the bytes of the event's whole input, if known."""
+        told = event.brief(size) if number is None else event.slim()  # a card shows its own input
         entry = FeedEntry(self.now, told, text, number, outcome, alarm, about)
         self.feed.append(entry)
         return Note(entry)

@@ -7,7 +7,7 @@ from functools import cached_property
 from hashlib import sha256
 
 from crabhook.datatypes import frozen
-from crabhook.model.jsontext import Value, canonical, in_pieces, is_short, start_of, text_at
+from crabhook.model.jsontext import START, Value, canonical, in_pieces, start_of, text_at
 
 
 class Scope(StrEnum):
@@ -145,11 +145,12 @@ class Event:
         """Whether the event is about a call of one of these tools."""
         return self.tool is not None and self.tool.name in tools
 
-    def brief(self) -> "Event":
-        """Return the event with only the start of its texts, to keep; a short one is itself."""
-        given = self.tool.input if self.tool else {}
-        short = isinstance(given, dict) and is_short(given)
-        if short and is_short(self.fields, but="tool_input"):  # as most are: soon told
+    def brief(self, size: int = 0) -> "Event":
+        """Return the event with only the start of its texts, to keep; a short one is itself.
+
+        `size`: the bytes of its whole input, if known, which tell of most that they are short.
+        """
+        if 0 < size <= START:
             return self
         fields = {key: one for key, one in self.fields.items() if key != "tool_input"}
         told = start_of(fields)

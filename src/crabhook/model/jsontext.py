@@ -65,7 +65,9 @@ def parse_value(text: bytes, deepest: int = MAX_DEPTH) -> Value:
     if text.count(b"[") + text.count(b"{") > deepest:
         _check_nesting(text, deepest)
     try:
-        value: Value = (_STRICT if len(text) < LONG else _LATER).decode(text.removeprefix(BOM_UTF8).decode())
+        value: Value = (_STRICT if len(text) < LONG else _LATER).decode(
+            text.removeprefix(BOM_UTF8).decode()
+        )
     except UnicodeDecodeError as error:
         raise PayloadError(f"it is not UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:
@@ -224,27 +226,6 @@ def put(value: Value, path: Path, new: Value) -> Value:
 
 
 START = 2_000  # letters
-_DEEP = (dict, list)
-
-
-def is_short(fields: Mapping[str, Value], *, but: str | None = None) -> bool:
-    """Whether an object is surely its own start; the field `but` is not counted.
-
-    Deeper nesting than one level counts as no.
-    """
-    left = START - 1
-    for key, item in fields.items():
-        if key == but:
-            continue
-        left -= len(key) + (len(item) if isinstance(item, str) else 1)
-        if isinstance(item, dict):
-            for name, inner in item.items():
-                if isinstance(inner, _DEEP):
-                    return False
-                left -= len(name) + (len(inner) if isinstance(inner, str) else 1)
-        elif isinstance(item, list):
-            return False
-    return left > 0
 
 
 def start_of(value: Value, letters: int = START) -> Value:

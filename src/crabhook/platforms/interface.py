@@ -90,6 +90,10 @@ class Platform:
         """Return what the event means for a call, or for the turn."""
         return self.events[event.name].phase
 
+    def takes(self, event: Event, verdict: Verdict) -> bool:
+        """Whether the verdict, other than PASS, is among its `choices`: as its row says."""
+        return verdict in self.events[event.name].verdicts
+
     def closes(self, event: Event) -> Scope:
         """Return what the event tells to be over."""
         return self.events[event.name].closes

@@ -6,9 +6,11 @@ These values import no readers of shell lines and paths, so that a server can ho
 from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crabhook.datatypes import frozen
+from crabhook.model import actor
 from crabhook.model.card import Because, Level
 from crabhook.model.errors import CrabhookError
 
@@ -164,7 +166,7 @@ class PartRuling:
     because: Because | None = None
 
 
-@frozen
+@frozen(slots=False)
 class Ruling:
     """The ruling on the whole call.
 
@@ -180,3 +182,8 @@ class Ruling:
     troubles: tuple[str, ...] = ()
     protected: str = ""
     because: Because | None = None
+
+    @cached_property
+    def by(self) -> actor.Rule:
+        """The rule as the one who decides; made once, as a ruling is often told again."""
+        return actor.Rule(f"{self.rule} ({self.rule.where})" if self.rule else "")

@@ -14,13 +14,11 @@ from crabhook.model.jsontext import (
     MAX_CONTAINERS,
     MAX_DEPTH,
     PIECE,
-    START,
     Value,
     canonical,
     compact,
     compact_with,
     in_pieces,
-    is_short,
     literal,
     parse_object,
     pretty,
@@ -180,20 +178,6 @@ def test_the_start_of_a_value_is_short_and_begins_as_the_value_does(
     if isinstance(value, dict):
         assert isinstance(start, dict)
         assert list(value)[: len(start)] == list(start)
-
-
-@given(OBJECTS, st.lists(st.integers(0, START + 3), max_size=4))
-@example({"": []}, [])
-@example({"": "x" * 1_000_000}, [])
-def test_what_is_soon_told_to_be_short_is_its_own_start(
-    value: dict[str, Any], lengths: list[int]
-) -> None:
-    for number, length in enumerate(lengths):
-        value[str(number)] = "e" * length
-    if is_short(value):
-        assert start_of(value) is value
-    rest = {key: item for key, item in value.items() if key != "0"}
-    assert is_short(value, but="0") == is_short(rest)
 
 
 def test_a_small_value_is_its_own_start() -> None:

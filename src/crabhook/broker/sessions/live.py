@@ -46,7 +46,7 @@ class _Agent:
         if not (asks and same and before is not None and not before.outcome):
             self.calls = (*self.calls, call)[-CALLS_COMPARED:]
         self.new_files.clear()
-        self._set(Activity(event, now, times=max(1, self.calls.count(call))))
+        self._set(Activity(event, now))
 
     def comes_to(self, event: Event, outcome: str) -> None:
         """Record the outcome of a call, where it is the agent's latest."""
@@ -69,7 +69,9 @@ class _Agent:
     def view(self, agent_id: str) -> AgentView:
         """Return the agent's view; after that only the start of its input is kept."""
         if self.whole and self.doing is not None:
-            self.doing, self.whole = replace(self.doing, event=self.doing.event.brief()), False
+            times = self.calls.count(self.calls[-1]) if self.calls else 1
+            self.doing = replace(self.doing, event=self.doing.event.brief(), times=times)
+            self.whole = False
         return AgentView(agent_id, self.kind, self.since, self.doing)
 
 

@@ -89,8 +89,8 @@ class Notes:
 
     def asked_again(self, request_id: str) -> None:
         """Let the notes of an answer wait again: its hook asks again, so the answer was lost."""
-        _, notes = self._given.pop(request_id, (None, ()))
-        self._waiting = {note.id: note for note in notes} | self._waiting
+        if given := self._given.pop(request_id, None):
+            self._waiting = {note.id: note for note in given[1]} | self._waiting
 
     def take_back(self, number: int) -> Note:
         """Take back a note that waits; raise DecisionError for any other."""

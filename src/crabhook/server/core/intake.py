@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from crabhook.broker.orders import said_by
 from crabhook.model.card import UNTOLD, Origin, Request, Stance
+from crabhook.model.decision import Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
@@ -100,8 +101,8 @@ class Intake:
         """Whether the event may come to a card: an order may hold what no rule holds."""
         if ruling is not None and ruling.verdict in _DECIDING:
             return False
-        choices = PLATFORMS[asked.event.platform].choices(asked.event).verdicts
-        said = said_by(ruling).where(choices)
+        can_ask = PLATFORMS[asked.event.platform].takes(asked.event, Verdict.ASK)
+        said = said_by(ruling).where(can_ask=can_ask)
         if held in (Held.NEVER, Held.ALWAYS, Held.AT_THE_GATE):
             return held is not Held.NEVER and said.decided is None
         return said.decided is None and (said.waits or bool(self._runner.broker.orders()))
