@@ -96,8 +96,9 @@ class Failover:
 
     A round asks each server once: in the list's order, but the leader that a refusal named first.
     Before a server has taken the request, further rounds need a server that answers and does not
-    lead, and end after `_NEW_PATIENCE`, so that the agent does not wait in vain. Once a server has
-    taken the request, rounds go on for the time of `--reconnect`, as with a single server.
+    lead, and end after `_NEW_PATIENCE`, so that the agent does not wait in vain; where no server
+    can write the record, there is no further round. Once a server has taken the request, rounds go
+    on for the time of `--reconnect`, as with a single server.
     """
 
     def __init__(self, request: Request, payload: bytes, end: float) -> None:
@@ -113,6 +114,7 @@ class Failover:
         self._status: int | None = None  # the last status of a server
         self._accepted = self._greeted = False
         self._waits = 0  # servers that answered and do not lead, in the last round
+        self._unrecorded = 0  # those of them that cannot write the record
         now = monotonic()
         self._give_up = min(end, now + min(_NEW_PATIENCE, self._options.reconnect))
         self._failed_over = now + _FAILOVER
@@ -126,9 +128,8 @@ class Failover:
             if (call := self._round(greeting)) is not None:
                 return call
             now = monotonic()
-            vain = (
-                begun >= self._failed_over if self._waits == len(self._servers) else not self._waits
-            )
+            vain = not self._waits or self._unrecorded == len(self._servers)
+            vain |= self._waits == len(self._servers) and begun >= self._failed_over
             if now + self._pause >= self._give_up or (vain and not self._accepted):
                 raise self._unanswered(late=self._accepted and now >= self._end)
             greeting = _GREETED_WITHIN[not self._greeted]
@@ -138,7 +139,7 @@ class Failover:
     def _round(self, greeting: float) -> Call | None:
         """Ask each server once; return the answered call, or None."""
         self._problems, self._status = {}, None
-        self._greeted, self._waits = False, 0
+        self._greeted, self._waits, self._unrecorded = False, 0, 0
         left = list(self._servers)
         while left:
             server = left.pop(0)
@@ -153,6 +154,7 @@ class Failover:
                 self._status = call.status
             self._greeted = self._greeted or call.greeted
             self._waits += call.status in (UNAVAILABLE, _FAILED_PRECONDITION)
+            self._unrecorded += call.status == _FAILED_PRECONDITION
             if call.status == DEADLINE_EXCEEDED:
                 raise self._unanswered(late=True)
             if call.status not in (_NEXT + TEMPORARY if self._accepted else _NEXT):

@@ -330,6 +330,18 @@ def test_a_hook_whose_whole_list_answers_and_none_leads_is_sent_to_the_database(
 
 
 @pytest.mark.process
+def test_a_hook_awaits_no_other_leader_where_no_server_can_write_the_record() -> None:
+    unrecorded = refusing(grpc.StatusCode.FAILED_PRECONDITION)
+    with each(unrecorded, unrecorded) as (operators, addresses):
+        hook = run_hook("--server", ",".join(addresses))
+        assert [len(operator.requests) for operator in operators] == [1, 1]
+    assert b"all of them answer, and none leads" in hook.stderr
+    with each(unrecorded, standby()) as (operators, addresses):  # which may lead soon
+        run_hook("--server", ",".join(addresses))
+        assert all(len(operator.requests) > 1 for operator in operators)
+
+
+@pytest.mark.process
 def test_a_hook_with_a_silent_server_beside_a_standby_is_not_told_that_all_answer() -> None:
     with each(standby()) as (_, (address,)), nobody() as other:
         hook = run_hook("--server", f"{address},{other}")

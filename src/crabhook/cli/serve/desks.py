@@ -214,6 +214,7 @@ def unhooked() -> tuple[str, ...]:
 
 
 LOOK_EVERY = 1.0  # seconds between two looks at the record without a notification
+LOST_AFTER = 30.0  # seconds without the record, after which no hook need await another leader
 TOGETHER = 32  # records shown before the desks' own tasks run
 _UNREAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
@@ -224,7 +225,7 @@ class Follower:
     def __init__(self, runner: Runner, url: str) -> None:
         self._runner, self._url = runner, url
         self._trouble = self._deaf = self._older = ""
-        self._looked = runner.now()
+        self._looked = self._reached = runner.now()
         self._steering: object = None  # the orders and notes shown last, as on record
         runner.faults.append(self._said)
 
@@ -254,16 +255,18 @@ class Follower:
             await asyncio.to_thread(tail.close)
 
     async def _look(self, tail: "Tail") -> None:
+        runner = self._runner
         try:
             seen = await asyncio.to_thread(tail.look, LOOK_EVERY)
             if seen is not None:
                 await self._show(seen)
-                self._looked = self._runner.now()
-            self._trouble = ""
+                self._looked = runner.now()
+            self._trouble, self._reached, runner.record_lost = "", runner.now(), False
         except StoreError as error:
             if self._trouble != str(error):
                 _LOOKING_ON.warning("what the leader does is not seen: %s", error)
             self._trouble = str(error)
+            runner.record_lost = runner.now() - self._reached > LOST_AFTER
             await asyncio.sleep(LOOK_EVERY)
         if tail.deaf != self._deaf:
             _LOOKING_ON.warning("%s", tail.deaf or "notifications are heard again")

@@ -57,7 +57,8 @@ class Runner(Core):
     """Connects the ports with the broker; screens get a desk on it.
 
     `warned` returns a card's first alarms, `assess` its call's risk. Each of `faults` returns a
-    fault or nothing, and each of `parts` a word about a part's state.
+    fault or nothing, and each of `parts` a word about a part's state. `record_lost`: a standby has
+    not reached the record for long.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Runner(Core):
         self._announced = ""  # the last published trouble of the record
         self.faults: list[Callable[[], str]] = [lambda: recorder.trouble] if recorder else []
         self.parts: list[Callable[[], str]] = [self._of_record]
-        self.closed = self.handed_over = False
+        self.closed = self.handed_over = self.record_lost = False
         self.on_deposed: Callable[[], object] = lambda: None
         self.pace: Callable[[], Pace] = Pace
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()

@@ -165,8 +165,9 @@ class PermissionPort(PermissionServiceServicer):
         if (machine := admitted(context, self._tokens)) is None:
             await self._refuse_stranger(context)
         if self._runner.role is Role.STANDBY:  # before the payload is read
-            self._runner.witness.refused(Refusal.STANDBY)
-            await self._turn_away(Refusal.STANDBY, context)
+            refusal = Refusal.UNRECORDED if self._runner.record_lost else Refusal.STANDBY
+            self._runner.witness.refused(refusal)
+            await self._turn_away(refusal, context)
         if fault := fault_of(request, PLATFORMS):
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, fault)
         try:

@@ -24,7 +24,7 @@ from crabhook.store import entries
 from crabhook.store.change import Halt, Waiting, happened
 from crabhook.store.interface import Leader
 from crabhook.store.opening import open_writer
-from crabhook.store.postgres.tail import Seen
+from crabhook.store.postgres.tail import Seen, Tail
 from crabhook.store.record import Entry, Kind, Record
 from tests.support.client import SAMPLES
 from tests.support.playbook import ALLOW, asking, bash, prompt
@@ -89,6 +89,21 @@ def on_record(folder: Path, *told: Entry) -> Sequence[Record]:
     with closing(open_writer(folder)) as store:
         store.write([happened(*told)])
     return [one for one in records(folder) if one.card is not None]
+
+
+async def test_a_standby_says_that_the_record_is_lost_once_it_has_been_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desks, "LOOK_EVERY", 0.0)
+    url = f"postgresql://nobody@/nothing?host={tmp_path}"
+    runner, tail = Runner(PLATFORMS), Tail(url)
+    follower = Follower(runner, url)
+    await follower._look(tail)
+    assert not runner.record_lost
+    monkeypatch.setattr(desks, "LOST_AFTER", 0.0)
+    await follower._look(tail)
+    await asyncio.to_thread(tail.close)
+    assert runner.record_lost
 
 
 class Shown:

@@ -8,6 +8,7 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import TcpAddress
+from crabhook.store.interface import Role
 from tests.support.port import SOON, ask, asking, confirm, connected, opened, request
 from tests.support.seat import seat
 
@@ -93,3 +94,11 @@ async def test_the_server_waits_no_longer_than_it_was_told_to() -> None:
         asked = ask(channel, request(wait_ms=3_600_000))
         assert await asyncio.wait_for(refused(asked), SOON) is STATUS.DEADLINE_EXCEEDED
         assert not port.runner.broker.waiting()
+
+
+async def test_a_standby_that_lost_the_record_sends_no_hook_to_another_server() -> None:
+    async with opened() as port, connected(port.bound[0]) as channel:
+        port.runner.role = Role.STANDBY
+        for lost, status in ((False, STATUS.UNAVAILABLE), (True, STATUS.FAILED_PRECONDITION)):
+            port.runner.record_lost = lost
+            assert await refused(ask(channel, request())) is status
