@@ -58,14 +58,13 @@ def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[Spa
         yield Span(*found.span(), _FORMATS[group // 2][0], shown)
 
 
-def is_plain(text: str) -> bool:
-    """Whether `text` is too short for a secret, or a digest; ids mostly are."""
-    return _PLAIN.fullmatch(text) is not None
+is_plain: Callable[[str], object] = _PLAIN.fullmatch
+"""True where `text` is too short for a secret, or a digest; ids mostly are."""
 
 
 def is_plain_name(text: str) -> bool:
     """Whether `find` has nothing in a name or an id, where a random look tells nothing."""
-    if _PLAIN.fullmatch(text) is not None:
+    if is_plain(text):
         return True
     return _ONE_WORD.fullmatch(text) is not None and _ANY_SHAPE.search(text) is None
 

@@ -7,7 +7,7 @@ Redacting twice changes nothing more, nothing raises, and the result is bounded.
 import hmac
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import lru_cache, partial
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
@@ -37,7 +37,7 @@ class Redactor:
     def __init__(self, key: bytes) -> None:
         self._key = key
         # A cache, since names, ids and folders repeat.
-        self.short_text, self._known_names = (
+        self._short_texts, self._known_names = (
             lru_cache(maxsize=REMEMBERED)(partial(self._settled, by_entropy=by))
             for by in (True, False)
         )
@@ -45,17 +45,25 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return `text` without its secrets, cut after MAX_TEXT characters."""
+        if len(text) <= SHORT:
+            # Ids, which do not repeat, are mostly plain.
+            return text if is_plain(text) else self._short_texts(text)
         return self._bounded(text, by_entropy=True)
+
+    def named(self, text: str) -> str:
+        """Return a text under a name that announces a secret: its mark, or a mere reference."""
+        clean = self.text(text)
+        return clean if is_reference(text) or _MARK.search(clean) else self.mark("named", text)
 
     def name(self, text: str) -> str:
         """Return a name or an id without secrets of known shape or context."""
-        if len(text) <= SHORT and is_plain_name(text):
-            return text
+        if len(text) <= SHORT:
+            return text if is_plain_name(text) else self._known_names(text)
         return self._bounded(text, by_entropy=False)
 
-    def value(self, value: Value | Mapping[str, Value]) -> Value:
+    def value(self, value: Value) -> Value:
         """Return a JSON value without secrets in texts and names, and within MAX_VALUE."""
-        return _Walk(self).value(value, 0, named=False)
+        return _Walk(self).value(value, 0, self.text)
 
     def field(self, key: str) -> tuple[str, bool]:
         """Return a field's name without secrets, and whether the name announces a secret."""
@@ -71,10 +79,6 @@ class Redactor:
         return f"[cut len={len(rest)} #{fingerprint(self._key, rest)}]"
 
     def _bounded(self, text: str, *, by_entropy: bool) -> str:
-        if is_plain(text):  # mostly ids, which do not repeat
-            return text
-        if len(text) <= SHORT:
-            return self.short_text(text) if by_entropy else self._known_names(text)
         if len(text) <= MAX_TEXT:
             return self._settled(text, by_entropy=by_entropy)
         seen = text[: MAX_TEXT + _LOOK_PAST]
@@ -117,48 +121,38 @@ def _without_half_a_mark(text: str) -> str:
     return text[:begun] if begun >= 0 and "]" not in text[begun:] else text
 
 
-_SCALARS = (bool, int, float)
-
-
 class _Walk:
-    """A walk through a value with a budget."""
+    """A walk through a value with a budget; `redacted` is what redacts its texts."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._left = MAX_VALUE
 
-    def value(self, value: Value | Mapping[str, Value], depth: int, *, named: bool) -> Value:
-        """Return `value` redacted; `named`: its name says that it is a secret."""
+    def value(self, value: Value, depth: int, redacted: Callable[[str], str]) -> Value:
+        """Return `value` redacted."""
         self._left -= 1
         if depth > MAX_DEPTH or self._left < 0:
             return "[left out]"
-        if isinstance(value, str):
-            return self._text(value, named=named)
-        if value is None or isinstance(value, _SCALARS):
-            return self._scalar(value, named=named)
-        if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - soon told
-            return self._object(value, depth, named=named)
-        return [self.value(item, depth + 1, named=named) for item in value[: self._left + 1]]
-
-    def _scalar(self, value: Value, *, named: bool) -> Value:
-        if value is None or isinstance(value, bool):
-            return value
-        no_json = isinstance(value, float) and not math.isfinite(value)
-        return self._text(repr(value), named=named) if named or no_json else value
-
-    def _text(self, text: str, *, named: bool) -> str:
-        if len(text) > SHORT:
-            clean = self._redactor.text(text)
-        else:
-            clean = text if is_plain(text) else self._redactor.short_text(text)
-        if named and not is_reference(text) and not _MARK.search(clean):
-            clean = self._redactor.mark("named", text)
+        if not isinstance(value, str):
+            if isinstance(value, dict):
+                return self._object(value, depth + 1, redacted)
+            if isinstance(value, list):
+                return [self.value(one, depth + 1, redacted) for one in value[: self._left + 1]]
+            if value is None or isinstance(value, bool):
+                return value
+            no_json = isinstance(value, float) and not math.isfinite(value)
+            if redacted == self._redactor.text and not no_json:
+                return value
+            value = repr(value)
+        clean = redacted(value)
         if len(clean) > self._left:
-            clean = self._redactor.cut(text)
+            clean = self._redactor.cut(value)
         self._left -= len(clean)
         return clean
 
-    def _object(self, value: Mapping[str, Value], depth: int, *, named: bool) -> Value:
+    def _object(
+        self, value: dict[str, Value], depth: int, redacted: Callable[[str], str]
+    ) -> dict[str, Value]:
         clean: dict[str, Value] = {}
         for key, inner in value.items():
             if self._left < 0:
@@ -169,5 +163,5 @@ class _Walk:
             while name in clean:
                 name += "'"
                 secret = names_a_secret(_MARK.sub("", name))
-            clean[name] = self.value(inner, depth + 1, named=named or secret)
+            clean[name] = self.value(inner, depth, self._redactor.named if secret else redacted)
         return clean

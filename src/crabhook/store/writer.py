@@ -174,7 +174,7 @@ def _content(entry: Entry, redactor: "Redactor") -> tuple[Any, ...]:
     """Return a record's columns between its number and its hash."""
     *names, verdict = _clean(_names(entry), redactor)
     ids = [text and _name(text, redactor) for text in (entry.tool_use_id, entry.request_id)]
-    body = compact(redactor.value(entry.body))
+    body = compact(redactor.value(dict(entry.body)))
     if entry.by is not None:
         body = _begun(entry.by, redactor) + body[1:]
     return (iso(entry.at), entry.kind.value, *names, *ids, entry.card, verdict, body)
