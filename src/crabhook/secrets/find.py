@@ -20,7 +20,7 @@ SHORTEST = 20  # characters; a shorter random word is known by its context only
 
 _LONG = re.compile(r"[A-Za-z0-9+/_.~:@=-]{15,}")  # what may hold a vendor's key, or a chance word
 _WORD = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}")
-_PLAIN = re.compile(r"[\w.]{0,14}|[0-9a-f-]{1,128}")  # too short, or a digest: no secret
+_PLAIN = re.compile(r"[\w.]{0,14}+|[0-9a-f-]{1,128}+")  # too short, or a digest: no secret
 _ONE_WORD = re.compile(r"[A-Za-z0-9_.-]+")  # nothing can precede a secret in such a text
 _PUBLIC = re.compile(  # long and random, and meant to be seen
     r"-----BEGIN (?:[A-Z0-9 ]*PUBLIC KEY|CERTIFICATE(?: REQUEST)?|PGP SIGNATURE|SSH SIGNATURE"
