@@ -6,8 +6,8 @@ destination.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from enum import Flag, StrEnum, auto
-from functools import cached_property
 
 from crabhook.datatypes import frozen
 from crabhook.model import wording
@@ -142,24 +142,27 @@ class Choices:
 PASS_ALONE = Choices()
 
 
-@frozen(slots=False)
+@frozen
 class Reply:
-    """A hook's whole output; an `output` of None prints nothing: no opinion."""
+    """A hook's whole output; an `output` of None prints nothing: no opinion.
+
+    `stdout`: the bytes for standard output, one line or none; made once, as they may be megabytes.
+    """
 
     output: Mapping[str, Value] | None = None
     stderr: str = ""
     exit_code: int = 0
+    stdout: bytes = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        line = b"" if self.output is None else compact(self.output).encode("ascii") + b"\n"
+        object.__setattr__(self, "stdout", line)
 
     @classmethod
     def verbatim(cls, stdout: bytes, stderr: str, exit_code: int) -> "Reply":
         """Return a reply as it was once printed."""
         output = parse_object(stdout, WRITTEN_DEPTH) if stdout else None
         return cls(output, stderr, exit_code)
-
-    @cached_property
-    def stdout(self) -> bytes:
-        """The bytes for standard output, one line or none; made once: they may be megabytes."""
-        return b"" if self.output is None else compact(self.output).encode("ascii") + b"\n"
 
 
 SILENCE = Reply()
