@@ -80,24 +80,26 @@ class speaking_of:  # noqa: N801 - used as a function; a generator's cost would 
 class transaction:  # noqa: N801 - as above
     """Commits the block, or rolls it back; faults become StoreErrors."""
 
-    __slots__ = ("_connection", "_path")
+    __slots__ = ("_cursor", "_path")
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection, self._path = connection, path
+    def __init__(self, cursor: sqlite3.Cursor, path: Path) -> None:
+        self._cursor, self._path = cursor, path
 
     def __enter__(self) -> None:
-        with speaking_of(self._path):
-            self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._cursor.execute("BEGIN IMMEDIATE")
+        except _FAULTS as error:
+            raise named(error, self._path) from error
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         try:
             if error is None:
-                self._connection.execute("COMMIT")
+                self._cursor.execute("COMMIT")
                 return
         except BaseException as fault:  # noqa: BLE001 - it is raised below
             error = fault
         with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
-            self._connection.execute("ROLLBACK")
+            self._cursor.execute("ROLLBACK")
         if isinstance(error, _FAULTS):
             raise named(error, self._path) from error
         raise error

@@ -54,6 +54,7 @@ class SqliteJournal:
             self.key = files.load_key(folder / files.KEY)
             self._connection = files.connected(self.path)
             opened.callback(self._connection.close)
+            self._cursor = self._connection.cursor()  # for what writes: one, not one a statement
             self._owners = Owners(self._connection)
             self._opened = opened.pop_all()
 
@@ -69,8 +70,8 @@ class SqliteJournal:
         self.key = key
         with files.speaking_of(self.path):
             files.put(self.path.with_name(files.KEY), key)
-        with files.transaction(self._connection, self.path):
-            apply(self._connection, carried(recovered), self._owners)
+        with files.transaction(self._cursor, self.path):
+            apply(self._cursor, carried(recovered), self._owners)
 
     def head(self) -> Head:
         """Return the number, hash and time of the last record."""
@@ -86,14 +87,14 @@ class SqliteJournal:
 
     def commit(self, batch: interface.Batch) -> None:
         """Write a batch; after this a kill loses none of it."""
-        with files.transaction(self._connection, self.path):
-            self._connection.executemany(_INSERT, batch.records)
+        with files.transaction(self._cursor, self.path):
+            self._cursor.executemany(_INSERT, batch.records)
             for change in batch.changes:
-                apply(self._connection, change, self._owners)
+                apply(self._cursor, change, self._owners)
             if batch.cut:  # its checkpoint is among the records
                 begins = (batch.cut.begins,)
-                self._connection.execute(_BEGINS, begins)
-                self._connection.execute("DELETE FROM record WHERE seq < ?", begins)
+                self._cursor.execute(_BEGINS, begins)
+                self._cursor.execute("DELETE FROM record WHERE seq < ?", begins)
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
@@ -119,8 +120,8 @@ class SqliteJournal:
 
     def forget_answers(self, before: float) -> int:
         """Delete answers decided before this wall time that are not owed; return their number."""
-        with files.transaction(self._connection, self.path):
-            return self._connection.execute(FORGET, (before,)).rowcount
+        with files.transaction(self._cursor, self.path):
+            return self._cursor.execute(FORGET, (before,)).rowcount
 
     def kept_head(self) -> Head | None:
         """Return the head that was kept apart from the record; None where there is none."""

@@ -128,7 +128,7 @@ class Owners:
         self._room -= 1
 
 
-def apply(connection: sqlite3.Connection, change: Change, owners: Owners) -> None:
+def apply(cursor: sqlite3.Cursor, change: Change, owners: Owners) -> None:
     """Write a change's requests and answers. Raises TicketError."""
     for waiting in change.waiting:
         owners.claim(waiting.request_id, waiting.secret)
@@ -136,25 +136,25 @@ def apply(connection: sqlite3.Connection, change: Change, owners: Owners) -> Non
     for answer in change.answers:
         owners.claim(answer.request_id, answer.secret)
     for waiting in change.waiting:
-        connection.execute(_WAIT, sql.waiting_row(waiting))
+        cursor.execute(_WAIT, sql.waiting_row(waiting))
     for request_id in waited:
-        connection.execute(_ENDED, (request_id,))
+        cursor.execute(_ENDED, (request_id,))
     for answer in change.answers:
-        connection.execute(_ANSWER, sql.answer_row(answer))
+        cursor.execute(_ANSWER, sql.answer_row(answer))
     for request_id, whole in change.delivered:
-        connection.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
+        cursor.execute(_HAS_IT if whole else _WAS_GONE, (request_id,))
     if change.halts is not None:
-        connection.execute("DELETE FROM halt")
+        cursor.execute("DELETE FROM halt")
         rows = map(sql.halt_row, change.halts)
-        connection.executemany("INSERT OR REPLACE INTO halt VALUES (?, ?)", rows)
+        cursor.executemany("INSERT OR REPLACE INTO halt VALUES (?, ?)", rows)
     for document in change.documents:
-        connection.execute(
+        cursor.execute(
             "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)", sql.document_row(document)
         )
     cards = [entry.card for entry in change.entries if entry.card is not None]
     cards += [waiting.card for waiting in change.waiting]
     if cards:
-        connection.execute(_LAST_CARD, {"card": max(cards)})
+        cursor.execute(_LAST_CARD, {"card": max(cards)})
 
 
 def recovered(connection: sqlite3.Connection, since: float) -> Recovered:
