@@ -192,6 +192,14 @@ def text_at(fields: Mapping[str, Value], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def first_text(fields: Mapping[str, Value], keys: Iterable[str]) -> tuple[str, str]:
+    """Return the first of the keys under which a text says something, and the text; or nothing."""
+    for key in keys:
+        if key in fields and (text := text_at(fields, key)).strip():
+            return key, text
+    return "", ""
+
+
 def object_at(fields: Mapping[str, Value], key: str) -> dict[str, Value]:
     """Return the object under a key; an empty one where there is none, or another type of value."""
     value = fields.get(key)

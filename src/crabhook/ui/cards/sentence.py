@@ -20,7 +20,7 @@ from crabhook.model.card import NO_RISK, UNTOLD, Card, Level, Risk, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import text_at
+from crabhook.model.jsontext import first_text
 from crabhook.model.question import read_questions
 from crabhook.model.wording import plural, who
 from crabhook.tables import tables
@@ -156,13 +156,11 @@ def has_risk(card: Card) -> bool:
 
 def target(event: Event) -> str:
     """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
-    given = event.given
-    key = next((key for key in _TARGET if text_at(given, key).strip()), "")
-    text = text_at(given, key)
+    key, text = first_text(event.given, _TARGET)
     if key == "command":
         return text.split(maxsplit=1)[0][:_LOOKED_AT]
     if key != "url":
-        return text if key else ""
+        return text
     with suppress(ValueError):
         return urlsplit(text[:_LOOKED_AT]).hostname or ""
     return ""

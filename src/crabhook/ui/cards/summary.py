@@ -4,7 +4,7 @@ Each text is safe, on one line and short, so that any list of cards costs the sa
 terminals that need more than `safe`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from json import JSONEncoder
@@ -13,7 +13,7 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import CUT, Value, text_at
+from crabhook.model.jsontext import CUT, Value, first_text
 from crabhook.model.question import describe, read_questions
 from crabhook.model.wording import plural
 from crabhook.policy.calls.shell_call import read_patch
@@ -168,10 +168,9 @@ def summary(event: Event, spell: Speller = safe) -> str:
     if event.tool is not None:
         return brief(_told(event, event.tool.input), spell)
     title, message = event.text("title").strip(), event.text("message").strip()
-    said: Iterable[str] = (
-        [f"{title}: {message}"] if title and message else map(event.text, _EVENT["telling"].split())
-    )
-    return brief(next((text.strip() for text in said if text.strip()), ""), spell)
+    if title and message:
+        return brief(f"{title}: {message}", spell)
+    return brief(first_text(event.fields, _EVENT["telling"].split())[1].strip(), spell)
 
 
 def _told(event: Event, tool_input: Value) -> str:
@@ -185,10 +184,10 @@ def _told(event: Event, tool_input: Value) -> str:
     command = tool_input.get("command")
     if event.tool and event.tool.name == _PATCH_TOOL and isinstance(command, str):
         return _patch(command, event.cwd)
-    for key in TELLING:
-        if (value := text_at(tool_input, key)).strip():
-            value = _first_line(value) if key in _FIRST_LINES else value
-            return _file(value, tool_input, event.cwd) if key in _FILES else value
+    key, text = first_text(tool_input, TELLING)
+    if key:
+        text = _first_line(text) if key in _FIRST_LINES else text
+        return _file(text, tool_input, event.cwd) if key in _FILES else text
     return ", ".join(
         f"{key}: {value[:LONGEST] if isinstance(value, str) else json_start(value, LONGEST)}"
         for key, value in islice(tool_input.items(), 8)

@@ -17,7 +17,7 @@ from crabhook.model.actor import Operator
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, pretty, text_at
+from crabhook.model.jsontext import Value, first_text, pretty, text_at
 from crabhook.model.order import CAP
 from crabhook.ui.cards import sentence
 from crabhook.ui.cards.summary import (
@@ -255,17 +255,11 @@ def _are_looking(names: Sequence[str]) -> str:
 
 def _said(card: Card, spell: Speller) -> str:
     """Return the request in words; for several command lines, how many there are."""
-    asks, key = sentence.sentence(card, spell), _told_key(card.event)
-    text = text_at(card.event.given, key).strip()
-    lines = text.count("\n") + 1
+    asks, (key, text) = sentence.sentence(card, spell), first_text(card.event.given, TELLING)
+    lines = text.strip().count("\n") + 1
     if lines > 1 and key == "command":
         return f"{asks}, {lines} lines"
     return asks.whole
-
-
-def _told_key(event: Event) -> str:
-    """Return the field of a tool's input that its sentence tells."""
-    return next((key for key in TELLING if text_at(event.given, key).strip()), "")
 
 
 def _fold(fields: Mapping[str, Value]) -> dict[str, Value]:
@@ -277,9 +271,9 @@ def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
     """Yield the request, without what the card's sentence tells whole, and the suggestions."""
     event, tool = card.event, card.event.tool
     if tool is not None and (given := event.given):
-        key, asks = _told_key(event), sentence.sentence(card, covered)
+        (key, text), asks = first_text(given, TELLING), sentence.sentence(card, covered)
         left_out = {"description"} if key != "description" else set()
-        if _tells(asks, text_at(given, key), event):
+        if _tells(asks, text, event):
             left_out.add(key)
         rest = {name: value for name, value in given.items() if name not in left_out}
         if rest:

@@ -38,10 +38,10 @@ def compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Side, str
 def counted(old: str, new: str) -> tuple[int, int]:
     """Return how many lines come and how many go, as in the diff; moved lines may count as kept."""
     before, after = _lines(old), _lines(new)
-    if not (before and after):
-        return len(after), len(before)
     first, last = _alike_around(before, after)
     before, after = before[first : len(before) - last], after[first : len(after) - last]
+    if set(before).isdisjoint(after):  # as in most edits
+        return len(after), len(before)
     if len(before) + len(after) > _MOST_COUNTED:
         came, went = Counter(after), Counter(before)
         return (came - went).total(), (went - came).total()
@@ -55,8 +55,10 @@ def _alike_around(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _alike_at_first(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+    for place, (line, its) in enumerate(zip(one, other, strict=False)):
+        if line != its:
+            return place
+    return min(len(one), len(other))
 
 
 def changed_words(line: str, other: str) -> list[tuple[bool, str]]:

@@ -121,7 +121,7 @@ class Clock:
 
 def joined(*parts: str, by: str = " · ") -> str:
     """Return those of the parts that say something as one text."""
-    return by.join(part for part in parts if part)
+    return by.join(filter(None, parts))
 
 
 def lasting(seconds: float) -> str:

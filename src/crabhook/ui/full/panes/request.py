@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
-from crabhook.model.jsontext import Value, pretty, text_at
+from crabhook.model.jsontext import Value, first_text, pretty, text_at
 from crabhook.model.order import CAP
 from crabhook.ui.cards.context import NOTHING_AROUND, CardContext, around_rows, suggestion_rows
 from crabhook.ui.cards.sentence import asker, sentence
@@ -267,11 +267,10 @@ def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, 
             shown = {"plan"}
             yield from _markdown(plan, sheet)
         case _:  # the instruction in any other tool's input
-            key = next((key for key in TELLING if text_at(value, key).strip()), "")
+            key, text = first_text(value, TELLING)
             if key:
                 shown = {key}
-                words = key == "prompt"
-                yield from code.quoted(text_at(value, key), sheet, style="name", words=words)
+                yield from code.quoted(text, sheet, style="name", words=key == "prompt")
     return shown
 
 
