@@ -84,7 +84,7 @@ class Core(ABC):
 
     def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
         self.broker = Broker(platforms, bounds)
-        self.role, self.leader, self.witness = Role.ALONE, Leader(), Tally()
+        self.role, self.leader, self.witness = Role.ALONE, Leader(), Tally(facts=False)
         self.deposed: DeposedError | None = None
         self.decided: list[HearDecided] = []
         self.house: Callable[[], HouseChanged] = lambda: HouseChanged(self.state(), self.today())

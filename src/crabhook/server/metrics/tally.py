@@ -73,20 +73,24 @@ def _end_of(why: actor.EndReason | None) -> End:
 
 def labels_of(event: Event) -> tuple[str, str]:
     """Return an event's labels: its platform and its name."""
-    if event.platform not in PLATFORMS:
+    try:
+        known = PLATFORMS[event.platform].events
+    except KeyError:
         return OTHER, OTHER
-    known = PLATFORMS[event.platform].events
     return event.platform, event.name if event.name in known else OTHER
 
 
 class Tally:
     """Counts what a runner does, from its first fact on, and changes nothing.
 
-    `waited` gets, for each request that an operator decided, the seconds that it waited.
+    `waited` gets, for each request that an operator decided, the seconds that it waited. Without
+    `facts` no request is counted: nobody can read the counts.
     """
 
-    def __init__(self, waited: Callable[[float], object] = lambda _seconds: None) -> None:
-        self._waited = waited
+    def __init__(
+        self, waited: Callable[[float], object] = lambda _seconds: None, *, facts: bool = True
+    ) -> None:
+        self._waited, self._facts = waited, facts
         self.taken_in: Counter[tuple[str, str]] = Counter()
         self.ended: Counter[End] = Counter()
         self.decisions: Counter[tuple[str, str]] = Counter()
@@ -111,7 +115,8 @@ class Tally:
     def handled(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
         """Count a fact and its effects."""
         try:
-            self._count(fact, effects)
+            if self._facts:
+                self._count(fact, effects)
         except Exception:  # noqa: BLE001 - a fault in counting must not stop a request
             _LOG.exception("%s was not counted", type(fact).__name__)
 
@@ -158,7 +163,7 @@ class Tally:
         for effect in effects:
             match effect:
                 case messages.Refuse(request.id, _, messages.Refusal.SUPERSEDED) | messages.Resolve(
-                    request.id, confirm=True
+                    request.id, again=True
                 ):
                     self.returns += 1
                 case messages.Resolve(request.id, decided=None):
@@ -188,9 +193,9 @@ class Tally:
             self.ended[_end_of(made.by.why)] += 1
             return
         self.ended[End.DECIDED] += 1
-        self.decisions[BY[type(made.by)], made.decision.verdict.value] += 1
+        self.decisions[BY[type(made.by)], made.decision.verdict] += 1
         if isinstance(made.by, actor.Operator):
-            self.roles[made.by.role or HERE, made.decision.verdict.value] += 1
+            self.roles[made.by.role or HERE, made.decision.verdict] += 1
 
     def _seen(self, card: Card, before: Card, end: End | None) -> None:
         """Count the end of each leg that left a card without an answer."""

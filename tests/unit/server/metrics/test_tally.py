@@ -11,6 +11,7 @@ from hypothesis.stateful import invariant
 
 from crabhook.broker.messages import (
     Arrived,
+    Commanded,
     Effect,
     Fact,
     Mirrored,
@@ -24,11 +25,13 @@ from crabhook.broker.messages import (
     TimePassed,
 )
 from crabhook.broker.pending import Limits
+from crabhook.desk.commands import Steer
 from crabhook.model.actor import OWNER, Headless, Nobody
-from crabhook.model.card import Request
+from crabhook.model.card import Request, Stance
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.address import TcpAddress
 from crabhook.server.core.intake import Intake
@@ -181,6 +184,27 @@ def test_a_hook_that_comes_back_is_no_new_request() -> None:
     assert (book.tally.taken_in.total(), book.tally.returns) == (1, 2)
     book.confirms("a", whole=False).confirms("a").confirms("a")
     assert book.tally.receipts == {True: 1, False: 1}
+
+
+def test_an_answer_at_once_that_carries_a_note_is_of_a_new_request() -> None:
+    book = Book()
+    for session, stance in (("s", Stance.COMPANION), ("t", Stance.GATE)):
+        book.asks(asking(f"{session}1", "SessionStart", session=session))
+        book._told("steered", Commanded(Steer(session, "the blue one"), OWNER, book.now))
+        if stance is Stance.GATE:
+            book.judge = lambda _event: Ruling(RuleVerdict.ALLOW, None, "")
+        book.asks(bash(session, "ls", session, session=session, stance=stance))
+        assert [one.confirm for one in book.effects if isinstance(one, Resolve)] == [True]
+    assert (book.tally.taken_in.total(), book.tally.returns) == (4, 0)
+    assert book.ended() == {End.OBSERVED: 3, End.DECIDED: 1}
+
+
+async def test_a_server_whose_counts_nobody_can_read_counts_no_requests() -> None:
+    runner = Runner(PLATFORMS)
+    runner.enter(asking("a", "SessionStart", wait=runner.now() + 60), None)
+    runner.close()
+    runner.witness.stranger()
+    assert (runner.witness.taken_in.total(), runner.witness.strangers) == (0, 1)
 
 
 def test_a_card_of_two_legs_is_restored_whole() -> None:
