@@ -6,7 +6,7 @@ The server reports every decision, since a rule decides without a card.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from textwrap import wrap
-from time import localtime
+from time import localtime, time
 
 from crabhook.model.actor import Operator, Rule, StandingOrder
 from crabhook.model.decision import Decided, Verdict
@@ -46,7 +46,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._here: Counter[str] = Counter()
-        self._day = tuple(localtime()[:3])
+        self._minute, self._day = 0.0, tuple[int, ...]()
         self._on_day: Counter[str] = Counter()
         self._alike: Counter[tuple[object, ...]] = Counter()
 
@@ -61,11 +61,12 @@ class Tally:
             self._alike[event.tool.name, target(event), decided.decision.verdict] += 1
 
     def _turn(self) -> None:
-        """Begin to count anew on another day."""
-        if (day := tuple(localtime()[:3])) != self._day:
-            self._day = day
-            self._on_day.clear()
-            self._alike.clear()
+        """Begin to count anew on another day, which begins with a minute in all the world."""
+        if (minute := time() // 60) != self._minute:
+            self._minute, before, self._day = minute, self._day, localtime(minute * 60)[:3]
+            if self._day != before:
+                self._on_day.clear()
+                self._alike.clear()
 
     def alike(self, event: Event) -> tuple[int, int]:
         """Return how many calls of an event's tool and target were allowed today, and denied."""

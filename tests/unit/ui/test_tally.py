@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import mktime
+
 import pytest
 
 from crabhook.model.actor import (
@@ -88,26 +90,30 @@ def test_what_was_allowed_edited_is_among_what_was_allowed(
 def test_a_day_ends_at_midnight_and_what_was_done_at_this_desk_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    day = [2026, 11, 22]
-    monkeypatch.setattr("crabhook.ui.tally.localtime", lambda: (*day, 23, 59))
+    now = mktime((2026, 11, 22, 23, 59, 59, 0, 0, -1))
+    monkeypatch.setattr("crabhook.ui.tally.time", lambda: now)
     tally = Tally()
     tally.count(call(), Decided(Decision(Verdict.ALLOW), OWNER))
     assert (tally.today(), tally.alike(call())) == ("1 allowed", (1, 0))
-    day[2] = 23
+    now += 1
     assert (tally.today(), tally.alike(call())) == ("", (0, 0))
     tally.count(call(), Decided(Decision(Verdict.DENY, reason="no"), OWNER))
     assert (tally.today(), tally.alike(call())) == ("1 denied", (0, 1))
     assert list(tally.summary(0)) == ["crabhook: 1 allowed · 1 denied."]
+    now -= 1
+    assert tally.today() == "", "the clock was set back"
 
 
 def test_days_of_many_different_calls_are_counted_as_the_first_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A server that runs for days has no bound that it reaches once and for all."""
-    day = [2026, 11, 22]
-    monkeypatch.setattr("crabhook.ui.tally.localtime", lambda: (*day, 1, 0))
+    day = 1
+    monkeypatch.setattr(
+        "crabhook.ui.tally.time", lambda: mktime((2026, 11, day, 1, 0, 0, 0, 0, -1))
+    )
     monkeypatch.setattr("crabhook.ui.tally.MOST_ALIKE", 3)
     tally = Tally()
-    for day[2] in range(1, 8):
-        tally.count(call(f"T{day[2]}"), Decided(Decision(Verdict.ALLOW), OWNER))
+    for day in range(1, 8):
+        tally.count(call(f"T{day}"), Decided(Decision(Verdict.ALLOW), OWNER))
     assert tally.alike(call("T7")) == (1, 0)
