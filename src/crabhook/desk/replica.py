@@ -78,10 +78,10 @@ class Replica:
         if isinstance(news, updates.Settled):
             self._doing.pop(news.command, None)
         if isinstance(news, updates.Snapshot) or (before is not None and number == before + 1):
-            waited = tuple(self._waiting.values()) if isinstance(news, updates.Snapshot) else ()
-            self._number = number
+            self._number, waited = number, self._waiting  # which a snapshot replaces
             self._apply(news)
-            gone = [self._gone(card) for card in waited if card.number not in self._waiting]
+            was = () if waited is self._waiting else waited.values()
+            gone = [self._gone(card) for card in was if card.number not in self._waiting]
             for each in (news, *gone):
                 self._listener(each)
         elif before is not None and number > before + 1:

@@ -271,6 +271,7 @@ class Core(ABC):
         def begin() -> None:
             if listener not in stopped:
                 self._publish_figures(self.broker.orders(), self.broker.sessions())  # to all others
+                self._publish_house()
                 self.publish([listener], self._snapshot())
                 self._listeners.append(listener)
 
@@ -303,11 +304,6 @@ class Core(ABC):
         there = Snapshot(now, *seen, *figures, holdable, live, claims, desks=self._desks)
         return replace(there, house=self._house)
 
-    @property
-    def listened_to(self) -> bool:
-        """Whether any screen listens."""
-        return bool(self._listeners)
-
     def publish(self, listeners: Iterable[Listener], news: News) -> None:
         """Send news to listeners, within a job; a listener's fault does not affect the others."""
         for listener in tuple(listeners):
@@ -317,13 +313,18 @@ class Core(ABC):
                 _LOG.exception("a screen failed on %r", news)
 
     def look_at_troubles(self) -> None:
-        """Publish faults that are new or gone, and the current state."""
+        """Publish faults that are new or gone, the desks, and the current state."""
         if self._listeners:
-            self.do(lambda: self._publish_figures(self._orders, self._sessions))
             self.do(self._publish_house)
             self.do(lambda: self.claims.expire(self.now()))
 
     def _publish_house(self) -> None:
+        if (desks := self.attendance.desks) != self._desks:
+            self._desks = desks
+            self.publish(self._listeners, DesksChanged(desks))
+        if (troubles := self.troubles()) != self._troubles:
+            self._troubles = troubles
+            self.publish(self._listeners, TroublesChanged(troubles))
         if (house := self.house()) != self._house:
             self._house = house
             self.publish(self._listeners, house)
@@ -338,9 +339,3 @@ class Core(ABC):
         if sessions != self._sessions:
             self._sessions = sessions
             self.publish(self._listeners, SessionsChanged(sessions))
-        if (desks := self.attendance.desks) != self._desks:
-            self._desks = desks
-            self.publish(self._listeners, DesksChanged(desks))
-        if (troubles := self.troubles()) != self._troubles:
-            self._troubles = troubles
-            self.publish(self._listeners, TroublesChanged(troubles))

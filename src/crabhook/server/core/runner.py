@@ -152,9 +152,10 @@ class Runner(Core):
 
     def _announce_trouble(self, recorder: Recorder) -> None:
         """Report on screens that the record is missing, or works again."""
-        if self.listened_to and recorder.reason != self._announced:
+        if self._listeners and recorder.reason != self._announced:
             self._announced = recorder.reason
             self.announce(recorder.trouble or "the record is written again")
+            self.look_at_troubles()
 
     def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | asyncio.Future[bool]:
         """Record a fact with its effects; see `Core.write`."""
@@ -212,9 +213,7 @@ class Runner(Core):
 
     def _record_summary(self, request: Request, found: Summary) -> None:
         said = {**asdict(found), "calls": dict(found.calls)}
-        if self.recorder is not None:
-            event = request.event.slim()
-            self._record(happened(entries.summary(event, wall(), **said)))
+        self._record(happened(entries.summary(request.event.slim(), wall(), **said)))
 
     def _refuses(self) -> bool:
         return self.recorder is not None and bool(self.recorder.refusal)

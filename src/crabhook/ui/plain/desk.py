@@ -78,9 +78,11 @@ class _Telling:
         """Have a piece of news printed, and the interpreter take it in."""
         output = self._output
         match news:
-            case Card() | FeedEntry():
+            case FeedEntry():
                 output.on_news(news)
-                self._interpreter.on_news(news)
+            case Card():
+                output.on_news(news)
+                self._interpreter.on_card(news)
             case updates.Settled():
                 self._interpreter.settled()
             case updates.Snapshot():

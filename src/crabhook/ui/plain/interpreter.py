@@ -14,7 +14,7 @@ from crabhook.desk.commands import AskEntry, AskHistory, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Past
 from crabhook.model.actor import OrderKind
-from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.cards.past import details, facts, head, is_wanted
 from crabhook.ui.cards.past import line as past_line
@@ -84,16 +84,14 @@ class Interpreter:
         for card in (*self._desk.waiting(), *self._desk.ended()):
             self._deciding.on_card(card)
 
-    def on_news(self, news: Card | FeedEntry) -> None:
+    def on_card(self, card: Card) -> None:
         """Take in what makes a held answer void, or another card the oldest."""
-        if isinstance(news, FeedEntry):
-            return
-        decided = self._deciding.on_card(news)
-        self._default.look(news, ours=decided or self._following)
-        if news.state is State.WAITING and news.number > self._newest:
-            self._newest = news.number
-            if first := first_alike(news, self._desk.waiting()):
-                self._say(_same(news, f"#{first.number}"))
+        decided = self._deciding.on_card(card)
+        self._default.look(card, ours=decided or self._following)
+        if card.state is State.WAITING and card.number > self._newest:
+            self._newest = card.number
+            if first := first_alike(card, self._desk.waiting()):
+                self._say(_same(card, f"#{first.number}"))
 
     async def follow(self, lines: AsyncIterator[str]) -> None:
         """Follow every line until `quit` or the end."""

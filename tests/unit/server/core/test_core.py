@@ -150,4 +150,4 @@ def test_where_nobody_listens_no_news_is_made_and_who_has_stopped_hears_no_more(
     stop()
     desk.ask(call())
     assert [type(one) for one in heard] == [Snapshot]
-    assert not desk.core.listened_to
+    assert not desk.core._listeners

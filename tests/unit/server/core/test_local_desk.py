@@ -280,8 +280,8 @@ def test_no_update_holds_a_tickets_secret_nor_a_function() -> None:
     desk.order(Order(OrderKind.HOLD, "Stop"))
     desk.wrong.append("wrong")
     desk.core.house = lambda: HouseChanged("rules 2 ok", "1 allowed")
-    desk.core.look_at_troubles()
     with desk.core.attendance.attending(AttachedDesk(OWNER)):
+        desk.core.look_at_troubles()
         desk.pass_time(1)
     desk.subscribe(updates.append)
     kinds = {type(update.news) for update in updates}
@@ -324,3 +324,14 @@ def test_how_rules_and_record_stand_and_the_day_reach_every_desk_once_they_chang
         desk.core.look_at_troubles()
     assert here.house() == elsewhere.house() == house[0]
     assert [one for one in heard if isinstance(one, HouseChanged)] == house
+
+
+def test_a_desk_that_comes_takes_no_news_of_the_house_away_from_those_that_are_there() -> None:
+    desk = PlayedDesk()
+    desk.replica.follow()
+    desk.core.house = lambda: HouseChanged("rules 2 WRONG · record ok")
+    desk.wrong.append("wrong")
+    with desk.core.attendance.attending(AttachedDesk(OWNER)):
+        Replica(desk, desk.now).follow()
+    assert (desk.replica.house(), desk.replica.troubles()) == (desk.core.house(), ("wrong",))
+    assert desk.replica.desks() == 1

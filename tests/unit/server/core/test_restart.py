@@ -143,13 +143,15 @@ async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
     runner = Runner(PLATFORMS, recorder)
     told: list[str] = []
     hears(runner, lambda news: told.append(getattr(news, "text", "")))
+    sits = seat(runner)
     keeping = asyncio.ensure_future(runner.keep_record())
     with closing(sqlite3.connect(tmp_path / "record.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         enter(runner, "a")
         assert ["NOT RECORDED" in text for text in told if text] == [True]
+        assert ["NOT RECORDED" in one for one in sits.replica.troubles()] == [True]
         enter(runner, "b")
-        seat(runner).answer(1, DENY)
+        sits.answer(1, DENY)
         assert ["NOT RECORDED" in text for text in told if text] == [True]  # and only once
         other.execute("ROLLBACK")
     async with asyncio.timeout(60):
