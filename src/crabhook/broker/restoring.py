@@ -80,7 +80,7 @@ def _take_up_note(state: BrokerState, kept: KeptNote) -> list[Effect]:
         return state.note_told(note, "was never given, and is given up: it has waited for a day")
     state.notes.restore(kept)
     if not kept.request_id:
-        return state.note_told(note, "waits for its next call, after a restart of the server")
+        return state.note_told(note, "was taken up by this server, and waits for its next call")
     unknown = "was given just before the server ended: whether it arrived is not known"
     return state.note_told(note, f"{unknown}, and it is given again only to the same hook")
 

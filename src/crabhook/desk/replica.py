@@ -11,6 +11,7 @@ from crabhook.desk.commands import Ask, Command, Outcome
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry, Risk, State
 from crabhook.model.decision import Decision
+from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.model.session import SessionKey, SessionView
 
@@ -101,9 +102,11 @@ class Replica:
                 self._see(changed, ended)
             case updates.Claimed(card, by):
                 self._claim(card, by)
-            case updates.LinkChanged(lost, now):
+            case updates.LinkChanged(lost, now, changed):
                 self._ahead = self._ahead if lost else now - self._clock()
                 self._lost = lost
+                if changed:
+                    self._add(FeedEntry(now, Event("", "Server"), changed))
             case _:
                 self._keep(news)
                 self._change(news)

@@ -262,11 +262,15 @@ class RemoteDesk:
         if self._begun is None:
             raise WireError("the server ended what it had not begun")
         state, at, told = self._begun
-        all_of_it = snapshot_of(state, told)
+        all_of_it, back = snapshot_of(state, told), self._told_first and bool(self.lost)
         self._begun, self._at, self._told_first = None, seq, True
         self._find()
         now = all_of_it.now + self._clock() - at
         self._publish(replace(all_of_it, now=now, me=self._me))
+        taken_up = sum(card.restored for card in all_of_it.waiting)
+        changed = self._servers.changed(self.hello, taken_up)
+        if back:
+            self._publish(LinkChanged("", now, changed))
 
     def _take(self, news: News | None, seq: int) -> None:
         if self._begun is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import grpc
 
 from crabhook.model.errors import CrabhookError
+from crabhook.model.wording import plural
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 
@@ -57,6 +58,7 @@ class Servers:
         }
         self.address, *self._left = self._stubs
         self._looking: asyncio.Task[str] | None = None
+        self._led, self._run = "", b""  # where the leader was, and which run of a server this is
 
     @property
     def stub(self) -> Any:  # noqa: ANN401 - what gRPC generates
@@ -86,6 +88,21 @@ class Servers:
             raise ElsewhereError(hello.leader)
         elif len(self._stubs) > 1:
             self._looking = asyncio.ensure_future(self._look(self.address, asked))
+
+    def changed(self, hello: pb.Hello, taken_up: int) -> str:
+        """Return what has become of the server since the last call, in words; mostly nothing.
+
+        `taken_up`: how many of the waiting requests came before the server began to serve.
+        """
+        led, run, self._run = self._led, self._run, hello.challenge
+        if hello.part == STANDBY:
+            self._led = hello.leader or led
+            return "connected again, to a server that stands by"
+        self._led = hello.leader or self.address
+        took = f"; it took up {plural(taken_up, 'request')}" if taken_up else ""
+        if led not in ("", self._led):
+            return f"another server leads now, {self._led}{took}"
+        return "" if run in (b"", self._run) else f"the server was restarted{took}"
 
     async def read(self, call: Any, within: float) -> Any:  # noqa: ANN401 - gRPC's
         """Read what a watch tells next; raises ElsewhereError, TimeoutError."""

@@ -13,6 +13,8 @@ import pytest
 from crabhook.desk.commands import AskDesks, Done, Outcome, Refused
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Snapshot
+from crabhook.model.card import Card, Leg
+from crabhook.model.event import Event
 from crabhook.remote import servers
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.messages import events_of, response_of
@@ -30,7 +32,8 @@ class Server:
     """One of several servers of a record: `part` is what it does now, `leader` whom it names."""
 
     def __init__(self, part: str, store: bytes = b"s") -> None:
-        self.part, self.leader, self.store = part, "", store
+        self.part, self.leader, self.store, self.run = part, "", store, b"1"
+        self.waiting: tuple[Card, ...] = ()
         self.watches, self.commands = list[pb.WatchRequest](), 0
         self.dies = False  # as it is given a command
         self.address = ""
@@ -59,7 +62,7 @@ class Server:
 
     def become(self, part: str) -> None:
         """Have another part, which ends what is watched."""
-        self.part = part
+        self.part, self.store = part, self.store + b"+"
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -68,10 +71,10 @@ class Server:
         self.watches.append(request)
         resumed = request.store_id == self.store and request.after_seq == END.seq
         hello = pb.Hello(store_id=self.store, now=5.0, part=self.part, leader=self.leader)
-        hello.resumed = resumed
+        hello.resumed, hello.challenge = resumed, self.run
         yield pb.WatchEvent(hello=hello)
         if not resumed:
-            for event in [*events_of(Snapshot(5.0, sessions=3)), END]:
+            for event in [*events_of(Snapshot(5.0, self.waiting, sessions=3)), END]:
                 yield event
         await changed.wait()
 
@@ -188,3 +191,44 @@ async def test_a_command_whose_answer_was_lost_is_given_to_the_next_that_leads(
         await until(lambda: other.commands)  # which does not know what became of it
         other.become("leader")
         assert isinstance(await asked, Done)
+
+
+TAKEN_UP = Card(1, (Leg("a", Event("claude", "Stop"), 9.0),), 1.0, restored=True)
+
+
+def heard(desk: RemoteDesk) -> list[str]:
+    replica = Replica(desk, time.monotonic)
+    replica.follow()
+    told = [one.text for one in replica.feed()]
+    replica.leave()
+    return told
+
+
+async def test_a_desk_says_that_another_server_leads_and_what_it_took_up() -> None:
+    async with running("leader", "leader") as (one, other), desk_of(one, other) as desk:
+        await until(desk.attached.is_set)
+        assert heard(desk) == []
+        other.store, other.leader, other.waiting = b"t", "b.example:7444", (TAKEN_UP,)
+        await one.end()
+        await until(lambda: other.watches and desk.attached.is_set())
+        assert heard(desk) == ["another server leads now, b.example:7444; it took up 1 request"]
+
+
+async def test_a_desk_at_a_standby_says_so_when_that_one_leads() -> None:
+    async with running("standby") as (one,), desk_of(one) as desk:
+        one.leader = "a.example:7444"
+        await until(desk.attached.is_set)
+        one.leader = ""
+        one.become("leader")
+        await until(lambda: len(one.watches) == 2 and desk.attached.is_set())
+        assert heard(desk) == [f"another server leads now, {one.address}"]
+
+
+@pytest.mark.parametrize("restarted", [True, False])
+async def test_the_same_server_was_restarted_or_only_lost(*, restarted: bool) -> None:
+    async with running("alone") as (one,), desk_of(one) as desk:
+        await until(desk.attached.is_set)
+        one.run = b"2" if restarted else b"1"
+        one.become("alone")
+        await until(lambda: len(one.watches) == 2 and desk.attached.is_set())
+        assert heard(desk) == (["the server was restarted"] if restarted else [])

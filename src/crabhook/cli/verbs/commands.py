@@ -187,8 +187,10 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
                     told |= teller.claim(number)
                 case FeedEntry():
                     told = {"type": "feed", "cursor": cursor, **teller.line(news)}
-                case LinkChanged("", now):
+                case LinkChanged("", now, changed):
                     ahead = now - monotonic()
+                    if changed:
+                        sys.stderr.write(f"crabhook watch: {safe(changed)}\n")
                     return
                 case LinkChanged(lost):
                     sys.stderr.write(f"crabhook watch: {safe(lost)}; trying again\n")

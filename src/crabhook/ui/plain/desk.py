@@ -91,10 +91,10 @@ class _Telling:
                 self._tell_state(news.state)
             case updates.Claimed() if said := output.form.looks(news.card):
                 output.say(said)
-            case updates.LinkChanged(lost=lost):
-                lost = brief(lost, covered)
+            case updates.LinkChanged(lost=lost, changed=changed):
+                lost, changed = brief(lost, covered), brief(changed, covered)
                 wrong = f"! no connection to the server: {lost}; nothing can be done"
-                output.say(wrong if lost else "· connected again")
+                output.say(wrong if lost else f"· {changed or 'connected again'}")
 
     def _begin(self, all_of_it: updates.Snapshot) -> None:
         """Greet once, and take in all there is."""

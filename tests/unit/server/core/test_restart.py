@@ -280,7 +280,7 @@ async def test_a_note_that_waits_outlives_the_server_and_is_delivered_exactly_on
 ) -> None:
     killed(await steered(tmp_path))
     second = await begun(tmp_path)
-    again = "waits for its next call, after a restart of the server"
+    again = "was taken up by this server, and waits for its next call"
     assert news_of(second, "note") == [
         f"note 1 to its main agent {again}",
         f"note 2 to subagent sub {again}",

@@ -150,6 +150,13 @@ def test_a_card_that_was_taken_up_after_a_restart_says_so() -> None:
     assert "restart" not in sits.text()
 
 
+def test_what_became_of_the_server_stands_among_what_went_by() -> None:
+    sits = Sitting(columns=120)
+    sits.desk._publish(LinkChanged("the server has ended it"))
+    sits.desk._publish(LinkChanged("", sits.desk.now(), "another server leads now, b.example:7444"))
+    assert "another server leads now, b.example:7444" in sits.text()
+
+
 def test_a_long_trouble_leaves_room_for_how_rules_and_record_stand() -> None:
     sits = Sitting(columns=120)
     sits.desk._publish(HouseChanged("rules 41 ok · record ok"))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.desk.updates import Settled, Update
+from crabhook.desk.updates import LinkChanged, Settled, Update
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.commands.parse import JUST_NOW
 from crabhook.ui.commands.words import WORDS, help_lines
@@ -306,6 +306,17 @@ async def test_an_observed_event_is_one_line_in_the_feed() -> None:
 
 
 # The moment in which an allow can be taken back.
+
+
+@pytest.mark.parametrize("changed", ["another server leads now, b.example:7444", ""])
+async def test_a_server_that_is_heard_again_is_told_with_what_became_of_it(changed: str) -> None:
+    async with sitting() as sits:
+        tell = sits.sees._publish  # type: ignore[attr-defined]
+        tell(LinkChanged("it has ended"))
+        tell(LinkChanged("", sits.desk.now(), changed))
+        lost, back = await sits.look()
+    assert lost == "! no connection to the server: it has ended; nothing can be done"
+    assert back == f"· {changed or 'connected again'}"
 
 
 async def test_a_held_allow_can_be_taken_back_and_given_again() -> None:
