@@ -24,6 +24,7 @@ from crabhook.desk.updates import Claimed, Update
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Verdict
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.ui.full import app
 from crabhook.ui.full.app import run
 from crabhook.ui.options import Attention, CardKind, DeskOptions
 from crabhook.ui.text.style import Theme
@@ -260,10 +261,11 @@ async def test_a_request_that_leaves_while_typing_takes_the_line_with_it() -> No
     assert not terminal.desk.decided
 
 
-async def test_other_desks_are_told_of_the_card_where_the_cursor_rests_not_of_those_it_passes() -> (
-    None
-):
+async def test_other_desks_are_told_of_the_card_where_the_cursor_rests_not_of_those_it_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told: list[tuple[int, bool]] = []
+    monkeypatch.setattr(app, "CLAIM_AFTER", 60.0)  # however slow the machine is, it passes these
     async with at_the_desk() as terminal:
         bob = LocalDesk(terminal.desk.core, terminal.desk.read, Operator("bob", "Bob", "laptop"))
 
@@ -274,8 +276,10 @@ async def test_other_desks_are_told_of_the_card_where_the_cursor_rests_not_of_th
         bob.subscribe(on_update)
         for command in ("one", "two", "three"):
             terminal.ask(command)
-        await terminal.shows("three")
+        await terminal.shows("├ #1 ")
         terminal.press("j")
+        await terminal.shows("├ #2 ")
+        monkeypatch.setattr(app, "CLAIM_AFTER", 0.1)
         terminal.press("j")
         await terminal.until(lambda: told)
     assert told[0] == (3, True)
