@@ -31,13 +31,14 @@ def writer_of(encoder: json.JSONEncoder) -> Callable[[Any], str]:
     options = (encoder.sort_keys, encoder.skipkeys, encoder.allow_nan)
     parts = make(None, encoder.default, encode_text, None, *separators, *options)
 
-    def write(value: Any) -> str:  # noqa: ANN401 - what JSON holds, or else an error
-        return encode_text(value) if isinstance(value, str) else "".join(parts(value, 0))
-
-    return write
+    return lambda value: "".join(parts(value, 0))
 
 
-_compact, _canonical = writer_of(_COMPACT), writer_of(_CANONICAL)
+compact: Callable[[Value | Mapping[str, Value]], str] = writer_of(_COMPACT)
+"""Returns a value as one line of JSON, in ASCII, so that no reader can mistake its encoding."""
+
+canonical: Callable[[Value], str] = writer_of(_CANONICAL)
+"""Returns the same text for equal values, whatever the order of their keys."""
 
 _INF = float("inf")
 
@@ -82,20 +83,10 @@ def parse_value(text: bytes, deepest: int = MAX_DEPTH) -> Value:
     return value
 
 
-def compact(value: Value | Mapping[str, Value]) -> str:
-    """Return `value` as one line of JSON, in ASCII, so that no reader can mistake its encoding."""
-    return _compact(value)
-
-
 def compact_with(value: Mapping[str, Value], key: str, text: str) -> str:
     """Return what `compact` does, where `text` is already the JSON of the value under `key`."""
     pairs = (f"{compact(k)}:{text if k == key else compact(v)}" for k, v in value.items())
     return "{" + ",".join(pairs) + "}"
-
-
-def canonical(value: Value) -> str:
-    """Return the same text for equal values, whatever the order of their keys."""
-    return _canonical(value)
 
 
 PIECE = 1 << 18  # letters, about, that are written in one go
