@@ -130,8 +130,8 @@ def waits(waiting: Waiting, *entries: Entry) -> Change:
 
 def settled(answers: Sequence[Answer], *entries: Entry) -> Change:
     """Return the change of a decided card: its records and the answers of all legs, together."""
-    ids = tuple(answer.request_id for answer in answers)
-    return Change(entries, ended=ids, answers=tuple(answers))
+    ids = [answer.request_id for answer in answers]
+    return Change(entries, ended=tuple(ids), answers=tuple(answers))
 
 
 def left(request_ids: Iterable[str], *entries: Entry) -> Change:

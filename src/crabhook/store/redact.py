@@ -14,6 +14,7 @@ from crabhook.model.jsontext import MAX_DEPTH, Value
 from crabhook.secrets.context import is_reference, names_a_secret, united
 from crabhook.secrets.find import find, is_plain, is_plain_name
 
+MAX_NAME = 4096  # characters of a column that an agent fills; a longer one is cut
 MAX_TEXT = 32_768  # characters kept of a text
 MAX_VALUE = 131_072  # characters and values kept of a body, in all
 SHORT = 200  # characters; results for texts up to this length are cached
@@ -56,10 +57,14 @@ class Redactor:
         return clean if is_reference(text) or _MARK.search(clean) else self.mark("named", text)
 
     def name(self, text: str) -> str:
-        """Return a name or an id without secrets of known shape or context."""
-        if len(text) <= SHORT:
-            return text if is_plain_name(text) else self._known_names(text)
-        return self._bounded(text, by_entropy=False)
+        """Return a name or an id without secrets of known shape or context, cut, valid as UTF-8."""
+        if len(text) > SHORT:
+            clean = self._bounded(text[:MAX_NAME], by_entropy=False)
+        elif is_plain_name(text):
+            return text
+        else:
+            clean = self._known_names(text)
+        return clean.encode("utf-8", "backslashreplace").decode()
 
     def value(self, value: Value) -> Value:
         """Return a JSON value without secrets in texts and names, and within MAX_VALUE."""

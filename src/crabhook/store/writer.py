@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from crabhook.store.redact import Redactor
 
 
-MAX_NAME = 4096  # characters of a column that an agent fills; a longer one is cut
 CUT_OFF = "the record does not lead to the head that was kept apart: its end was cut off"
 MISSING = "the head that was kept apart is gone"
 
@@ -173,7 +172,7 @@ _names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("tool_use
 def _content(entry: Entry, redactor: "Redactor") -> tuple[Any, ...]:
     """Return a record's columns between its number and its hash."""
     *names, verdict = _clean(_names(entry), redactor)
-    ids = [text and _name(text, redactor) for text in (entry.tool_use_id, entry.request_id)]
+    ids = [text and redactor.name(text) for text in (entry.tool_use_id, entry.request_id)]
     body = compact(redactor.value(dict(entry.body)))
     if entry.by is not None:
         body = _begun(entry.by, redactor) + body[1:]
@@ -188,16 +187,7 @@ def _begun(by: Actor, redactor: "Redactor") -> str:
 
 @lru_cache  # they are a session's, and come again and again
 def _clean(names: tuple[str, ...], redactor: "Redactor") -> tuple[str, ...]:
-    return tuple(text and _name(text, redactor) for text in names)
-
-
-def _name(text: str, redactor: "Redactor") -> str:
-    """Return a column's text without secrets, cut, and valid as UTF-8.
-
-    Names are often ids, so random-looking words stay.
-    """
-    clean = redactor.name(text[:MAX_NAME])
-    return clean if clean.isascii() else clean.encode("utf-8", "backslashreplace").decode()
+    return tuple(text and redactor.name(text) for text in names)
 
 
 _LOG = logging.getLogger(__name__)

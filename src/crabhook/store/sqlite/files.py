@@ -73,7 +73,7 @@ class speaking_of:  # noqa: N801 - used as a function; a generator's cost would 
         pass
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, _FAULTS):
+        if isinstance(error, FAULTS):
             raise named(error, self._path, self._doing) from error
 
 
@@ -88,7 +88,7 @@ class transaction:  # noqa: N801 - as above
     def __enter__(self) -> None:
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
-        except _FAULTS as error:
+        except FAULTS as error:
             raise named(error, self._path) from error
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
@@ -100,12 +100,12 @@ class transaction:  # noqa: N801 - as above
             error = fault
         with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
             self._cursor.execute("ROLLBACK")
-        if isinstance(error, _FAULTS):
+        if isinstance(error, FAULTS):
             raise named(error, self._path) from error
         raise error
 
 
-_FAULTS = (sqlite3.Error, UnicodeDecodeError, OSError)
+FAULTS = (sqlite3.Error, UnicodeDecodeError, OSError)
 
 
 class WriterLock:

@@ -98,8 +98,10 @@ class SqliteJournal:
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
-        with files.speaking_of(self.path):
+        try:
             return self._owners.is_anothers(request_id, secret)
+        except files.FAULTS as error:
+            raise files.named(error, self.path) from error
 
     def recover(self, now: float) -> Recovered:
         """Return the waiting requests, and recent or owed answers."""
