@@ -61,12 +61,11 @@ SHORT = 160  # characters of a call's summary in the log
 def keep_log(runner: Runner) -> None:
     """Log each decision from now on, the server's own news, and observed events at debug."""
     from crabhook.store.redact import Redactor  # noqa: PLC0415 - only a headless desk logs
+    from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks import it first
 
     redactor = Redactor(secrets.token_bytes(16))
 
     def log(event: Event, decided: Decided) -> None:
-        from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks import it first
-
         subject = redactor.text(summary(event, spell=str))
         about = fields(
             verdict=decided.decision.verdict.value,

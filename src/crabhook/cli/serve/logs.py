@@ -9,16 +9,17 @@ import json
 import logging
 import os
 import queue
+import re
 import select
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from crabhook.config import Settings, state_folder
 from crabhook.model.errors import CrabhookError
+from crabhook.store.record import iso
 from crabhook.ui.text.safe import safe, safe_lines
 
 BACKLOG = 10_000  # lines kept for a reader that does not read
@@ -32,7 +33,7 @@ class LogWriter(logging.Handler):
     def __init__(self, target: int | None) -> None:
         super().__init__()
         self._target = target
-        self._lines: queue.Queue[str | None] = queue.Queue(BACKLOG)
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._lost = 0
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write_all, name="log", daemon=True)
@@ -41,18 +42,18 @@ class LogWriter(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Queue the line for the thread; count it as lost where the queue is full."""
         self._report_lost()
-        try:
-            self._lines.put_nowait(self.format(record))
-        except Exception:  # noqa: BLE001 - no room, or a faulty line: its caller goes on
-            self._lost += 1
+        if self._lines.qsize() < BACKLOG:
+            with suppress(Exception):  # a faulty line: its caller goes on
+                self._lines.put(self.format(record))
+                return
+        self._lost += 1
 
     def close(self) -> None:
         """Give the thread LAST_LINES to write the rest, and end it."""
         self._report_lost()
         self._closing.set()
-        with suppress(queue.Full):
-            self._lines.put(None, timeout=LAST_LINES)
-            self._thread.join(LAST_LINES)
+        self._lines.put(None)
+        self._thread.join(LAST_LINES)
         super().close()
 
     def _report_lost(self) -> None:
@@ -60,8 +61,7 @@ class LogWriter(logging.Handler):
             return
         said, self._lost = f"{self._lost} lines of the log were lost here", 0
         about = {"name": __name__, "levelno": logging.WARNING, "levelname": "WARNING", "msg": said}
-        with suppress(queue.Full):
-            self._lines.put_nowait(self.format(logging.makeLogRecord(about)))
+        self._lines.put(self.format(logging.makeLogRecord(about)))
 
     def _write_all(self) -> None:
         while (line := self._lines.get()) is not None:
@@ -93,7 +93,8 @@ FAILED, CANNOT_BEGIN = 1, 2
 """Exit codes: a fault of ours, and a server that cannot begin."""
 
 _CONTINUED = "    | "
-_SIMPLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+,-"
+_JSON = json.JSONEncoder(default=str)
+_SIMPLE = re.compile(r"[A-Za-z0-9_.:/@%+,-]+")
 
 
 def fields(**about: object) -> dict[str, object]:
@@ -102,8 +103,7 @@ def fields(**about: object) -> dict[str, object]:
 
 
 def _when(record: logging.LogRecord) -> str:
-    at = datetime.fromtimestamp(record.created, UTC).replace(tzinfo=None)
-    return f"{at.isoformat(timespec='milliseconds')}Z"
+    return f"{iso(record.created)[:-4]}Z"  # milliseconds
 
 
 def _fields_of(record: logging.LogRecord) -> Mapping[str, object]:
@@ -126,7 +126,7 @@ class TextLines(logging.Formatter):
 
 def _value(value: object) -> str:
     text = str(value)
-    if text and all(letter in _SIMPLE for letter in text):
+    if _SIMPLE.fullmatch(text):
         return text
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{safe(quoted)}"'
@@ -146,7 +146,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        return _JSON.encode(line)
 
 
 @contextmanager
