@@ -70,8 +70,13 @@ async def stand_in(desk: Desk, otherwise: Verdict, after: float, presence: Prese
     """Answer what waited for `after` seconds while no person is at a desk, until cancelled."""
     nobody = f"nobody has been at a desk for {after:g} s; crabhook serve --no-desk"
     replica, look = Replica(desk, monotonic), asyncio.Event()
+
+    def on_news(news: News) -> None:
+        if isinstance(news, Card | Snapshot):  # what goes by changes nothing here
+            look.set()
+
     presence.changed = look.set
-    leave = replica.follow(lambda _: look.set())
+    leave = replica.follow(on_news)
     try:
         while True:
             look.clear()

@@ -152,6 +152,35 @@ async def test_with_nobody_at_any_desk_what_waits_is_answered_after_the_time_set
     assert not desk.watched
 
 
+class Asked(Attendance):
+    """Counts how often it is asked since when nobody is there."""
+
+    asked = 0
+
+    @property
+    def alone_since(self) -> float | None:
+        self.asked += 1
+        return super().alone_since
+
+
+async def test_a_stand_in_looks_at_what_waits_where_a_card_changes_not_where_something_goes_by() -> (
+    None
+):
+    desk, presence = PlayedDesk(), Asked()
+    standing = asyncio.ensure_future(stand_in(desk, Verdict.DENY, 60.0, presence))
+    looked = []
+    for name in ("PreToolUse", "SessionStart"):
+        for _ in range(3):
+            await asyncio.sleep(0)
+        looked.append(presence.asked)
+        desk.ask(call(name=name))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert [*looked, presence.asked] == [1, 2, 2]
+    standing.cancel()
+    await asyncio.gather(standing, return_exceptions=True)
+
+
 async def test_a_stand_in_that_is_refused_has_no_opinion() -> None:
     desk = Picky()
     asked = desk.ask(call())
