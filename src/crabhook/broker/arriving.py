@@ -150,8 +150,6 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
     request = fact.request
     if request.id in state.pending:
         return _come_back(state, fact)
-    if state.tickets.belongs_to_another(request):
-        return [Refuse(request.id, fact.attempt, Refusal.NOT_YOURS)]
     answer = state.tickets.given(request)
     if isinstance(answer, Refusal):
         return [Refuse(request.id, fact.attempt, answer)]

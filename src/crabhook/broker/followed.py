@@ -125,7 +125,7 @@ class FollowedCalls:
 
     def rivals(self, event: Event) -> list[Followed]:
         """Return the decided calls that have the event's id, but another tool or input."""
-        if event.tool is None or not named(event):
+        if event.tool is None:
             return []
         return [
             kept
@@ -155,7 +155,7 @@ class FollowedCalls:
 
     def changed(self, event: Event) -> Followed | None:
         """Return the last call of the event's session that ran in another form than was allowed."""
-        return next((kept for _, kept in reversed(list(self._changed.of_session(event)))), None)
+        return next((kept for _, kept in reversed(self._changed.of_session(event))), None)
 
     def refused(self, event: Event) -> tuple[Followed, Fate] | None:
         """Return the call left to the agent that the agent, by this event, has denied itself."""

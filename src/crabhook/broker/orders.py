@@ -109,7 +109,7 @@ def said_by(ruling: Ruling | None) -> Course:
     decision = _PLAIN[verdict]
     if verdict is Verdict.DENY:
         note = ruling.rule.note if ruling.rule else ""
-        decision = replace(decision, reason=note or f"the operator's rules deny this: {ruling.why}")
+        decision = Decision(verdict, note or f"the operator's rules deny this: {ruling.why}")
     return Course(decided=Decided(decision, ruling.by), why=ruling.why, brought=because)
 
 

@@ -134,14 +134,11 @@ class Tickets:
             self._given.popitem(last=False)
 
     def given(self, request: Request) -> Reply | Refusal | None:
-        """Return the reply or refusal kept for exactly this ticket, if there is one."""
+        """Return the reply or refusal kept for this ticket, or that its id is another's."""
         kept = self._given.get(request.id)
-        return kept.answer if kept and same_secret(kept.secret, request.secret) else None
-
-    def belongs_to_another(self, request: Request) -> bool:
-        """Whether the id was answered under another secret."""
-        kept = self._given.get(request.id)
-        return kept is not None and not same_secret(kept.secret, request.secret)
+        if kept is None:
+            return None
+        return kept.answer if same_secret(kept.secret, request.secret) else Refusal.NOT_YOURS
 
 
 def same_secret(first: str, other: str) -> bool:

@@ -9,7 +9,6 @@ message is a duplicate: it ends no card, and gets the same order as the first.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
@@ -57,13 +56,13 @@ class Memory(Generic[_Entry]):
     def __len__(self) -> int:
         return len(self._order)
 
-    def of_session(self, event: Event) -> Iterator[tuple[int, _Entry]]:
+    def of_session(self, event: Event) -> tuple[tuple[int, _Entry], ...]:
         """Return the entries of the event's session, the oldest first."""
-        return iter(tuple(self._sessions.get(event.session_key, {}).items()))
+        return tuple(self._sessions.get(event.session_key, {}).items())
 
-    def of_use(self, event: Event, use_id: str) -> Iterator[tuple[int, _Entry]]:
+    def of_use(self, event: Event, use_id: str) -> tuple[tuple[int, _Entry], ...]:
         """Return the entries of the session with this call id, the oldest first."""
-        return iter(tuple(self._uses.get((*event.session_key, use_id), {}).items()))
+        return tuple(self._uses.get((*event.session_key, use_id), {}).items())
 
     def keep(self, entry: _Entry, use_id: str = "") -> None:
         """Keep an entry, by its call's id too if there is one; the oldest entry may go."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from crabhook.broker.messages import Refusal
 from crabhook.broker.pending import ANSWER_KEPT_FOR, ANSWERS_KEPT, Tickets, same_secret
 from crabhook.model.card import Request
 from crabhook.model.decision import SILENCE, Reply
@@ -19,10 +20,8 @@ def test_a_reply_is_kept_for_its_own_ticket_alone() -> None:
     give(tickets, bash("a", "ls"), SAID, 0.0)
     assert tickets.given(bash("a", "ls")) is SAID
     assert tickets.given(bash("b", "ls")) is None
-    assert tickets.given(bash("a", "ls", secret="guess")) is None
-    assert tickets.belongs_to_another(bash("a", "ls", secret="guess"))
-    assert not tickets.belongs_to_another(bash("a", "ls"))
-    assert not tickets.belongs_to_another(bash("b", "ls", secret="guess"))
+    assert tickets.given(bash("a", "ls", secret="guess")) is Refusal.NOT_YOURS
+    assert tickets.given(bash("b", "ls", secret="guess")) is None
 
 
 def test_silence_is_a_reply_too() -> None:

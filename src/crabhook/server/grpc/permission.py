@@ -88,9 +88,11 @@ def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
         else:
             whole = compact(specific)
         fields["hook_specific_output_json"] = whole
-    stderr = reply.stderr.encode("utf-8", "backslashreplace")
-    printed = pb.Reply(stdout=reply.stdout, stderr=stderr, exit_code=reply.exit_code)
-    return pb.PermissionResponse(reply=printed, confirm=confirm, **fields)
+    response = pb.PermissionResponse(confirm=confirm, **fields)
+    printed = response.reply  # filled in its place: a message that is handed in is copied
+    printed.stdout, printed.exit_code = reply.stdout, reply.exit_code
+    printed.stderr = reply.stderr.encode("utf-8", "backslashreplace")
+    return response
 
 
 # The platform's key -> the wire's field, where both are a text or a boolean.
