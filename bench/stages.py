@@ -117,12 +117,10 @@ async def _decide(message: bytes, runner: Runner, intake: Intake, watch: Stopwat
     since = perf_counter()
     pending = await intake.enter(asked)
     watch.spent(REST, since)
-    if not pending.reply.done():
+    if pending.given is None:
         raise BenchError(f"no rule decides {event!r}")
     since = perf_counter()
-    answer = permission.response_of(
-        pending.reply.result(), confirm=pending.confirm
-    ).SerializeToString()
+    answer = permission.response_of(pending.given, confirm=pending.confirm).SerializeToString()
     watch.spent(ANSWERING, since)
     watch.next()
     if b'"allow"' not in answer:

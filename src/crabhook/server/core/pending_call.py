@@ -30,35 +30,32 @@ class PendingCall:
     def __init__(self, left: Callable[[str, int], None], request: Request, attempt: int) -> None:
         self._left = left
         self.request, self.attempt = request, attempt
+        self.given: Reply | None = None
+        self.refused: RefusedError | None = None
         self.confirm = False  # whether the client must confirm that it printed the reply
-        self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._recorded: asyncio.Future[None] | None = None
+        self._unrecorded = False
+        self._news: asyncio.Future[None] | None = None  # made by who waits: most need not
 
     def __repr__(self) -> str:
-        return f"<PendingCall {self.request.id} attempt={self.attempt} done={self.reply.done()}>"
+        return f"<PendingCall {self.request.id} attempt={self.attempt} over={self.over}>"
+
+    @property
+    def over(self) -> bool:
+        """Whether it has its reply, or is refused."""
+        return self.given is not None or self.refused is not None
 
     def await_record(self) -> Callable[[], None]:
         """Make `recorded` wait until the returned function is called, or there is a reply."""
-        self._recorded = asyncio.get_running_loop().create_future()
-        return self._go_on
+        self._unrecorded = True
+        return self._is_recorded
 
-    def _go_on(self) -> None:
-        if self._recorded is not None and not self._recorded.done():
-            self._recorded.set_result(None)
-
-    @property
-    def given(self) -> Reply | None:
-        """The reply, where it is there already: most are decided at once."""
-        return self.reply.result() if self.reply.done() else None
+    def _is_recorded(self) -> None:
+        self._unrecorded = False
+        self._tell()
 
     async def recorded(self) -> None:
         """Wait until the request is on record or has its reply; a cancel withdraws it."""
-        if self._recorded is not None:
-            try:
-                await self._recorded
-            except asyncio.CancelledError:
-                self.leave()
-                raise
+        await self._until(lambda: self.over or not self._unrecorded)
 
     async def wait(self) -> Reply:
         """Return the reply, when there is one.
@@ -66,25 +63,36 @@ class PendingCall:
         Raises RefusedError if a newer connection took the request over. A cancel of the waiting
         task withdraws the request.
         """
-        try:
-            return await self.reply
-        except asyncio.CancelledError:
-            self.leave()
-            raise
+        await self._until(lambda: self.over)
+        if self.given is None:
+            raise self.refused or AssertionError
+        return self.given
+
+    async def _until(self, happened: Callable[[], bool]) -> None:
+        while not happened():
+            self._news = asyncio.get_running_loop().create_future()
+            try:
+                await self._news
+            except asyncio.CancelledError:
+                self.leave()
+                raise
+
+    def _tell(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
 
     def take(self, reply: Reply, *, confirm: bool) -> None:
         """Set the reply; `confirm`: the client must confirm that it printed the reply."""
         self.confirm = confirm
-        if not self.reply.done():
-            self.reply.set_result(reply)
-        self._go_on()
+        if not self.over:
+            self.given = reply
+        self._tell()
 
     def refuse(self, refusal: Refusal) -> None:
         """End the call without a reply."""
-        if not self.reply.done():
-            self.reply.set_exception(RefusedError(refusal))
-            self.reply.exception()  # asyncio does not warn if the hook is gone
-        self._go_on()
+        if not self.over:
+            self.refused = RefusedError(refusal)
+        self._tell()
 
     def leave(self) -> None:
         """Report that the hook is gone."""

@@ -249,8 +249,8 @@ class Runner(Core):
             self._summaries.on_request(request)
         if self.closed:
             self.handle(Closing(self.now()))
-        if pending.reply.done() and (error := pending.reply.exception()) is not None:
-            raise error
+        if pending.refused is not None:
+            raise pending.refused
         return pending
 
     def left(self, request_id: str, attempt: int) -> None:

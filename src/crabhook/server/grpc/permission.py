@@ -206,7 +206,7 @@ class PermissionPort(PermissionServiceServicer):
 
     async def _wait_for(self, pending: PendingCall, context: Context) -> Reply:
         await pending.recorded()
-        if not pending.reply.done():
+        if not pending.over:
             try:
                 await context.send_initial_metadata(())  # "accepted", as permission.proto says
             except BaseException:

@@ -202,7 +202,7 @@ class Connection:
             await self._send(envelope.request_id, no_opinion(str(error)))
         else:
             answer = self._answer(envelope.request_id, pending)
-            if pending.reply.done():  # send it before the next line, which may have the same id
+            if pending.over:  # send it before the next line, which may have the same id
                 await answer
                 return
             task = asyncio.ensure_future(answer)

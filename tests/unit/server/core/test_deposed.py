@@ -87,7 +87,7 @@ def enter(runner: Runner, ticket: str, ruling: Ruling | None = None) -> PendingC
 
 
 def refusal(place: PendingCall) -> Refusal:
-    error = place.reply.exception()
+    error = place.refused
     assert isinstance(error, RefusedError)
     return error.refusal
 
@@ -97,7 +97,7 @@ async def test_a_rules_reply_leaves_when_it_is_on_record_and_not_before(
 ) -> None:
     place = enter(runner, "a", ALLOWED)
     await asyncio.sleep(0.01)
-    assert not place.reply.done()
+    assert not place.over
     await journal.write_all()
     assert b"allow" in (await place.wait()).stdout
     runner.close()
@@ -110,7 +110,7 @@ async def test_an_operators_reply_leaves_when_it_is_on_record_and_not_before(
     await journal.write_all()
     assert seat(runner).decide(1, DENY) is None  # not settled yet
     await asyncio.sleep(0.01)
-    assert not place.reply.done()
+    assert not place.over
     await journal.write_all()
     assert b"not here" in (await place.wait()).stdout
     runner.close()
@@ -125,7 +125,7 @@ async def test_a_hook_hears_that_it_was_accepted_when_its_request_is_on_record(
     assert not accepted.done()
     await journal.write_all()
     await asyncio.wait_for(accepted, 60)
-    assert not place.reply.done()
+    assert not place.over
     runner.close()
 
 
@@ -287,7 +287,7 @@ async def test_while_the_record_is_away_hooks_are_turned_away_at_once_or_soon(
     with pytest.raises(RefusedError, match=Refusal.UNRECORDED.value):
         enter(runner, "b", ALLOWED)
     keeping = asyncio.create_task(runner.keep_record())
-    await asyncio.wait([place.reply], timeout=60)
+    await asyncio.wait_for(place.recorded(), 60)
     assert refusal(place) is Refusal.UNRECORDED
     journal.trouble = ""
     keeping.cancel()

@@ -39,7 +39,7 @@ async def test_what_is_judged_is_judged_before_it_is_taken_in(
     asked = bash("a", "ls") if event == "PreToolUse" else asking("a", event)
     place = await Intake(runner).enter(replace(asked, size=size, wait_until=1e12))
     assert seen == [(asked.event, long, 0) for long in judged]
-    assert place.reply.done() == (event == "Stop")
+    assert place.over == (event == "Stop")
     runner.close()
 
 
@@ -130,7 +130,7 @@ async def test_what_a_call_may_do_comes_with_its_card_and_is_not_looked_for_wher
 async def test_without_rules_everything_is_asked() -> None:
     runner = Runner(PLATFORMS)
     place = await Intake(runner).enter(replace(bash("a", "ls"), size=LONG + 1, wait_until=1e12))
-    assert not place.reply.done()
+    assert not place.over
     runner.close()
 
 

@@ -91,7 +91,7 @@ async def test_while_an_operators_change_is_judged_no_hook_waits_and_nothing_is_
     rules.enough.set()
     assert (await objections(desk, CHANGED), rules.asked) == (("not that",), 1)
     assert refused(desk, CHANGED, "the rules are against")
-    assert not place.reply.done()
+    assert not place.over
     runner.close()
 
 
@@ -140,13 +140,13 @@ async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
     files.user.write_text(NO_RM, encoding="utf-8")
     law.look_again()  # as a rule that is written at another card
     assert refused(desk, changed, "the rules may have changed")
-    assert not place.reply.done()
+    assert not place.over
     (said,) = await objections(desk, changed)
     assert "deny Bash(rm *)" in said
     assert refused(desk, changed, "the rules are against")
     assert desk.replica.waiting()[0].risk == NO_RISK
     assert desk.answer(1, replace(changed, despite=(said,))).risk == risk
-    assert place.reply.done()
+    assert place.over
     runner.close()
 
 

@@ -191,7 +191,7 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
     assert refused.value.refusal is Refusal.NOT_YOURS
     # What it says, which would be the end of the other's turn, counts for nothing either.
     assert [card.number for card in runner.broker.waiting()] == [2]
-    assert not waits.reply.done()
+    assert not waits.over
     assert "pending=1" in repr(runner)
     runner.close()
     recorder.close()

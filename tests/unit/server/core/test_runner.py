@@ -49,7 +49,7 @@ def enter(runner: Runner, ticket: str = "a", wait: float = 60.0, **how: str) -> 
 async def test_a_hook_waits_until_the_operator_decides() -> None:
     runner = Runner(PLATFORMS)
     pending = enter(runner)
-    assert not pending.reply.done()
+    assert not pending.over
     card = seat(runner).answer(1, ALLOW)
     assert card.state is State.DECIDED
     assert is_allow(await pending.wait())
@@ -64,7 +64,7 @@ async def test_the_clock_wakes_the_broker() -> None:
         with pytest.raises(RefusedError) as refused:
             await soon.wait()
     assert refused.value.refusal is Refusal.UNDECIDED
-    assert not late.reply.done()
+    assert not late.over
     runner.close()
 
 
@@ -97,7 +97,7 @@ async def test_a_lost_place_is_refused_and_a_stolen_ticket_at_once() -> None:
 async def test_an_observed_event_has_its_reply_at_once() -> None:
     runner = Runner(PLATFORMS)
     pending = runner.enter(asking("a", "Notification", wait=60), None)
-    assert pending.reply.done()
+    assert pending.over
     assert not pending.confirm
     assert [entry.event.name for entry in runner.broker.feed()] == ["Notification"]
 
@@ -283,7 +283,7 @@ async def test_the_fault_of_a_fact_that_waited_is_none_of_the_hook_before_it(
 
     monkeypatch.setattr(runner, "take", fails)
     hears(runner, answers)
-    assert not enter(runner).reply.done()
+    assert not enter(runner).over
     assert "a fault in carrying out Decide" in caplog.text
     assert [type(one) for one in outcomes] == [Refused]
     assert runner.broker.feed()[-1].text == "said after it"
@@ -416,7 +416,7 @@ async def test_a_card_is_not_allowed_where_its_rule_cannot_be_written(tmp_path: 
     outcome = seat(runner).remember(1, rule, ALLOW)
     assert isinstance(outcome, Refused)
     assert outcome.why.startswith("no rule was written, and nothing decided")
-    assert not pending.reply.done()
+    assert not pending.over
     assert rules.recorded("operator") == []
     runner.close()
     rules.recorder.close()
