@@ -22,6 +22,7 @@ from crabhook.model import wording
 from crabhook.model.actor import AnsweredAtAgent
 from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, Scope
 from crabhook.platforms.rows import Phase
 
@@ -74,7 +75,9 @@ def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent | None) -
     ruling = state.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
     if ruling.decided is None or ruling.decided.decision.verdict is not Verdict.KEEP_GOING:
         return ruling
-    if not state.keep_going.counts(request.event, ruling.decided.decision):
+    try:
+        state.keep_going.count(request.event, ruling.decided.decision)
+    except DecisionError:
         return Course()  # the agent would no longer follow it
     if duplicate:
         duplicate.ordered = ruling.decided
@@ -197,7 +200,7 @@ def _answer_at_once(
         decided = Decided(decision, decided.by)
     if decision.verdict is Verdict.DENY:
         state.sessions.refused(request.event)
-    reply = state.write(request.event, decision)
+    reply = state.platforms[request.event.platform].write(request.event, decision)
     state.tickets.give(request.id, request.secret, reply, fact.now)
     if not text and state.asks_about_a_call(request.event):
         state.followed.follow(request.event, decision, fact.now, requests=(request.id,))

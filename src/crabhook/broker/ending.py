@@ -173,7 +173,8 @@ def _remember_note(state: BrokerState, card: Card, decided: Decided) -> None:
     decision = decided.decision
     if decision.verdict is not Verdict.ALLOW or not decision.note:
         return
-    replies = (state.write(leg.event, decision) for leg in card.requests)
+    write = state.platforms[card.event.platform].write
+    replies = (write(leg.event, decision) for leg in card.requests)
     if not any("additionalContext" in _specific(reply) for reply in replies):
         state.recent.remember_note(card.event, decided, state.now)
 

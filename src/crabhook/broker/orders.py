@@ -128,14 +128,6 @@ class KeepGoingCounter:
             self._counts.pop(event.agent_key, None)
         return self._counts.get(event.agent_key, 0)
 
-    def counts(self, event: Event, decision: Decision) -> bool:
-        """Count a decision that no operator made; return whether the agent will follow it."""
-        try:
-            self.count(event, decision)
-        except DecisionError:
-            return False
-        return True
-
     def count(self, event: Event, decision: Decision) -> None:
         """Count a decision; raise DecisionError where the agent would no longer follow it."""
         if decision.verdict is not Verdict.KEEP_GOING:

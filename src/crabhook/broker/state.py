@@ -29,7 +29,7 @@ from crabhook.broker.sessions.notes import Notes
 from crabhook.datatypes import Bounded
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
 from crabhook.model.card import Card, FeedEntry, Leg
-from crabhook.model.decision import Decided, Decision, Reply, Verdict, no_opinion
+from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.session import Note as AgentNote
 from crabhook.model.session import SessionKey
@@ -138,10 +138,6 @@ class BrokerState:
         heappush(self.deadlines, (at, request_id))
         return WakeAt(self.deadlines[0][0])
 
-    def write(self, event: Event, decision: Decision) -> Reply:
-        """Return the decision in the format of the event's platform."""
-        return self.platforms[event.platform].write(event, decision)
-
     def resolve(self, leg: Leg, decided: Decided) -> list[Effect]:
         """Give a leg its reply, if its hook still waits.
 
@@ -156,7 +152,7 @@ class BrokerState:
         if leg.note or carried:
             note = "\n".join(filter(None, (leg.note, decision.note, carried)))
             decision = replace(decision, note=note)
-        reply = self.write(leg.event, decision)
+        reply = self.platforms[leg.event.platform].write(leg.event, decision)
         self.tickets.give(leg.id, secret, reply, self.now)
         said = Decided(decision, decided.by)
         confirm = isinstance(decided.by, Operator) or bool(carried)
