@@ -4,10 +4,11 @@ import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+from typing import TypeVar
 
 from crabhook.ownfile import read_own
 from crabhook.store.interface import (
@@ -61,51 +62,36 @@ def named(
     return kind(f"the record {path} was not {doing}: {advice}")
 
 
-class speaking_of:  # noqa: N801 - used as a function; a generator's cost would be each decision's
-    """Turns errors of SQLite or the system in a block into StoreErrors about the file `path`."""
-
-    __slots__ = ("_doing", "_path")
-
-    def __init__(self, path: Path, doing: str = WRITING) -> None:
-        self._path, self._doing = path, doing
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, FAULTS):
-            raise named(error, self._path, self._doing) from error
-
-
-class transaction:  # noqa: N801 - as above
-    """Commits the block, or rolls it back; faults become StoreErrors."""
-
-    __slots__ = ("_cursor", "_path")
-
-    def __init__(self, cursor: sqlite3.Cursor, path: Path) -> None:
-        self._cursor, self._path = cursor, path
-
-    def __enter__(self) -> None:
-        try:
-            self._cursor.execute("BEGIN IMMEDIATE")
-        except FAULTS as error:
-            raise named(error, self._path) from error
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        try:
-            if error is None:
-                self._cursor.execute("COMMIT")
-                return
-        except BaseException as fault:  # noqa: BLE001 - it is raised below
-            error = fault
-        with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
-            self._cursor.execute("ROLLBACK")
-        if isinstance(error, FAULTS):
-            raise named(error, self._path) from error
-        raise error
-
-
 FAULTS = (sqlite3.Error, UnicodeDecodeError, OSError)
+T = TypeVar("T")
+
+
+@contextmanager
+def speaking_of(path: Path, doing: str = WRITING) -> Iterator[None]:
+    """Turn errors of SQLite or the system in a block into StoreErrors about the file `path`."""
+    try:
+        yield
+    except FAULTS as error:
+        raise named(error, path, doing) from error
+
+
+def transacted(cursor: sqlite3.Cursor, path: Path, work: Callable[[], T]) -> T:
+    """Commit what `work` does, or roll it back; return what it returns.
+
+    Faults become StoreErrors. No block of a `with`: what one costs would be each decision's.
+    """
+    try:
+        cursor.execute("BEGIN IMMEDIATE")
+        try:
+            done = work()
+            cursor.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
+                cursor.execute("ROLLBACK")
+            raise
+    except FAULTS as error:
+        raise named(error, path) from error
+    return done
 
 
 class WriterLock:

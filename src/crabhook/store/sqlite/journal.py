@@ -7,6 +7,7 @@ take the records after the last `anchor`. A reader sees one moment of the record
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,8 @@ class SqliteJournal:
         self.key = key
         with files.speaking_of(self.path):
             files.put(self.path.with_name(files.KEY), key)
-        with files.transaction(self._cursor, self.path):
-            apply(self._cursor, carried(recovered), self._owners)
+        carry = partial(apply, self._cursor, carried(recovered), self._owners)
+        files.transacted(self._cursor, self.path, carry)
 
     def head(self) -> Head:
         """Return the number, hash and time of the last record."""
@@ -87,14 +88,16 @@ class SqliteJournal:
 
     def commit(self, batch: interface.Batch) -> None:
         """Write a batch; after this a kill loses none of it."""
-        with files.transaction(self._cursor, self.path):
-            self._cursor.executemany(_INSERT, batch.records)
-            for change in batch.changes:
-                apply(self._cursor, change, self._owners)
-            if batch.cut:  # its checkpoint is among the records
-                begins = (batch.cut.begins,)
-                self._cursor.execute(_BEGINS, begins)
-                self._cursor.execute("DELETE FROM record WHERE seq < ?", begins)
+        files.transacted(self._cursor, self.path, partial(self._write, batch))
+
+    def _write(self, batch: interface.Batch) -> None:
+        self._cursor.executemany(_INSERT, batch.records)
+        for change in batch.changes:
+            apply(self._cursor, change, self._owners)
+        if batch.cut:  # its checkpoint is among the records
+            begins = (batch.cut.begins,)
+            self._cursor.execute(_BEGINS, begins)
+            self._cursor.execute("DELETE FROM record WHERE seq < ?", begins)
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
@@ -122,8 +125,11 @@ class SqliteJournal:
 
     def forget_answers(self, before: float) -> int:
         """Delete answers decided before this wall time that are not owed; return their number."""
-        with files.transaction(self._cursor, self.path):
+
+        def forget() -> int:
             return self._cursor.execute(FORGET, (before,)).rowcount
+
+        return files.transacted(self._cursor, self.path, forget)
 
     def kept_head(self) -> Head | None:
         """Return the head that was kept apart from the record; None where there is none."""
