@@ -8,6 +8,7 @@ from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Origin
 from crabhook.model.order import Order
+from crabhook.ui.full.arming import BURST
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.panes.card import content_of
@@ -143,6 +144,10 @@ class Sitting:
         for key in keys:
             self.desk.pass_time(self.stroke)
             self.controller.press(key)
+            due = self.controller.wake_at()
+            if due is not None and due <= self.desk.now() + BURST:  # a command that is held
+                self.desk.pass_time(BURST)
+                self.controller.tick()
             self.draw()
 
     def burst(self, *keys: str) -> None:

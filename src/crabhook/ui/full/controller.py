@@ -95,6 +95,7 @@ class Controller:
     def tick(self) -> None:
         """Take in that time has passed: send the answers that are due."""
         self._screen.answers.tick()
+        self._gate.tick()
         self._look_again()
 
     def _look_again(self) -> None:
@@ -105,7 +106,8 @@ class Controller:
         """Return when the next thing happens by itself, or None."""
         screen, now = self._screen, self._screen.desk.now()
         due = (screen.answers.due, screen.arming.due, screen.watch.due)
-        return min((at for at in due if at is not None and at > now), default=None)
+        later = (at for at in due if at is not None and at > now)
+        return min((*later, *self._gate.due), default=None)
 
     def press(self, key: str) -> None:
         """Take in a key by its name; a printable one is its own name."""
@@ -260,7 +262,7 @@ class Controller:
             case do.TakeBack(number):
                 self._take_back(number)
             case do.Submit(command, then):
-                self._screen.desk.submit(command, lambda outcome: self._obey(lambda: then(outcome)))
+                self._gate.submit(command, lambda outcome: self._obey(lambda: then(outcome)))
             case _:
                 return False
         return True

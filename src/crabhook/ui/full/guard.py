@@ -4,10 +4,14 @@ The laws of this file: one press decides at most once. A held key, pasted text a
 escape sequence are not presses. A key that would allow unseen text goes on to that text instead.
 """
 
+from collections.abc import Sequence
+
+from crabhook.desk.commands import Ask, Command
+from crabhook.desk.replica import Then
 from crabhook.model.card import Card
 from crabhook.model.decision import Verdict
 from crabhook.model.wording import plural
-from crabhook.ui.full.arming import Rhythm, Stroke
+from crabhook.ui.full.arming import BURST, Rhythm, Stroke
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.panes.card import view_of
@@ -22,12 +26,13 @@ class Before:
     def __init__(self, screen: Screen) -> None:
         self.field = screen.focus.field
         self._focus, self._turn = vars(screen.focus).copy(), screen.answers.turn
-        self._selected = screen.card
+        self._marks, self._selected = screen.marks.copy(), screen.card
 
     def restore(self, screen: Screen) -> None:
-        """Close what was opened since, take back what was answered, and select what was."""
+        """Close what was opened since, take back answers and marks, and select what was."""
         vars(screen.focus).update(self._focus)
         screen.answers.drop_since(self._turn)
+        screen.marks.restore(self._marks, screen.desk.card)
         if self._selected is not None:
             number = self._selected.number
             screen.select(lambda: screen.selection.choose(number))
@@ -44,6 +49,24 @@ class Gate:
         self._rhythm = Rhythm()
         self._stroke, self._again, self._key = Stroke.PRESSED, False, ""
         self._before = Before(screen)
+        self._held: list[tuple[float, Command, Then]] = []
+
+    def submit(self, command: Command, then: Then) -> None:
+        """Submit a command; one that changes something only once its key is no paste's."""
+        if isinstance(command, Ask) or not self._screen.arming.delay:
+            self._screen.desk.submit(command, then)
+        else:
+            self._held.append((self._screen.desk.now() + BURST, command, then))
+
+    @property
+    def due(self) -> Sequence[float]:
+        """When the commands that are held are to be submitted."""
+        return [at for at, _, _ in self._held]
+
+    def tick(self) -> None:
+        """Submit the held commands that are due."""
+        while self._held and self._held[0][0] <= self._screen.desk.now():
+            self._screen.desk.submit(*self._held.pop(0)[1:])
 
     def comes(self, key: str, now: float) -> bool:
         """Take in a key; return whether it counts as one at all."""
@@ -58,6 +81,7 @@ class Gate:
             self._stroke, self._again = Stroke.PRESSED, False
         if self._stroke is Stroke.PRESSED:
             self._before = Before(screen)
+            self.tick()
         return self._stroke is not Stroke.PASTED or self._may_be_pasted(key)
 
     def _may_be_pasted(self, key: str) -> bool:
@@ -66,6 +90,7 @@ class Gate:
         field = screen.focus.field
         if field is None or field is not before.field:
             before.restore(screen)
+            self._held.clear()
             screen.say("keys came all at once, as pasted text does: nothing was decided")
             return False
         if key == "enter" and screen.focus.mode is not Mode.EDIT:

@@ -141,6 +141,7 @@ def test_what_follows_a_command_that_the_desk_refuses_is_not_done() -> None:
     sitting.leave(number)
     then = Say("it is aside"), Go(Mode.TEXT)
     sitting.controller.perform((submit(Snooze(number, 1.0), *then),))
+    sitting.wait()
     assert "it is aside" not in sitting.text()
     assert f"#{number}" in sitting.screen.notice.text
     assert "enter open" in sitting.help_line()

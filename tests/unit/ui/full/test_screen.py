@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crabhook.model.decision import Verdict
+from crabhook.ui.full.arming import BURST
 from tests.support.sitting import LONG_ENOUGH, Sitting, call
 
 AGAIN = {"hook_event_name": "PermissionRequest", "tool_use_id": "t1"}
@@ -245,3 +246,44 @@ def test_time_to_wake_is_when_something_happens_by_itself() -> None:
     assert sitting.controller.wake_at() is None
     sitting.press("a")
     assert sitting.controller.wake_at() == pytest.approx(sitting.desk.now() + 0.6)
+
+
+@pytest.mark.parametrize("text", [" makes", "*akes", "&akes", "zsh", "+1"])
+def test_the_first_key_of_a_paste_without_marks_marks_snoozes_and_extends_nothing(
+    text: str,
+) -> None:
+    sitting = Sitting()
+    sitting.desk.ask(call(), wait=600, limit=3600)
+    sitting.wait()
+    before = sitting.card
+    sitting.burst(*("space" if letter == " " else letter for letter in text))
+    sitting.wait()
+    assert not sitting.screen.marks
+    assert sitting.card == before
+    assert "nothing was decided" in sitting.text()
+
+
+def test_what_was_marked_before_a_paste_stays_marked_unless_it_has_changed() -> None:
+    sitting = Sitting()
+    first, second = sitting.ask(), sitting.ask(session_id="other")
+    sitting.wait()
+    sitting.press("space", "down", "space")
+    sitting.burst("escape")
+    sitting.press("space", "up", "space")
+    sitting.leave(second)
+    sitting.desk.pass_time(1)
+    sitting.burst("*", "x")
+    assert list(sitting.screen.marks) == [first]
+
+
+@pytest.mark.parametrize(("key", "shown"), [("z", "aside"), ("+", "19:")])
+def test_a_key_by_itself_snoozes_and_extends_a_moment_later(key: str, shown: str) -> None:
+    sitting = Sitting(columns=120)
+    sitting.desk.ask(call(), wait=600, limit=3600)
+    sitting.wait()
+    sitting.desk.pass_time(1)
+    sitting.controller.press(key)
+    assert shown not in sitting.text()
+    assert sitting.controller.wake_at() == sitting.desk.now() + BURST
+    sitting.wait(BURST)
+    assert shown in sitting.text()

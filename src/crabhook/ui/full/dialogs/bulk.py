@@ -4,7 +4,7 @@ The law of this file: a mark holds for one revision of a card. A card that ends 
 mark, so no mark decides what the operator has not seen.
 """
 
-from collections.abc import Container, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from itertools import chain
 
 from crabhook.datatypes import frozen
@@ -47,6 +47,21 @@ class Marks(dict[int, Card]):
         if self.pop(card.number, None) is None:
             self[card.number] = card
             self.by_hand.add(card.number)
+
+    def copy(self) -> "Marks":
+        """Return the marks of now, for `restore`."""
+        marks = Marks()
+        marks.update(self)
+        marks.by_hand = set(self.by_hand)
+        return marks
+
+    def restore(self, before: "Marks", now: Callable[[int], Card | None]) -> None:
+        """Mark what was marked before, but for what has changed; `now` returns a card of now."""
+        self.clear()
+        self.update(before)
+        self.by_hand = set(before.by_hand)
+        for card in filter(None, map(now, before)):
+            self.news(card)
 
     def news(self, card: Card) -> str:
         """Take in a changed card; say so if it loses its mark by being asked about again."""

@@ -90,7 +90,7 @@ def test_a_whole_session_is_allowed_for_a_while_after_a_page_that_was_read() -> 
     assert f"│ {SESSION}" in sitting.text()
     sitting.wait()
     sitting.press("y")
-    assert "ALLOWING 3f1c0000 10:00" in sitting.rows_of_text()[0]
+    assert "ALLOWING 3f1c0000 9:59" in sitting.rows_of_text()[0]
     sitting.desk.ask(call(tool_input={"command": "make"}))
     assert [card.number for card in sitting.desk.waiting()] == [1]
     sitting.wait(601)
