@@ -11,7 +11,6 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from secrets import token_bytes
 from typing import TypeAlias
 
@@ -259,11 +258,12 @@ class Core(ABC):
                 self.wake_at(at)
 
     def _log_decisions(self, fact: Fact, effects: Sequence[Effect]) -> None:
-        for (event, made), decided in product(decisions_in(fact, effects), self.decided):
-            try:
-                decided(event, made)
-            except Exception:  # noqa: BLE001 - a fault of a log must not become one of the agents
-                _LOG.exception("a decision could not be told of: %r", event)
+        for event, made in decisions_in(fact, effects):
+            for decided in self.decided:
+                try:
+                    decided(event, made)
+                except Exception:  # noqa: BLE001 - a fault of a log must not become one of the agents
+                    _LOG.exception("a decision could not be told of: %r", event)
 
     def listen(self, listener: Listener) -> Job:
         """Send `listener` a snapshot once all is recorded, then all news; return how to stop."""

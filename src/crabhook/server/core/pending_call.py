@@ -8,7 +8,7 @@ from time import monotonic
 
 from crabhook.broker.messages import Refusal
 from crabhook.broker.pending import same_secret
-from crabhook.model.card import Request
+from crabhook.model.card import Leg, Request
 from crabhook.model.decision import Reply
 from crabhook.model.errors import CrabhookError
 
@@ -139,7 +139,7 @@ class Receipts:
         self._told(request_id, whole)
 
 
-def is_here(request: Request) -> bool:
+def is_here(request: Request | Leg) -> bool:
     """Whether a hook runs on this machine; else its settings and files are elsewhere, too."""
     return request.origin.is_at(_own_name(int(monotonic())))
 

@@ -7,7 +7,6 @@ the hook ran on this machine.
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.history import DeliverEntry, DeliverPage, PastReader, Remembered
 from crabhook.server.core.law import Assess, Judge, Law, untold
+from crabhook.server.core.pending_call import is_here
 from crabhook.store.opening import Place
 from crabhook.transcript import (
     Summary,
@@ -259,13 +259,11 @@ class LastWords:
     def __init__(self) -> None:
         self._said: Bounded[int, tuple[str, str]] = Bounded(WORDS_KEPT)
         self._reading: dict[int, list[DeliverWords]] = {}
-        self._host = os.uname().nodename
 
     def ask(self, card: Card, deliver: DeliverWords) -> None:
         """Give `deliver` the words of the card's agent, or its plan, and its user's last prompt."""
         number, event = card.number, card.event
-        here = card.requests[0].origin.is_at(self._host)
-        if number in self._said or not (here and _paths(event)):
+        if number in self._said or not (is_here(card.requests[0]) and _paths(event)):
             deliver(*self._said.get(number, ("", "")))
         elif asked := self._reading.get(number):
             asked.append(deliver)
@@ -305,7 +303,6 @@ class Summaries:
 
     def __init__(self, platforms: Mapping[str, Platform], record: Record) -> None:
         self._platforms, self._record = platforms, record
-        self._host = os.uname().nodename
         self._ended: Bounded[tuple[str, str], float] = Bounded(ENDS_KEPT)
         self._reader = ThreadPoolExecutor(1, "crabhook-summaries")
         self._waiting = 0
@@ -313,9 +310,9 @@ class Summaries:
     def on_request(self, request: Request) -> None:
         """Start to read the transcript, if this is a session's end; called in the loop."""
         event = request.event
-        path = event.text("transcript_path")
-        here = request.origin.is_at(self._host)
-        if not (here and path and self._waiting < MOST_AT_ONCE):
+        if event.tool is not None or self._waiting >= MOST_AT_ONCE:  # no call ends a session
+            return
+        if not (path := event.text("transcript_path")) or not is_here(request):
             return
         over = self._platforms[event.platform].closes(event) is Scope.SESSION
         if not over or self._is_repeated((event.platform, event.session)):
