@@ -9,8 +9,11 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cached_property
+from importlib import import_module
 from os.path import normpath
 from secrets import token_hex
+from types import ModuleType
 from typing import NamedTuple
 
 from crabhook.broker.orders import said_by
@@ -70,24 +73,26 @@ class Intake:
     def __repr__(self) -> str:
         return f"<Intake to {self._runner!r}>"
 
+    @cached_property
+    def _reader(self) -> ModuleType:
+        """What reads calls, with the shell parser: the law imports it once the port listens."""
+        return import_module("crabhook.policy.calls.read")
+
     async def enter(self, asked: Request) -> PendingCall:
         """Pass a request to the runner; the call may have its reply. Raises RefusedError."""
-        # This imports the shell parser; the law imports it first, once the port listens.
-        from crabhook.policy.calls.read import changed_paths, may_go_deep  # noqa: PLC0415 - so
-
         if asked.origin.machine:
             asked = replace(asked, event=replace(asked.event, machine=asked.origin.machine))
         if asked.size > VERY_LONG and asked.event.tool is not None:
             await asyncio.to_thread(asked.event.tool.measure)
         held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
-        long = asked.size > LONG or may_go_deep(asked.event)
+        long = asked.size > LONG or self._reader.may_go_deep(asked.event)
         ruling, risk = None, UNTOLD
         if held in _JUDGED:
             ruling = await self._runner.judge(asked.event, long=long)
         if self._may_wait(asked, held, ruling):
             risk = await self._runner.assess(asked.event, long=long)
         files: tuple[str, ...] = ()
-        if changed := changed_paths(asked.event):
+        if changed := self._reader.changed_paths(asked.event):
             # For a short call, the rules have just looked up its files.
             looked = held in _JUDGED and not long
             files = await self._finder.found(changed, _machine(asked), looked=looked)
