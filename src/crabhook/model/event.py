@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum, StrEnum
-from functools import cached_property
 from hashlib import sha256
 
 from crabhook.datatypes import frozen
@@ -52,18 +51,20 @@ class Told:
     short: str = ""
 
 
-@frozen(slots=False)
+@frozen
 class ToolCall:
     """A call of one of the agent's tools.
 
     `use_id` is empty where the event has none (Claude Code's PermissionRequest). `input` may be any
-    value. `comments`: its keys with the agent's own explanation, on this event alone.
+    value. `comments`: its keys with the agent's own explanation, on this event alone. What it
+    measures is kept from the first reading on: it may be megabytes, and every step needs this.
     """
 
     name: str
     input: Value
     use_id: str = ""
     comments: frozenset[str] = frozenset()
+    _measured: tuple[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def bare(self) -> Value:
@@ -72,11 +73,13 @@ class ToolCall:
             return self.input
         return {key: value for key, value in self.input.items() if key not in self.comments}
 
-    @cached_property
-    def _measured(self) -> tuple[bytes, int]:
-        """Made once: an input may be megabytes, and every step needs this."""
+    def _measure(self) -> tuple[bytes, int]:
         text = canonical(self.bare)
-        return sha256(text.encode()).digest(), len(text)
+        return self._keep(sha256(text.encode()).digest(), len(text))
+
+    def _keep(self, digest: bytes, size: int) -> tuple[bytes, int]:
+        object.__setattr__(self, "_measured", (digest, size))
+        return digest, size
 
     def measure(self) -> None:
         """Compute the measure in a thread: a long input takes a while."""
@@ -84,17 +87,17 @@ class ToolCall:
         for piece in in_pieces(self.bare, canonical):
             digest.update(piece.encode())
             size += len(piece)
-        self.__dict__["_measured"] = digest.digest(), size
+        self._keep(digest.digest(), size)
 
     @property
     def fingerprint(self) -> bytes:
         """Equal for inputs that are equal as JSON without comments, and for no others."""
-        return self._measured[0]
+        return (self._measured or self._measure())[0]
 
     @property
     def size(self) -> int:
         """Bytes of the input, without its comments, as JSON."""
-        return self._measured[1]
+        return (self._measured or self._measure())[1]
 
 
 @frozen
