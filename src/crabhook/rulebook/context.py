@@ -27,7 +27,7 @@ MOST_FOUND = 200
 REMEMBERED = 2.0  # seconds for which a folder is not looked into again
 RECALLED = 60.0  # seconds for which callers that must not wait get the last look
 KEPT = 256  # looks; the oldest are forgotten
-_NOT_NORMAL = re.compile(r"//|/\.{0,2}(?:/|$)")
+_PLAIN = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))[^/\0\ud800-\udfff]+)+")  # absolute and normal
 _UNUSABLE = re.compile("[\\0\ud800-\udfff]")  # letters that no file's name has
 
 
@@ -186,27 +186,20 @@ def _follower() -> Callable[[str], str]:
     def real(path: str) -> str:
         if path in known:
             return known[path]
-        folder, _, name = path.rpartition("/")
-        plain = folder and name not in ("", ".") and ".." not in path
-        if not plain or len(path) > LONGEST_PATH or _UNUSABLE.search(path):
+        if len(path) > LONGEST_PATH or not _PLAIN.fullmatch(path):
             return real_path(path)
-        if folder not in known:
-            known[folder] = _realpath(folder)
-        whole = f"{known[folder].rstrip('/')}/{name}"
-        try:
-            leads = S_ISLNK(os.lstat(whole).st_mode)
-        except OSError:
-            leads = False
-        known[path] = os.path.realpath(whole) if leads else whole
+        folder, _, name = path.rpartition("/")
+        if folder and folder not in known:
+            known[folder] = _followed(folder)
+        whole = f"{known[folder].rstrip('/')}/{name}" if folder else path
+        known[path] = os.path.realpath(whole) if os.path.islink(whole) else whole  # noqa: PTH114
         return known[path]
 
     return real
 
 
-def _realpath(path: str) -> str:
-    """Return what `realpath` does, in a third of its time where no part of the path is a link."""
-    if not path.startswith("/") or _NOT_NORMAL.search(path):
-        return os.path.realpath(path)
+def _followed(path: str) -> str:
+    """Return what `realpath` does of a plain path, in a third of its time where it has no link."""
     end = 0
     while end >= 0:
         end = path.find("/", end + 1)
@@ -223,7 +216,8 @@ def real_path(path: str) -> str:
     # It raises nothing: where the rules could not be asked, a denied call would be a question.
     if len(path) > LONGEST_PATH or "\0" in path:
         return path
-    return _realpath(_UNUSABLE.sub("\ufffd", path))  # for a lone surrogate agents open that
+    path = _UNUSABLE.sub("\ufffd", path)  # for a lone surrogate agents open that
+    return _followed(path) if _PLAIN.fullmatch(path) else os.path.realpath(path)
 
 
 class Projects:
