@@ -17,7 +17,6 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import canonical
 from crabhook.platforms.interface import Platform
-from crabhook.platforms.rows import WHOLE
 
 FOLLOWED_FOR = 86_400.0  # seconds; as long as a tool may run
 SEEN_FOR = 600.0  # seconds; a PermissionRequest follows its PreToolUse at once
@@ -205,8 +204,8 @@ class FollowedCalls:
 
     def _fingerprints(self, event: Event, tool: ToolCall) -> dict[str, bytes]:
         compared = self._platforms[event.platform].compared(tool)
-        if compared.keys() == {WHOLE}:
-            return {WHOLE: tool.fingerprint}  # which is known already
+        if compared is None:
+            return {"input": tool.fingerprint}  # which is known already
         return {name: sha256(canonical(v).encode()).digest() for name, v in compared.items()}
 
     def _id_of(self, event: Event, tool: ToolCall) -> str:

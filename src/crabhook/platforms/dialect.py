@@ -96,10 +96,9 @@ class Words:
 
     def reply(self, event: Event) -> Reply:
         """Return the reply, with the event's name where hookSpecificOutput has to bear it."""
-        output = dict(self.top)
         if self.specific:
-            output["hookSpecificOutput"] = {"hookEventName": event.name, **self.specific}
-        return Reply(output or None, self.stderr, self.exit_code)
+            self.top["hookSpecificOutput"] = {"hookEventName": event.name, **self.specific}
+        return Reply(self.top or None, self.stderr, self.exit_code)
 
 
 _NOTHING, _NO_OPINION = frozenset[Verdict](), frozenset({Verdict.PASS, Verdict.DEFER})

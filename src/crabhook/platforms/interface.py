@@ -13,7 +13,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Choices, Decision, Reply, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
-from crabhook.platforms.rows import WHOLE, Also, Held, Phase, Protocol, Rows, decided, read_protocol
+from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided, read_protocol
 from crabhook.tables import tables
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class Platform:
     rest with DecisionError. `write`: the decision in the event's words. `outcome`: the result of a
     call answered at the agent. `limits`: sentences about effects that an operator would expect but
     a decision does not have. `compared`: the parts of a call's input, by name, that must be the
-    same when it runs. `by_person`: whether a person wrote a prompt, not the agent's own program.
+    same when it runs; None for all of it. `by_person`: whether a person wrote a prompt, not the
+    agent's own program.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Platform:
     write: Callable[[Event, Decision], Reply]
     outcome: Callable[[Event], str]
     limits: Callable[[Event], Sequence[str]] = lambda _: ()
-    compared: Callable[[ToolCall], Mapping[str, Value]] = lambda tool: {WHOLE: tool.bare}
+    compared: Callable[[ToolCall], Mapping[str, Value] | None] = lambda _: None
     by_person: Callable[[Event], bool] = lambda _: True
 
     def holdable(self) -> Sequence[str]:

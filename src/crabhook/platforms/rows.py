@@ -17,9 +17,6 @@ ANY = "any tool's name"
 FREE = "a value that is not from a list"
 NOTHING = "nothing: a matcher here is ignored"
 
-WHOLE = "input"
-"""Of what has to be the same when a call runs: its whole input, without comments."""
-
 
 @frozen
 class Reads:

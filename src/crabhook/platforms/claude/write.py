@@ -14,7 +14,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value, canonical, compact, object_at
 from crabhook.platforms import dialect
 from crabhook.platforms.claude import events
-from crabhook.platforms.rows import WHOLE, Also
+from crabhook.platforms.rows import Also
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 _EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
@@ -121,8 +121,8 @@ def outcome(event: Event) -> str:
     return f"{told}: {detail}" if detail else told
 
 
-def compared(tool: ToolCall) -> Mapping[str, Value]:
-    """Return what of a call's input must be the same when it runs, by name.
+def compared(tool: ToolCall) -> Mapping[str, Value] | None:
+    """Return what of a call's input must be the same when it runs, by name; None for all of it.
 
     The agent adds answers to questions; and a plan is the file's, whatever the input says.
     """
@@ -130,7 +130,7 @@ def compared(tool: ToolCall) -> Mapping[str, Value]:
         return {}
     if tool.name == events.QUESTION_TOOL and isinstance(tool.input, dict):
         return {key: tool.input[key] for key in ("questions", "answers") if key in tool.input}
-    return {WHOLE: tool.bare}
+    return None
 
 
 def _answers(event: Event) -> str:
