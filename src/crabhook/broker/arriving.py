@@ -43,7 +43,8 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     if ends_turn and event.agent_id:
         state.orders.forget_agent(event)
         effects += state.notes_end(event, session=False)
-    rivals = doubts.rivals(state, event)
+    about_a_call = state.asks_about_a_call(event)
+    rivals = doubts.rivals(state, event) if about_a_call else []
     shared = doubts.look(state, fact)
     ruling = doubts.rule(state, _rule(state, fact, duplicate), shared)
     told = doubts.warning(state, event, shared) if shared else ""
@@ -51,8 +52,11 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         went_by = state.note(event, "", outcome=platform.outcome(event), size=fact.request.size)
         effects = [*_observe(state, fact, told), *effects, went_by]
     else:
-        decided = [] if ruling.denies else _decided_before(state, fact)
+        decided = _decided_before(state, fact) if about_a_call and not ruling.denies else []
         if not decided and ruling.decided is not None:
+            if about_a_call:
+                decision, mine = ruling.decided.decision, (fact.request.id,)
+                state.followed.follow(event, decision, fact.now, requests=mine)
             decided = _answer_at_once(state, fact, ruling.decided, told=told)
         if not decided:
             alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
@@ -165,7 +169,7 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
 def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Repeat the decision of the same call from a moment ago, if there is one."""
     event, now = fact.request.event, fact.now
-    if not (state.recent.speaks_of(event, now) and state.asks_about_a_call(event)):
+    if not state.recent.speaks_of(event, now):
         return []
     alone = not _alike(state, event)
     if (decided := state.recent.answer_again(event, now, alone=alone)) is not None:
@@ -202,8 +206,6 @@ def _answer_at_once(
         state.sessions.refused(request.event)
     reply = state.platforms[request.event.platform].write(request.event, decision)
     state.tickets.give(request.id, request.secret, reply, fact.now)
-    if not text and state.asks_about_a_call(request.event):
-        state.followed.follow(request.event, decision, fact.now, requests=(request.id,))
     line = text or f"{decision.verdict.done}: {wording.who(decided.by)}"
     return [
         Resolve(

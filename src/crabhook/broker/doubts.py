@@ -138,8 +138,8 @@ def disbelieve(state: BrokerState, news: Event, cards: Sequence[Card]) -> list[E
 
 
 def rivals(state: BrokerState, event: Event) -> list[Card | Followed]:
-    """Return the other calls, waiting or decided, that have the event's call id."""
-    if not state.asks_about_a_call(event) or not named(event):
+    """Return the other calls, waiting or decided, that have the id of the call asked about."""
+    if not named(event):
         return []
     waiting = [
         card

@@ -46,7 +46,7 @@ class _Agent:
         if not (asks and same and before is not None and not before.outcome):
             self.calls = (*self.calls, call)[-CALLS_COMPARED:]
         self.new_files.clear()
-        self._set(Activity(event, now))
+        self.doing, self.whole = Activity(event, now), True
 
     def comes_to(self, event: Event, outcome: str) -> None:
         """Record the outcome of a call, where it is the agent's latest."""
@@ -61,10 +61,7 @@ class _Agent:
     def tells(self, event: Event, now: float, outcome: str) -> None:
         """Record that a turn began or ended."""
         self.calls = ()
-        self._set(Activity(event, now, outcome))
-
-    def _set(self, doing: Activity) -> None:
-        self.doing, self.whole = doing, True
+        self.doing, self.whole = Activity(event, now, outcome), True
 
     def view(self, agent_id: str) -> AgentView:
         """Return the agent's view; after that only the start of its input is kept."""
