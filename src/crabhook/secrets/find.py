@@ -62,10 +62,8 @@ is_plain: Callable[[str], object] = _PLAIN.fullmatch
 """True where `text` is too short for a secret, or a digest; ids mostly are."""
 
 
-def is_plain_name(text: str) -> bool:
+def is_plain_word(text: str) -> bool:
     """Whether `find` has nothing in a name or an id, where a random look tells nothing."""
-    if is_plain(text):
-        return True
     return _ONE_WORD.fullmatch(text) is not None and _ANY_SHAPE.search(text) is None
 
 

@@ -108,7 +108,7 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     if decision.updated_input is not None:
         body["edited"] = dict(decision.updated_input)
     first = legs[0] if legs else ""
-    verdict = decision.verdict.value
+    verdict = str(decision.verdict)
     return _about(Kind.DECIDED, event, at, first, card, verdict, body=body, by=made.by)
 
 

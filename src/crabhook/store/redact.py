@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
 from crabhook.secrets.context import is_reference, names_a_secret, united
-from crabhook.secrets.find import find, is_plain, is_plain_name
+from crabhook.secrets.find import find, is_plain, is_plain_word
 
 MAX_NAME = 4096  # characters of a column that an agent fills; a longer one is cut
 MAX_TEXT = 32_768  # characters kept of a text
@@ -60,7 +60,7 @@ class Redactor:
         """Return a name or an id without secrets of known shape or context, cut, valid as UTF-8."""
         if len(text) > SHORT:
             clean = self._bounded(text[:MAX_NAME], by_entropy=False)
-        elif is_plain_name(text):
+        elif is_plain(text) or is_plain_word(text):
             return text
         else:
             clean = self._known_names(text)

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache, partial
 from operator import attrgetter
 from threading import Lock
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crabhook.model.actor import Actor
 from crabhook.model.jsontext import compact
@@ -161,22 +161,18 @@ def chained(entries: Iterable[Entry], head: Head, redactor: "Redactor") -> Itera
     seq, before = head.seq, head.hash
     for entry in entries:
         seq += 1
-        content = (seq, *_content(entry, redactor))
+        *names, verdict = _clean(_names(entry), redactor)
+        ids = map(redactor.name, (entry.tool_use_id, entry.request_id))
+        body = compact(redactor.value(dict(entry.body)))
+        if entry.by is not None:
+            body = _begun(entry.by, redactor) + body[1:]
+        said = (*names, *ids, entry.card, verdict, body)
+        content = (seq, iso(entry.at), str(entry.kind), *said)
         before = link(before, content)
         yield Record._make((*content, before))
 
 
 _names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("tool_use_id")], "verdict")
-
-
-def _content(entry: Entry, redactor: "Redactor") -> tuple[Any, ...]:
-    """Return a record's columns between its number and its hash."""
-    *names, verdict = _clean(_names(entry), redactor)
-    ids = [text and redactor.name(text) for text in (entry.tool_use_id, entry.request_id)]
-    body = compact(redactor.value(dict(entry.body)))
-    if entry.by is not None:
-        body = _begun(entry.by, redactor) + body[1:]
-    return (iso(entry.at), entry.kind.value, *names, *ids, entry.card, verdict, body)
 
 
 @lru_cache  # a rule decides again and again
@@ -187,7 +183,7 @@ def _begun(by: Actor, redactor: "Redactor") -> str:
 
 @lru_cache  # they are a session's, and come again and again
 def _clean(names: tuple[str, ...], redactor: "Redactor") -> tuple[str, ...]:
-    return tuple(text and redactor.name(text) for text in names)
+    return tuple(map(redactor.name, names))
 
 
 _LOG = logging.getLogger(__name__)

@@ -114,29 +114,27 @@ class Owners:
         """Take in an id before it is written.  Raises TicketError for another secret."""
         if self.is_anothers(request_id, secret):
             raise TicketError(f"the request id {request_id} belongs to another secret")
-        self._add(request_id)
+        self._slots[hash(request_id) % _SLOTS] = 1
+        self._room -= 1
 
     def _fill(self) -> None:
         ids = self._connection.execute(_IDS).fetchall()
         self._slots = bytearray(_SLOTS)
         for (request_id,) in ids:
-            self._add(request_id)
+            self._slots[hash(request_id) % _SLOTS] = 1
         self._room = max(_SLOTS // 8, len(ids))
-
-    def _add(self, request_id: str) -> None:
-        self._slots[hash(request_id) % _SLOTS] = 1
-        self._room -= 1
 
 
 def apply(cursor: sqlite3.Cursor, change: Change, owners: Owners) -> None:
     """Write a change's requests and answers. Raises TicketError."""
+    cards = [entry.card for entry in change.entries if entry.card is not None]
     for waiting in change.waiting:
         owners.claim(waiting.request_id, waiting.secret)
-    waited = [one for one in change.ended if owners.may_know(one)]  # most are answered at once
+        cursor.execute(_WAIT, sql.waiting_row(waiting))
+        cards.append(waiting.card)
+    waited = list(filter(owners.may_know, change.ended))  # most are answered at once
     for answer in change.answers:
         owners.claim(answer.request_id, answer.secret)
-    for waiting in change.waiting:
-        cursor.execute(_WAIT, sql.waiting_row(waiting))
     for request_id in waited:
         cursor.execute(_ENDED, (request_id,))
     for answer in change.answers:
@@ -151,8 +149,6 @@ def apply(cursor: sqlite3.Cursor, change: Change, owners: Owners) -> None:
         cursor.execute(
             "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)", sql.document_row(document)
         )
-    cards = [entry.card for entry in change.entries if entry.card is not None]
-    cards += [waiting.card for waiting in change.waiting]
     if cards:
         cursor.execute(_LAST_CARD, {"card": max(cards)})
 
