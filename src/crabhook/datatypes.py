@@ -41,7 +41,9 @@ class Bounded(OrderedDict[K, V]):
         self.most = most
 
     def __setitem__(self, key: K, value: V) -> None:
+        before = len(self)
         super().__setitem__(key, value)
-        self.move_to_end(key)
-        if len(self) > self.most:
+        if len(self) == before:
+            self.move_to_end(key)
+        elif before >= self.most:
             self.popitem(last=False)

@@ -179,7 +179,9 @@ class PermissionPort(PermissionServiceServicer):
         try:
             asked = request_of(request, event, self._runner.now(), self._wait, machine)
             pending = await self._intake.enter(asked)
-            reply = pending.given or await self._wait_for(pending, context)
+            if not pending.over:
+                await self._accept(pending, context)
+            reply = pending.given or await pending.wait()
         except RefusedError as error:
             await self._turn_away(error.refusal, context)
         return response_of(reply, confirm=pending.confirm)
@@ -204,7 +206,8 @@ class PermissionPort(PermissionServiceServicer):
         await context.abort(_STATUS[refusal], str(refusal), hint)
         raise AssertionError  # pragma: no cover - `abort` has raised
 
-    async def _wait_for(self, pending: PendingCall, context: Context) -> Reply:
+    async def _accept(self, pending: PendingCall, context: Context) -> None:
+        """Say that the request waits, as soon as it is on record."""
         await pending.recorded()
         if not pending.over:
             try:
@@ -212,7 +215,6 @@ class PermissionPort(PermissionServiceServicer):
             except BaseException:
                 pending.leave()
                 raise
-        return await pending.wait()
 
     async def _refuse_stranger(self, context: Context) -> NoReturn:
         """End the call of a client that shows no token of ours."""
