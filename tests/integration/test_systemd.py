@@ -11,7 +11,6 @@ from tests.integration.test_service_manager import allowed, bash
 from tests.integration.test_shared_record import cluster, url
 from tests.support.client import Client
 from tests.support.port import short_folder
-from tests.support.service import CRABHOOK
 from tests.support.systemd import UserManager, units, why_not, with_program
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ SOCKET, SERVER = "crabhook.socket", "crabhook.service"
 @pytest.fixture
 def systemd() -> Iterator[UserManager]:
     with short_folder() as folder:
-        with_program(folder, CRABHOOK)
+        with_program(folder)
         settings = folder / ".config/crabhook"
         settings.mkdir(parents=True)
         (settings / "rules.toml").write_text(ALLOWS, encoding="utf-8")

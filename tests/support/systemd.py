@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import time
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from tests.support.isolation import ending_with_us
+from tests.support.service import CRABHOOK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,8 +148,8 @@ class UserManager:
         return Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
 
 
-def with_program(folder: Path, program: str) -> None:
-    """Put the program where `pipx install` would, below a home."""
+def with_program(folder: Path) -> None:
+    """Put our program where `pipx install` would, below a home."""
     place = folder / ".local/bin/crabhook"
     place.parent.mkdir(parents=True)
-    place.symlink_to(shutil.which(program) or program)
+    place.symlink_to(CRABHOOK)

@@ -111,10 +111,8 @@ class Failover:
         # stopped for a while, a closed connection would make it withdraw the request's card.
         self._silent: list[sockets.socket] = []
         self._problems: dict[str, str] = {}  # by server, in the last round
-        self._status: int | None = None  # the last status of a server
+        self._statuses: list[int] = []  # of the servers that answered, in the last round
         self._accepted = self._greeted = False
-        self._waits = 0  # servers that answered and do not lead, in the last round
-        self._unrecorded = 0  # those of them that cannot write the record
         now = monotonic()
         self._give_up = min(end, now + min(_NEW_PATIENCE, self._options.reconnect))
         self._failed_over = now + _FAILOVER
@@ -128,18 +126,27 @@ class Failover:
             if (call := self._round(greeting)) is not None:
                 return call
             now = monotonic()
-            vain = not self._waits or self._unrecorded == len(self._servers)
-            vain |= self._waits == len(self._servers) and begun >= self._failed_over
-            if now + self._pause >= self._give_up or (vain and not self._accepted):
+            vain = not self._accepted and self._in_vain(begun)
+            if vain or now + self._pause >= self._give_up:
                 raise self._unanswered(late=self._accepted and now >= self._end)
             greeting = _GREETED_WITHIN[not self._greeted]
             sleep(self._pause)
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
+    @property
+    def _waits(self) -> int:
+        """How many servers answered and do not lead, in the last round."""
+        return sum(one in (UNAVAILABLE, _FAILED_PRECONDITION) for one in self._statuses)
+
+    def _in_vain(self, begun: float) -> bool:
+        """Whether no server is to lead soon, by the last round, which began then."""
+        if self._waits < len(self._servers):
+            return not self._waits
+        return begun >= self._failed_over or UNAVAILABLE not in self._statuses
+
     def _round(self, greeting: float) -> Call | None:
         """Ask each server once; return the answered call, or None."""
-        self._problems, self._status = {}, None
-        self._greeted, self._waits, self._unrecorded = False, 0, 0
+        self._problems, self._statuses, self._greeted = {}, [], False
         left = list(self._servers)
         while left:
             server = left.pop(0)
@@ -151,10 +158,8 @@ class Failover:
             if call.accepted:
                 self._lost(server)
             if call.status is not None:
-                self._status = call.status
+                self._statuses.append(call.status)
             self._greeted = self._greeted or call.greeted
-            self._waits += call.status in (UNAVAILABLE, _FAILED_PRECONDITION)
-            self._unrecorded += call.status == _FAILED_PRECONDITION
             if call.status == DEADLINE_EXCEEDED:
                 raise self._unanswered(late=True)
             if call.status not in (_NEXT + TEMPORARY if self._accepted else _NEXT):
@@ -222,4 +227,4 @@ class Failover:
         problem = "; ".join(f"{server}: {said}" for server, said in self._problems.items())
         if self._waits == len(self._servers):
             problem += "; all of them answer, and none leads"
-        return Unanswered(kind, problem, self._status)
+        return Unanswered(kind, problem, self._statuses[-1] if self._statuses else None)

@@ -6,14 +6,12 @@ that no client can claim it.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
-from importlib import import_module
+from functools import cache
 from os.path import normpath
 from secrets import token_hex
-from types import ModuleType
 from typing import NamedTuple
 
 from crabhook.broker.orders import said_by
@@ -58,6 +56,14 @@ _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
 _DECIDING = (RuleVerdict.ALLOW, RuleVerdict.DENY)
 
 
+@cache  # an import costs 2 µs at each call, though it is done already
+def _readers() -> tuple[Callable[[Event], tuple[str, ...]], Callable[[Event], bool]]:
+    """Return what reads calls, with the shell parser: the law imports it once the port listens."""
+    from crabhook.policy.calls.read import changed_paths, may_go_deep  # noqa: PLC0415 - see above
+
+    return changed_paths, may_go_deep
+
+
 class Intake:
     """Passes requests to a runner, each with what the owner's rules say about it.
 
@@ -73,11 +79,6 @@ class Intake:
     def __repr__(self) -> str:
         return f"<Intake to {self._runner!r}>"
 
-    @cached_property
-    def _reader(self) -> ModuleType:
-        """What reads calls, with the shell parser: the law imports it once the port listens."""
-        return import_module("crabhook.policy.calls.read")
-
     async def enter(self, asked: Request) -> PendingCall:
         """Pass a request to the runner; the call may have its reply. Raises RefusedError."""
         if asked.origin.machine:
@@ -85,14 +86,15 @@ class Intake:
         if asked.size > VERY_LONG and asked.event.tool is not None:
             await asyncio.to_thread(asked.event.tool.measure)
         held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
-        long = asked.size > LONG or self._reader.may_go_deep(asked.event)
+        changed_paths, may_go_deep = _readers()
+        long = asked.size > LONG or may_go_deep(asked.event)
         ruling, risk = None, UNTOLD
         if held in _JUDGED:
             ruling = await self._runner.judge(asked.event, long=long)
         if self._may_wait(asked, held, ruling):
             risk = await self._runner.assess(asked.event, long=long)
         files: tuple[str, ...] = ()
-        if changed := self._reader.changed_paths(asked.event):
+        if changed := changed_paths(asked.event):
             # For a short call, the rules have just looked up its files.
             looked = held in _JUDGED and not long
             files = await self._finder.found(changed, _machine(asked), looked=looked)
