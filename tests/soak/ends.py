@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crabhook.store.record import Kind
 from tests.soak.jobs import number_of
-from tests.support.ledger import told
+from tests.support.ledger import legs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def requests_end(ledger: Ledger) -> Iterator[str]:
         elif one.kind == Kind.LEFT:
             on[one.card].remove(one.request_id)
         elif one.kind in ENDS:
-            there, legs = on.pop(one.card, set()), set(told(one).get("legs", ()))
+            there, legs = on.pop(one.card, set()), set(legs_of(one))
             if one.kind == Kind.DECIDED and there != legs:
                 yield f"card {one.card} was decided for {sorted(legs)}; on it were {sorted(there)}"
     yield from (f"requests {sorted(ids)} never ended" for ids in on.values() if ids)

@@ -19,7 +19,7 @@ from crabhook.store.record import Kind, Record
 from tests.soak.ends import final_states, requests_end
 from tests.soak.jobs import SERVER_WAIT, Job, number_of
 from tests.soak.said import Printed, Said, UnreadableError, fallback, own_way, read
-from tests.support.ledger import told
+from tests.support.ledger import legs_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -214,7 +214,7 @@ class Decisions:
     def __init__(self, ledger: Ledger) -> None:
         self._by_request: dict[str, Record] = {}
         for one in ledger.of(Kind.DECIDED):
-            for leg in told(one).get("legs", []):
+            for leg in legs_of(one):
                 self._by_request[leg] = one
         self._requests: dict[int, str] = {}
         for one in ledger.records:
@@ -340,7 +340,7 @@ def _deliveries(case: Case) -> Iterator[str]:
         if fate.count(True) > 1 or fate.count(False) > 1:
             yield f"request {request}: its delivery was told more than once: {fate}"
     for record in case.ledger.of(Kind.DECIDED):
-        legs = told(record).get("legs", [])
+        legs = legs_of(record)
         if record.card is not None and told(record)["by"] == OPERATOR:
             yield from (
                 f"{leg}: nothing says if it was delivered" for leg in legs if leg not in fates

@@ -60,7 +60,7 @@ class Ledger:
         """Return the laws that the record breaks by itself."""
         broken = [f"the chain: record {one.seq}: {one.what}" for one in self.verified.faults]
         broken += [f"{request} still waits, on card {card}" for request, card in self.waiting]
-        decided = Counter(leg for one in self.of(Kind.DECIDED) for leg in told(one)["legs"])
+        decided = Counter(leg for one in self.of(Kind.DECIDED) for leg in legs_of(one))
         broken += [f"{leg} was decided {n} times" for leg, n in decided.items() if n > 1]
         asked = Counter(one.request_id for one in self.of(Kind.ASKED))
         asked.subtract(one.request_id for one in self.of(Kind.LEFT))  # who comes back asks again
@@ -99,3 +99,8 @@ def told(record: Record) -> dict[str, Any]:
     """Return a record's body."""
     body: dict[str, Any] = json.loads(record.body)
     return body
+
+
+def legs_of(decision: Record) -> list[str]:
+    """The requests that a decision answered; of a single one the column tells alone."""
+    return told(decision).get("legs") or [decision.request_id]

@@ -90,20 +90,22 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     at: float,
     *,
     legs: Sequence[str],
-    waited: float = 0.0,
+    waited: float | None = None,
     card: int | None = None,
 ) -> Entry:
     """A verdict on a call by anybody; `legs` are the answered requests' ids.
 
-    `waited`: seconds since the first of these came.
+    `waited`: seconds since the first of these came; None for an answer at once.
     """
     decision = made.decision
-    body: dict[str, Value] = {"waited": round(waited, 3), "input": _input(event)}
+    body: dict[str, Value] = {"input": _input(event)}
+    if waited is not None:
+        body["waited"] = round(waited, 3)
     if any(parts := _parts(decision)):  # most have only a verdict
         body |= {key: value for key, value in zip(_PARTS, parts, strict=True) if value}
     if decision.despite:
         body["despite"] = list(decision.despite)
-    if legs:
+    if len(legs) > 1:  # a single one has the entry's column
         body["legs"] = list(legs)
     if decision.updated_input is not None:
         body["edited"] = dict(decision.updated_input)
@@ -193,21 +195,21 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
     body: Mapping[str, Value],
     by: Actor | None = None,
 ) -> Entry:
-    return Entry(
-        kind=kind,
-        at=at,
-        platform=event.platform,
-        session=event.session,
-        agent_id=event.agent_id,
-        agent_type=event.agent_type,
-        cwd=event.cwd,
-        tool=event.tool.name if event.tool else "",
-        tool_use_id=event.tool.use_id if event.tool else "",
-        request_id=request_id,
-        card=card,
-        verdict=verdict,
-        body={**body, "machine": event.machine} if event.machine else body,
-        by=by,
+    return Entry(  # by places, not by names: each decision makes one
+        kind,
+        at,
+        event.platform,
+        event.session,
+        event.agent_id,
+        event.agent_type,
+        event.cwd,
+        event.tool.name if event.tool else "",
+        event.tool.use_id if event.tool else "",
+        request_id,
+        card,
+        verdict,
+        {**body, "machine": event.machine} if event.machine else body,
+        by,
     )
 
 
