@@ -41,9 +41,8 @@ class Bounded(OrderedDict[K, V]):
         self.most = most
 
     def __setitem__(self, key: K, value: V) -> None:
-        before = len(self)
-        super().__setitem__(key, value)
-        if len(self) == before:
+        if key in self:
             self.move_to_end(key)
-        elif before >= self.most:
+        OrderedDict.__setitem__(self, key, value)
+        if len(self) > self.most:
             self.popitem(last=False)

@@ -1,10 +1,10 @@
 """The agents' words, for the floors that know no agent (the rules and the screens), united."""
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 
 from crabhook.datatypes import frozen
-from crabhook.platforms import AGENTS, PLATFORMS
+from crabhook.platforms import PLATFORMS
 
 
 @frozen
@@ -31,14 +31,10 @@ class Vocabulary:
     programs: tuple[str, ...]
 
 
+@cache  # asked several times a call; who registers another agent clears it
 def vocabulary() -> Vocabulary:
     """Return the words of the agents that are registered."""
-    return _of(tuple(AGENTS))  # asked several times a call: the table's own keys, soon told
-
-
-@lru_cache(maxsize=4)  # of one set of agents, and of a test's additions
-def _of(names: tuple[str, ...]) -> Vocabulary:
-    platforms = [PLATFORMS[name] for name in names]
+    platforms = list(PLATFORMS.values())
     tools = [one.tools for one in platforms]
     return Vocabulary(
         aliases={own: name for one in tools for own, name in one.aliases.items()},

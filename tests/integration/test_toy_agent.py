@@ -32,6 +32,7 @@ from crabhook.ui.full.panes.rows import CardRow, WordsOfCards
 from crabhook.ui.plain.output import PROGRAMS
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.safe import safe
+from crabhook.vocabulary import vocabulary
 from tests.support.client import Client
 from tests.support.ledger import Ledger
 from tests.support.port import Opened, short_folder
@@ -48,9 +49,13 @@ QUESTIONS = {"questions": [{"question": "Which colour?", "options": [{"label": "
 
 
 @pytest.fixture(autouse=True)
-def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The one registration."""
-    monkeypatch.setitem(AGENTS, "toy", "tests.support.toyagent")
+    with monkeypatch.context() as patched:
+        patched.setitem(AGENTS, "toy", "tests.support.toyagent")
+        vocabulary.cache_clear()
+        yield
+    vocabulary.cache_clear()
 
 
 @pytest.fixture

@@ -252,7 +252,7 @@ class Broker:
     """Pairs requests with decisions, each exactly once."""
 
     def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
-        self._state = BrokerState(platforms, bounds)
+        self._state = BrokerState(dict(platforms), bounds)  # asked eight times a decision
 
     def __repr__(self) -> str:
         return f"<Broker {self._state!r}>"

@@ -174,7 +174,10 @@ def _held_by(order: Standing) -> Course:
 
 def _held_with_all(orders: Sequence[Standing]) -> Course | None:
     """Return the course by an order to hold all of the session, None without such an order."""
-    return next((_held_by(order) for order in orders if order.kind is OrderKind.HOLD_ALL), None)
+    for order in orders:
+        if order.kind is OrderKind.HOLD_ALL:
+            return _held_by(order)
+    return None
 
 
 def _rule_of_a_question(
@@ -261,7 +264,10 @@ class Orders:
 
     def halt_of(self, event: Event) -> Standing | None:
         """Return the order that halts the event's session or subagent, if there is one."""
-        return next((order for order in self._halts if order.halts(event)), None)
+        for order in self._halts:
+            if order.halts(event):
+                return order
+        return None
 
     def halts(self) -> tuple[Standing, ...]:
         """Return the orders that halt sessions and subagents, the oldest first."""
@@ -298,7 +304,7 @@ class Orders:
         if held is Held.NEVER:
             return Course()
         orders = [each for each in self._orders if each.speaks_of(event) and not each.over(now)]
-        away = any(order.kind is OrderKind.AWAY for order in orders)
+        away = bool(orders) and any(order.kind is OrderKind.AWAY for order in orders)
         if held is Held.ON_REQUEST:
             return Course() if away else self._rule_on_request(event, orders)
         if not away and (kept_going := self._keep_going(event, orders)):

@@ -189,9 +189,10 @@ def _follower() -> Callable[[str], str]:
         if len(path) > LONGEST_PATH or not _PLAIN.fullmatch(path):
             return real_path(path)
         folder, _, name = path.rpartition("/")
-        if folder and folder not in known:
-            known[folder] = _followed(folder)
-        whole = f"{known[folder].rstrip('/')}/{name}" if folder else path
+        led = known.get(folder)
+        if folder and led is None:
+            led = known[folder] = _followed(folder)
+        whole = path if led in (None, folder) else f"{led.rstrip('/')}/{name}"
         known[path] = os.path.realpath(whole) if os.path.islink(whole) else whole  # noqa: PTH114
         return known[path]
 

@@ -54,7 +54,10 @@ class _Known:
 
     def holds(self, context: Context) -> bool:
         """Whether all that was seen is there to be seen now: then judging anew says the same."""
-        return all(context.real(path) == led for path, led in self.paths) and all(
+        for path, led in self.paths:  # a loop: a generator costs as much as a look
+            if context.real(path) != led:
+                return False
+        return not self.folders or all(
             context.below(folder, wanted) == held for folder, wanted, held in self.folders
         )
 
@@ -80,11 +83,13 @@ class RememberedRulings:
             brought is not None and compact(brought),
         )
         known = self._known.get(key)
-        if known is None or not known.holds(context):
+        if known is not None and known.holds(context):
+            self._known.move_to_end(key)
+        else:
             call = ToolCall(tool.name, tool.input)
             alone = {} if brought is None else {"mcp_context": brought}
             known = _judged(policy, replace(event, tool=call, fields=alone), context)
-        self._known[key] = known
+            self._known[key] = known
         return known.ruling
 
 

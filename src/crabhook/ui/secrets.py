@@ -25,6 +25,7 @@ ASCII_COVER = "*"
 _SHORTEST = 4  # letters of a text that can hold a secret
 _REMEMBERED = 2048  # lines whose secrets are known for a while: a screen draws them again and again
 _LONGEST = 2048  # such letters of a line
+_SHORT = 64  # letters of a text whose covered form is remembered whole
 _BEFORE = 600  # letters looked at before a word
 _USES = 50  # of a variable that are looked at
 _ROUNDS = 8  # a cover can reveal another secret; this seldom takes a second
@@ -59,6 +60,11 @@ _KEY_LINE = re.compile(r"[\s>|+-]{0,40}[A-Za-z0-9+/]{60,76}={0,2}\\?\s*")
 
 def covered(text: str) -> str:
     """Return an agent's text for a terminal: safe, and its secrets covered."""
+    return _known(text) if len(text) <= _SHORT else safe(masked(text))
+
+
+@lru_cache(maxsize=_REMEMBERED)  # names of tools, events and folders come with every line
+def _known(text: str) -> str:
     return safe(masked(text))
 
 

@@ -113,10 +113,12 @@ class LiveSessions:
     def record(self, event: Event, now: float, *, ends_turn: bool = False) -> None:
         """Record an event of a session."""
         key = event.session_key
-        live = self._live.get(key) or _Live(now, now)
-        if len(self._live) == SESSIONS_KEPT and key not in self._live:
-            self._forget(next(iter(self._live)))
-        self._live[key] = live
+        if (live := self._live.get(key)) is not None:
+            self._live.move_to_end(key)
+        else:
+            if len(self._live) == SESSIONS_KEPT:
+                self._forget(next(iter(self._live)))
+            live = self._live[key] = _Live(now, now)
         self._changed[key] = None
         live.heard = now
         live.cwd, live.mode = event.cwd or live.cwd, event.permission_mode or live.mode

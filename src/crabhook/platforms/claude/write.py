@@ -206,7 +206,7 @@ def _verdict(words: dialect.Words, way: events.Way, event: Event, decision: Deci
 
 
 def _permission(words: dialect.Words, event: Event, decision: Decision) -> None:
-    words.specific["permissionDecision"] = decision.verdict.value
+    words.specific["permissionDecision"] = str(decision.verdict)
     if decision.reason:
         words.specific["permissionDecisionReason"] = decision.reason
     if (updated := _updated_input(event, decision)) is not None:

@@ -250,10 +250,10 @@ class Core(ABC):
         match effect:
             case Resolve():
                 self.resolve(effect)
-            case Refuse():
-                self.refuse(effect)
             case Show(news) | Note(news):
                 self.publish(self._listeners, news)
+            case Refuse():
+                self.refuse(effect)
             case WakeAt(at):
                 self.wake_at(at)
 

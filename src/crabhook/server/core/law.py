@@ -183,8 +183,9 @@ class Law:
         """
         if event.tool is None:
             return None
-        event = _in_a_folder(event)
-        there = self._fresh(event.cwd) or await self._looked(event.cwd)
+        if (there := self._fresh(event.cwd)) is None:
+            event = _in_a_folder(event)
+            there = await self._looked(event.cwd)
         below = there.around.below if long else self._looks.known
         around = at_this_moment(there.around, event, below)
         if not long:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
+from time import monotonic
 from time import time as wall
 
 from crabhook.broker.messages import (
@@ -308,7 +309,7 @@ class Runner(Core):
 
     def now(self) -> float:
         """Return the broker's clock: monotonic seconds, which no change of the date moves."""
-        return asyncio.get_running_loop().time()
+        return monotonic()  # as the loop does; asked several times a decision
 
     def troubles(self) -> tuple[str, ...]:
         """Return the current faults: of the rules, the record, the socket."""

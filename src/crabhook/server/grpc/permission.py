@@ -1,8 +1,8 @@
 """PermissionService: takes hooks' requests in, and returns replies."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import NoReturn
 
 import grpc
 
@@ -51,14 +51,14 @@ def request_of(
     It waits `wait` seconds from `now`, or as long as its hook waits. `machine` is the owner of the
     token that the hook showed, if a machine of the team is.
     """
-    until = deadlines(now, wait, message.wait_ms / 1000)
+    until, client = deadlines(now, wait, message.wait_ms / 1000), message.client
     return Request(
         id=message.request_id,
         secret=message.secret,
         event=event,
         wait_until=until.wait_until,
         stance=_STANCES.get(message.stance, Stance.GATE),
-        origin=Origin(message.client.host, message.client.pid, message.client.user, machine),
+        origin=Origin(client.host, client.pid, client.user, machine),
         gives_up_at=until.gives_up_at,
         size=len(message.payload),
         when_lost=message.when_lost,
@@ -71,24 +71,24 @@ _ALONE, _ALONE_ENDS = b'{"hookSpecificOutput":', b"}\n"
 def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
     """Return the response: the reply, and the same decision field by field."""
     output = reply.output or {}
-    fields: dict[str, Any] = dict(_told(output, _TOP_LEVEL))
+    response = pb.PermissionResponse(confirm=confirm)
+    _tell(response, output, _TOP_LEVEL)
     specific = output.get("hookSpecificOutput")
     if isinstance(specific, dict):
-        fields.update(_told(specific, _SPECIFIC))
+        _tell(response, specific, _SPECIFIC)
         inner = specific.get("decision")
         updated = specific.get("updatedInput")
         if updated is not None:  # encoded once: it may have megabytes
-            fields["updated_input_json"] = compact(updated)
+            response.updated_input_json = compact(updated)
         elif isinstance(inner, dict) and inner.get("updatedInput") is not None:
-            fields["updated_input_json"] = compact(inner["updatedInput"])
+            response.updated_input_json = compact(inner["updatedInput"])
         if len(output) == 1:  # then standard output already holds its JSON
             whole = reply.stdout[len(_ALONE) : -len(_ALONE_ENDS)].decode("ascii")
         elif updated is not None:
-            whole = compact_with(specific, "updatedInput", fields["updated_input_json"])
+            whole = compact_with(specific, "updatedInput", response.updated_input_json)
         else:
             whole = compact(specific)
-        fields["hook_specific_output_json"] = whole
-    response = pb.PermissionResponse(confirm=confirm, **fields)
+        response.hook_specific_output_json = whole
     printed = response.reply  # filled in its place: a message that is handed in is copied
     printed.stdout, printed.exit_code = reply.stdout, reply.exit_code
     printed.stderr = reply.stderr.encode("utf-8", "backslashreplace")
@@ -112,18 +112,18 @@ _SPECIFIC = {
 }
 
 
-def _told(
-    values: Mapping[str, Value], fields: Mapping[str, str]
-) -> Iterator[tuple[str, str | bool]]:
-    """Yield the wire's fields of texts and booleans."""
+def _tell(
+    response: pb.PermissionResponse, values: Mapping[str, Value], fields: Mapping[str, str]
+) -> None:
+    """Set the wire's fields of texts and booleans."""
     for key, value in values.items():
-        if key not in fields:
+        if (field := fields.get(key)) is None:
             continue
         if isinstance(value, str):  # protobuf takes no lone surrogates; the reply's JSON does
             safe = value if value.isascii() else value.encode("utf-8", "replace").decode()
-            yield fields[key], safe
+            setattr(response, field, safe)
         elif isinstance(value, bool):
-            yield fields[key], value
+            setattr(response, field, value)
 
 
 _STATUS = {
