@@ -36,6 +36,7 @@ DISK = 160  # megabytes for PostgreSQL's data: enough for a run, until it is fil
 ALONE = 600  # seconds that requests wait with nobody at a desk: longer than any run's hook
 SMALL = ("--wal-segsize=1",)
 SETTINGS = (
+    *("fsync=on", "full_page_writes=on"),  # as where the record is real
     *("min_wal_size=2MB", "max_wal_size=8MB", "track_commit_timestamp=on"),
     "log_line_prefix=%t [%p] ",
 )
