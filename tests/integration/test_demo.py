@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,16 @@ def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_d
             terminal.press("y", until=lambda shown: "leave the desk?" not in shown)
         terminal.wait_for("Edit: deny by bob at bob's laptop (127.0.0.1)")
         assert "Bash: allow by ann at ann's laptop (127.0.0.1)" in terminal.screen()
+        assert terminal.ended(10)
+    assert not list(home.iterdir())
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
+def test_a_demo_whose_terminal_goes_leaves_nothing_either(home: Path, end: signal.Signals) -> None:
+    with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:
+        terminal.wait_for("rm -rf build", 30)
+        assert list(home.iterdir())
+        terminal.signal(end)
         assert terminal.ended(10)
     assert not list(home.iterdir())
 

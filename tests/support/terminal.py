@@ -134,6 +134,11 @@ class Terminal:
         """Whether the program has ended, after waiting for it at most so long."""
         return self._program is None or _gone(self._program, seconds)
 
+    def signal(self, number: int) -> None:
+        """Send the program a signal."""
+        assert self._program is not None
+        signal.pidfd_send_signal(self._program, number)
+
     def close(self) -> None:
         """End the program and the tmux server, and see that both are gone.
 

@@ -10,12 +10,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from crabhook.cli.commands import declaring
 from crabhook.cli.terminal import say, takes_a_screen
-from crabhook.demo.script import NOTHING, WAIT, Agent, Read, beside, own_runner, typed_lines
+from crabhook.demo.script import NOTHING, WAIT, Agent, Read, beside, stage, typed_lines
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
 from crabhook.server.address import Tokens, UnixAddress
@@ -40,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     full_screen = takes_a_screen()
     tally, told = Tally(), list[Read]()
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt, asyncio.CancelledError):
         waiting = asyncio.run(_demo(tally, told, full_screen=full_screen))
         if full_screen:
             _end(tally.summary(waiting), told)
@@ -71,22 +69,20 @@ ASK = "What did the agent read? j and Enter shows it, Enter ends: "
 
 async def _demo(tally: Tally, told: list[Read], *, full_screen: bool) -> int:
     """Play the demo; return how many requests waited at its end."""
-    with TemporaryDirectory(prefix="crabhook-demo-") as name:
-        folder = Path(name)
-        async with own_runner(folder, tally) as runner:
+    async with stage(tally) as (folder, runner):
 
-            async def tell(read: Read) -> None:
-                told.append(read)
-                if full_screen:
-                    runner.observe(*read.told())
-                else:
-                    line = f"agent reads for {read.tool}: {read.answer or NOTHING}\n"
-                    await standard_writer()(line)
+        async def tell(read: Read) -> None:
+            told.append(read)
+            if full_screen:
+                runner.observe(*read.told())
+            else:
+                line = f"agent reads for {read.tool}: {read.answer or NOTHING}\n"
+                await standard_writer()(line)
 
-            address = UnixAddress(folder / "crabhook.sock")
-            async with open_port(PermissionPort(runner, wait=WAIT, tokens=Tokens()), [address]):
-                agent = Agent(str(address), folder / "transcript.jsonl", tell)
-                return await _played(runner, agent, full_screen=full_screen)
+        address = UnixAddress(folder / "crabhook.sock")
+        async with open_port(PermissionPort(runner, wait=WAIT, tokens=Tokens()), [address]):
+            agent = Agent(str(address), folder / "transcript.jsonl", tell)
+            return await _played(runner, agent, full_screen=full_screen)
 
 
 async def _played(runner: Runner, agent: Agent, *, full_screen: bool) -> int:

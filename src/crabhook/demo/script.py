@@ -19,6 +19,8 @@ from collections.abc import (
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from pathlib import Path
+from signal import SIGHUP, SIGTERM
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from crabhook import hook
@@ -52,10 +54,25 @@ async def beside(*works: Awaitable[T]) -> AsyncIterator[Sequence["asyncio.Future
 
 
 @asynccontextmanager
-async def own_runner(folder: Path, tally: Tally) -> AsyncIterator[Runner]:
-    """Open a server with temporary rules and record; `tally` counts decisions."""
-    state = folder / "state"
-    files = RuleFiles(folder / "config", (str(state),))
+async def stage(tally: Tally) -> AsyncIterator[tuple[Path, Runner]]:
+    """Open a server in a folder of its own, both gone at the end; `tally` counts decisions.
+
+    A signal or a hang-up of the terminal cancels the task that plays on it, so that nothing is left
+    behind then either.
+    """
+    this = asyncio.current_task()
+    assert this is not None  # noqa: S101 - we are one
+    for number in (SIGTERM, SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+    with TemporaryDirectory(prefix="crabhook-demo-") as name:
+        folder = Path(name)
+        async with _own_runner(folder / "config", folder / "state", tally) as runner:
+            yield folder, runner
+
+
+@asynccontextmanager
+async def _own_runner(config: Path, state: Path, tally: Tally) -> AsyncIterator[Runner]:
+    files = RuleFiles(config, (str(state),))
     recorder = Recorder(lambda: open_writer(state))
     law = Law(files)
     runner = Runner(PLATFORMS, recorder, law.judge, OfferedFrom(files, law, state))

@@ -13,15 +13,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from signal import SIGHUP, SIGTERM
-from tempfile import TemporaryDirectory
 from time import time
 from typing import Any, NamedTuple
 
 from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
 from crabhook.cli.terminal import say, takes_a_screen
-from crabhook.demo.script import LINES, WAIT, Agent, Read, beside, own_runner, typed_lines
+from crabhook.demo.script import LINES, WAIT, Agent, Read, beside, stage, typed_lines
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
@@ -99,21 +97,15 @@ async def _demo(told: list[str]) -> None:
             who = f"{by.name} at {by.desk} ({by.address})"
             told.append(f"{tool}: {made.decision.verdict.value} by {who}")
 
-    this = asyncio.current_task()
-    assert this is not None  # noqa: S101 - we are one
-    for number in (SIGTERM, SIGHUP):  # so that nothing is left behind then either
-        asyncio.get_running_loop().add_signal_handler(number, this.cancel)
-    with TemporaryDirectory(prefix="crabhook-demo-") as name:
-        folder = Path(name)
-        async with (
-            own_runner(folder, Tally()) as runner,
-            _served(runner, folder) as (server, seats),
-        ):
-            runner.decided.append(decided)
-            if takes_a_screen() and shutil.which("tmux"):
-                await _on_screens(runner, server, seats, folder)
-            else:
-                await _played(server, seats, folder)
+    async with (
+        stage(Tally()) as (folder, runner),
+        _served(runner, folder) as (server, seats),
+    ):
+        runner.decided.append(decided)
+        if takes_a_screen() and shutil.which("tmux"):
+            await _on_screens(runner, server, seats, folder)
+        else:
+            await _played(server, seats, folder)
 
 
 @asynccontextmanager
