@@ -262,6 +262,7 @@ def test_while_the_database_is_away_hooks_are_turned_away_and_nothing_is_lost(
         until(lambda: not json.loads(status(service, "--json"))["troubles"])
         assert "ls -b" not in service.audit("--all-kinds")
         assert ": as they were written" in service.audit("verify")
+        assert sum("the record is written again" in line for line in service.said) == 1
 
 
 def test_to_decide_without_a_record_is_no_setting_of_a_shared_one(url: str) -> None:

@@ -152,10 +152,12 @@ class Runner(Core):
             self.look_at_troubles()
 
     def _announce_trouble(self, recorder: Recorder) -> None:
-        """Report on screens that the record is missing, or works again."""
+        """Report on screens and in the log that the record is missing, or works again."""
         if self._listeners and recorder.reason != self._announced:
             self._announced = recorder.reason
-            self.announce(recorder.trouble or "the record is written again")
+            text = recorder.trouble or "the record is written again"
+            _LOG.warning("%s", text)
+            self.observe(INCIDENT, text)
             self.look_at_troubles()
 
     def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | asyncio.Future[bool]:
@@ -297,9 +299,8 @@ class Runner(Core):
 
     def _stop_clocks(self) -> None:
         self.readings.stop()
-        for clock in (self._alarm, self._looked_at):
-            if clock:
-                clock.cancel()
+        for clock in filter(None, (self._alarm, self._looked_at)):
+            clock.cancel()
         self._receipts.stop()
 
     def _reconsidered(self, rulings: Mapping[str, Ruling | None]) -> None:
@@ -326,8 +327,7 @@ class Runner(Core):
 
     def refuse(self, effect: Refuse) -> None:
         """Turn a hook away."""
-        pending = self._pending.pop((effect.request_id, effect.attempt), None)
-        if pending:
+        if pending := self._pending.pop((effect.request_id, effect.attempt), None):
             pending.refuse(effect.refusal)
 
     def wake_at(self, at: float) -> None:

@@ -263,8 +263,6 @@ class Committer:
             late.cancel()
 
     def _report(self, trouble: str) -> None:
-        if bool(trouble) != bool(self.trouble):
-            _LOG.warning("%s", trouble or "the record is written again")
         self.trouble = trouble
 
     async def _again(self) -> "Connection":
