@@ -115,13 +115,14 @@ class Documents:
 
     def _copy(self) -> None:
         """Copy the team on record into this machine's file."""
-        from crabhook.team.team_file import take  # noqa: PLC0415 - it needs cryptography
+        if self._team is None:
+            return
+        from crabhook.team.team_file import take  # noqa: PLC0415 - the team's reader has it
 
-        if self._team is not None:
-            try:
-                take(self._team.folder, self.read(TEAM).encode())
-            except CrabhookError as error:
-                _LOG.error("the team in %s is not taken: %s", self.where, error)
+        try:
+            take(self._team.folder, self.read(TEAM).encode())
+        except CrabhookError as error:
+            _LOG.error("the team in %s is not taken: %s", self.where, error)
 
     # For the rules.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from time import time
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from crabhook.server.core.law import Law
 from crabhook.store.interface import Proposal
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
+from crabhook.team.folder import TEAM
 from tests.support.team import founded
 from tests.unit.store.making import records, verified
 
@@ -59,6 +61,16 @@ def test_the_first_server_gives_its_own_rules_and_says_so_on_record(
     (what,) = told(tmp_path / "state")
     assert what.startswith("the document rules was begun by the server on ")
     assert what.endswith(f", of {tmp_path}/own.toml: version 1")
+
+
+async def test_a_server_without_a_team_never_loads_its_reader(
+    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader brings cryptography: every hook would wait for it, just after a fail-over."""
+    made = documents(recorder, tmp_path)
+    monkeypatch.setitem(sys.modules, "crabhook.team.team_file", None)
+    async with made.kept(Law(RuleFiles(tmp_path))):
+        made.changed(TEAM)
 
 
 def test_a_later_server_goes_by_what_is_there_and_says_that_its_own_is_not_used(
