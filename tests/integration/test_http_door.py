@@ -249,10 +249,11 @@ def test_an_idle_connection_does_not_keep_a_server_from_ending(desk: HttpDesk) -
     assert line.ended()
 
 
-def test_two_servers_cannot_share_a_port(shared: HttpDesk) -> None:
-    second = serve("--listen", f"unix:{shared.folder}/other", "--http", f"{LOOPBACK}:{shared.port}")
+def test_two_servers_cannot_share_a_port(shared: HttpDesk, tmp_path: Path) -> None:
+    other, taken = f"unix:{shared.folder}/other", f"{LOOPBACK}:{shared.port}"
+    second = serve("--listen", other, "--http", taken, home=tmp_path)
     assert second.returncode == 2
-    assert f"the HTTP door cannot listen on {LOOPBACK}:{shared.port}" in second.stderr
+    assert f"the HTTP door cannot listen on {taken}" in second.stderr
 
 
 @pytest.mark.parametrize(
@@ -273,7 +274,7 @@ def test_an_address_that_others_reach_is_refused_without_tls(
     assert "Traceback" not in refused.stderr
 
 
-def serve(*options: str, home: Path | None = None) -> subprocess.CompletedProcess[str]:
+def serve(*options: str, home: Path) -> subprocess.CompletedProcess[str]:
     """Run a server that cannot begin."""
     return subprocess.run(
         [CRABHOOK, "serve", "--plain", *options],
@@ -282,7 +283,7 @@ def serve(*options: str, home: Path | None = None) -> subprocess.CompletedProces
         text=True,
         timeout=60,
         check=False,
-        env={"HOME": str(home or "/nonexistent"), "XDG_STATE_HOME": str(home or "/tmp")},
+        env={"HOME": str(home), "XDG_STATE_HOME": str(home)},
     )
 
 
