@@ -174,10 +174,7 @@ def _held_by(order: Standing) -> Course:
 
 def _held_with_all(orders: Sequence[Standing]) -> Course | None:
     """Return the course by an order to hold all of the session, None without such an order."""
-    for order in orders:
-        if order.kind is OrderKind.HOLD_ALL:
-            return _held_by(order)
-    return None
+    return next((_held_by(order) for order in orders if order.kind is OrderKind.HOLD_ALL), None)
 
 
 def _rule_of_a_question(
@@ -264,10 +261,7 @@ class Orders:
 
     def halt_of(self, event: Event) -> Standing | None:
         """Return the order that halts the event's session or subagent, if there is one."""
-        for order in self._halts:
-            if order.halts(event):
-                return order
-        return None
+        return next((order for order in self._halts if order.halts(event)), None)
 
     def halts(self) -> tuple[Standing, ...]:
         """Return the orders that halt sessions and subagents, the oldest first."""
@@ -304,7 +298,7 @@ class Orders:
         if held is Held.NEVER:
             return Course()
         orders = [each for each in self._orders if each.speaks_of(event) and not each.over(now)]
-        away = bool(orders) and any(order.kind is OrderKind.AWAY for order in orders)
+        away = any(order.kind is OrderKind.AWAY for order in orders)
         if held is Held.ON_REQUEST:
             return Course() if away else self._rule_on_request(event, orders)
         if not away and (kept_going := self._keep_going(event, orders)):

@@ -58,13 +58,11 @@ class Memory(Generic[_Entry]):
 
     def of_session(self, event: Event) -> tuple[tuple[int, _Entry], ...]:
         """Return the entries of the event's session, the oldest first."""
-        kept = self._sessions.get(event.session_key)
-        return tuple(kept.items()) if kept else ()
+        return tuple(self._sessions.get(event.session_key, {}).items())
 
     def of_use(self, event: Event, use_id: str) -> tuple[tuple[int, _Entry], ...]:
         """Return the entries of the session with this call id, the oldest first."""
-        kept = self._uses.get((*event.session_key, use_id))
-        return tuple(kept.items()) if kept else ()
+        return tuple(self._uses.get((*event.session_key, use_id), {}).items())
 
     def keep(self, entry: _Entry, use_id: str = "") -> None:
         """Keep an entry, by its call's id too if there is one; the oldest entry may go."""
@@ -168,11 +166,9 @@ class RecentDecisions:
 
     def _about(self, event: Event, now: float) -> dict[int, Decided | None]:
         """Return the decisions that `event` may ask about again, the oldest first."""
-        if not (kept := self._answers.of_session(event)):
-            return {}
         return {
             key: entry.decided
-            for key, entry in kept
+            for key, entry in self._answers.of_session(event)
             if now - entry.at <= ASKED_AGAIN_WITHIN
             and entry.event.name != event.name
             and entry.asked_about(event)

@@ -81,13 +81,10 @@ class Replica:
         if isinstance(news, updates.Snapshot) or (before is not None and number == before + 1):
             self._number, waited = number, self._waiting  # which a snapshot replaces
             self._apply(news)
-            gone: list[Card] = []
-            if waited is not self._waiting:
-                was = waited.values()
-                gone = [self._gone(card) for card in was if card.number not in self._waiting]
-            self._listener(news)
-            for card in gone:
-                self._listener(card)
+            was = () if waited is self._waiting else waited.values()
+            gone = [self._gone(card) for card in was if card.number not in self._waiting]
+            for each in (news, *gone):
+                self._listener(each)
         elif before is not None and number > before + 1:
             self._subscribe()
         if isinstance(news, updates.Settled) and (then := self._awaited.pop(news.command, None)):
