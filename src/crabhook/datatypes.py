@@ -43,6 +43,6 @@ class Bounded(OrderedDict[K, V]):
     def __setitem__(self, key: K, value: V) -> None:
         if key in self:
             self.move_to_end(key)
-        OrderedDict.__setitem__(self, key, value)
+        super().__setitem__(key, value)
         if len(self) > self.most:
             self.popitem(last=False)

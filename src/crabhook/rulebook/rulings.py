@@ -54,10 +54,7 @@ class _Known:
 
     def holds(self, context: Context) -> bool:
         """Whether all that was seen is there to be seen now: then judging anew says the same."""
-        for path, led in self.paths:  # a loop: a generator costs as much as a look
-            if context.real(path) != led:
-                return False
-        return not self.folders or all(
+        return all(context.real(path) == led for path, led in self.paths) and all(
             context.below(folder, wanted) == held for folder, wanted, held in self.folders
         )
 

@@ -195,21 +195,21 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
     body: Mapping[str, Value],
     by: Actor | None = None,
 ) -> Entry:
-    return Entry(  # by places, not by names: each decision makes one
-        kind,
-        at,
-        event.platform,
-        event.session,
-        event.agent_id,
-        event.agent_type,
-        event.cwd,
-        event.tool.name if event.tool else "",
-        event.tool.use_id if event.tool else "",
-        request_id,
-        card,
-        verdict,
-        {**body, "machine": event.machine} if event.machine else body,
-        by,
+    return Entry(
+        kind=kind,
+        at=at,
+        platform=event.platform,
+        session=event.session,
+        agent_id=event.agent_id,
+        agent_type=event.agent_type,
+        cwd=event.cwd,
+        tool=event.tool.name if event.tool else "",
+        tool_use_id=event.tool.use_id if event.tool else "",
+        request_id=request_id,
+        card=card,
+        verdict=verdict,
+        body={**body, "machine": event.machine} if event.machine else body,
+        by=by,
     )
 
 
