@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench fuzz running packages soak cluster-soak cluster-failover agents clean
+.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages soak cluster-soak cluster-failover agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -66,6 +66,9 @@ agreement: $(VENV)/developed agents ## compare our rules with the real agent's; 
 
 bench: $(VENV)/developed ## time a hook call against its floors and what one would use instead; draw it
 	@python -m bench
+
+bench-smallest: $(VENV)/developed ## run every section of the bench in its smallest size: that each ends
+	@CRABHOOK_BENCH=smallest python -m bench
 
 fuzz: $(VENV)/developed ## fuzz each boundary for MINUTES=5, or one: TARGET=shell_line
 	@python -m pip install --quiet --group fuzz

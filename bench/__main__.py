@@ -13,6 +13,7 @@ from bench.errors import BenchError
 from bench.found import Wishes
 from bench.machine import busy, machine, misgivings
 from bench.sections import SECTIONS, chosen, measured
+from bench.sizes import SMALLEST, sized
 
 RESULTS = Path(__file__).with_name("results.json")
 PICTURE = Path(__file__).with_name("latency.svg")
@@ -43,12 +44,21 @@ def _measure(names: Sequence[str], wishes: Wishes) -> None:
     for name, found in measured(names, wishes):
         now = {"load before": load, "load after": busy(), "on": datetime.now(UTC).isoformat()}
         _say("", f"{name}: {perf_counter() - since:.0f} s, load {load} to {busy()}", "", found.text)
-        _keep(name, {"machine": facts | now, **found.values})
-        if name == DRAWN and wishes.rounds < WORTH_DRAWING:
-            _say(f"{PICTURE.name} stays as it is: it shows {WORTH_DRAWING} rounds or more.")
-        elif name == DRAWN:
-            _draw()
+        # In the smallest size the figures are worth nothing: it shows that each section ends.
+        if not SMALLEST:
+            _keep(name, {"machine": facts | now, **found.values})
+            _draw_where_worth(name, wishes.rounds)
         load, since = busy(), perf_counter()
+
+
+def _draw_where_worth(section: str, rounds: int) -> None:
+    """Draw the section that the picture shows, where it has rounds enough."""
+    if section != DRAWN:
+        return
+    if rounds < WORTH_DRAWING:
+        _say(f"{PICTURE.name} stays as it is: it shows {WORTH_DRAWING} rounds or more.")
+    else:
+        _draw()
 
 
 def _draw() -> None:
@@ -90,14 +100,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rounds",
         type=_at_least_two,
-        default=WORTH_DRAWING,
-        help=f"of the section hooks; default: {WORTH_DRAWING}",
+        default=sized(WORTH_DRAWING, 2),
+        help="of the section hooks; default: %(default)s",
     )
     parser.add_argument(
         "--waiting",
         type=int,
         nargs="*",
-        default=[1, 1_000, 10_000],
+        default=sized([1, 1_000, 10_000], [1, 20]),
         metavar="N",
         help="in the section waiting, let so many requests wait at once",
     )

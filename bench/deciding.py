@@ -32,12 +32,13 @@ from bench.outside import processor_time
 from bench.results import met
 from bench.served import Home, headless, new_home
 from bench.serving import child, plain_environment
+from bench.sizes import sized
 from bench.table import table
 from tests.support.cluster import Cluster, programs
 
-RULES = 1_000
-ROUNDS = 12
-CALLS = 200  # of one sort in one way, each round
+RULES = sized(1_000, 100)
+ROUNDS = sized(12, 1)
+CALLS = sized(200, 16)  # of one sort in one way, each round
 LATENCY_GOAL = 0.001  # seconds, the median on one warm connection
 WARM_GOAL, FRESH_GOAL = 3_000, 1_200  # decisions a second
 SHARED_GOAL = 1_000  # decisions a second on eight warm connections

@@ -21,6 +21,7 @@ from typing import Any
 from bench.errors import BenchError
 from bench.figures import percentile
 from bench.found import Found, Wishes
+from bench.sizes import sized
 from bench.table import table
 from crabhook.desk.commands import Decide, Done, Outcome, TooLate
 from crabhook.desk.replica import Replica
@@ -31,9 +32,9 @@ from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
 from tests.support.team_port import TeamPort, team_port
 
-DECISIONS = 200  # of each kind
-BLOCK = 20  # decisions between a freezing and a letting go
-WATCHERS = 200
+DECISIONS = sized(200, 8)  # of each kind
+BLOCK = sized(20, 4)  # decisions between a freezing and a letting go
+WATCHERS = sized(200, 20)
 OF_A_DEVICE = 16
 ALLOW = Decision(Verdict.ALLOW)
 _PATIENCE = 20.0  # seconds

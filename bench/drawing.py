@@ -16,11 +16,12 @@ from statistics import median
 from bench.figures import Spread, paired_ratios, spread
 from bench.found import Found, Series, Wishes
 from bench.serving import Told, child, plain_environment
+from bench.sizes import sized
 from bench.table import table
 
-CARDS = (1, 5, 100, 1_000, 5_000)
-FEW, MANY = 5, 5_000
-ROUNDS = 30
+CARDS = sized((1, 5, 100, 1_000, 5_000), (1, 5))
+FEW, MANY = sized((5, 5_000), (1, 5))
+ROUNDS = sized(30, 2)
 GOAL = 1.25  # times what FEW cost: the same, but for what two runs differ by
 CHANGES = {
     "comes": "a card comes",

@@ -12,6 +12,7 @@ from time import monotonic
 
 from bench.errors import BenchError
 from bench.served import Home, end, serve_command, team_of_one
+from crabhook.cli.team.asking import yours
 
 ROWS, COLUMNS = 40, 200
 QUIET = 0.06  # seconds without a word, after which a desk has drawn all there is
@@ -108,7 +109,8 @@ _OWNS = (
     "import fcntl, os, sys, termios; "
     "fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 )
-_ASKS = re.compile(rb"(Passphrase of)")
+# The words come from the program: a prompt that was worded anew had the bench wait for ever.
+_ASKS = re.compile(b"(" + re.escape(yours("|").partition("|")[0]).encode() + b")")
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from bench.found import Found, Series
 from bench.lawbook import RULED, lawbook
 from bench.record import KEEP, Call, asked_and_decided
 from bench.served import headless, new_home
+from bench.sizes import sized
 from bench.table import table
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.context import Context
@@ -39,14 +40,14 @@ from crabhook.store.writer import Writer
 
 # Characters of what a Write is to write, and of a shell line; past 8 KiB no
 # line is parsed.
-WRITTEN = (1_000, 10_000, 100_000, 1_000_000)
-LINES = (100, 400, 1_600, 6_400)
-RECORDS = (1_000, 5_000, 20_000, 80_000)
+WRITTEN = sized((1_000, 10_000, 100_000, 1_000_000), (1_000, 10_000))
+LINES = sized((100, 400, 1_600, 6_400), (100, 400))
+RECORDS = sized((1_000, 5_000, 20_000, 80_000), (1_000, 2_000))
 RULES = 100
-_ROUNDS = 12
+_ROUNDS = sized(12, 2)
 _LINE_OF = "echo some words\n"  # below 500 commands, and nothing in them is nested
 _BATCH = 500  # records in a transaction while the record is made to grow
-_DECISIONS = 300
+_DECISIONS = sized(300, 20)
 
 
 def grown(others: Sequence[Series]) -> Found:

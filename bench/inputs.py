@@ -17,9 +17,11 @@ from bench.events import WRITING_EVENT, new_call
 from bench.found import Series
 from bench.httpclient import HttpClient
 from bench.serving import Server, running_server
+from bench.sizes import sized
 
-SIZES = (600, 10_000, 100_000, 1_000_000)  # bytes; the smallest is a Write of next to nothing
-ROUNDS = 15
+# Bytes; the smallest is a Write of next to nothing.
+SIZES = sized((600, 10_000, 100_000, 1_000_000), (600, 10_000))
+ROUNDS = sized(15, 2)
 _LINE = "a line of text as people write it\n"
 _WRITTEN = len(_LINE) + 1  # as JSON has it: the end of a line takes two bytes
 

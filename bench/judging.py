@@ -19,6 +19,7 @@ from bench.events import DECIDED_EVENT, calls_of_tools, new_call
 from bench.figures import paired_ratios, spread
 from bench.found import Found, Series, Wishes
 from bench.lawbook import RULED, crowded_lawbook, lawbook
+from bench.sizes import sized
 from bench.table import table
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
@@ -27,9 +28,9 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
 
-SIZES = (10, 100, 1_000, 10_000)
-FEW, MANY = 10, 10_000
-ROUNDS = 60
+SIZES = sized((10, 100, 1_000, 10_000), (10, 100))
+FEW, MANY = SIZES[0], SIZES[-1]
+ROUNDS = sized(60, 2)
 _MIX, _SHELL, _OTHER = "the recorded calls", "shell lines", "other calls"
 _CROWDED = "a shell line, all rules about its word"
 

@@ -27,12 +27,13 @@ from bench.glass import Glass, desk_elsewhere_on_glass, desk_on_glass
 from bench.limits import connections_that_fit
 from bench.served import Home, new_home
 from bench.serving import child, plain_environment
+from bench.sizes import sized
 from bench.table import table
 from crabhook.install.program import compile_hook
 
-KEYS = 100  # of each desk
+KEYS = sized(100, 2)  # of each desk
 HERE, ELSEWHERE = "full screen, a key", "full screen elsewhere, a key"
-OTHERS = (0, 100, 5_000)
+OTHERS = sized((0, 100, 5_000), (0, 20))
 _AT_ONCE = ("--arming-ms", "0", "--take-back-ms", "0")
 _TITLE = re.compile(rb"\x1b\]2;crabhook(?: \((\d+)\))?\x07")  # no number: none waits
 _HEADER = re.compile(rb"#(\d+) Claude Code |\? lists the words")

@@ -22,13 +22,14 @@ from bench.outside import processor_time, resident
 from bench.results import CALL_GOAL, MEMORY_GOAL, met
 from bench.served import Home, headless, new_home
 from bench.serving import child, plain_environment
+from bench.sizes import sized
 from bench.table import table
 from bench.waiting import call_often
 
-RULES = 10_000
-SIZES = (1, 100, 1_000, 10_000)
-_CALLS = 300
-_COMINGS = 60
+RULES = sized(10_000, 100)
+SIZES = sized((1, 100, 1_000, 10_000), (1, 20, 40))
+_CALLS = sized(300, 10)
+_COMINGS = sized(60, 3)
 
 
 @dataclass(frozen=True, slots=True)

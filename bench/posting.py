@@ -19,8 +19,9 @@ from bench.httpclient import Answer, HttpClient
 from bench.instead.commands import HERE, where
 from bench.process import Run
 from bench.serving import Server, Told, talker
+from bench.sizes import sized
 
-EACH_ROUND = 25  # calls; a percentile wants more of them than there are rounds
+EACH_ROUND = sized(25, 3)  # calls; a percentile wants more of them than there are rounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from bench.events import calls_of_tools, new_call
 from bench.figures import spread
 from bench.found import Found, Wishes
 from bench.lawbook import RULED, lawbook
+from bench.sizes import sized
 from bench.table import table
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
@@ -35,8 +36,8 @@ from crabhook.store.recorder import Recorder
 from crabhook.v1 import permission_pb2 as pb
 
 RULES = 1_000
-CALLS = 3_000
-WARMING = 300
+CALLS = sized(3_000, 50)
+WARMING = sized(300, 10)
 _KEEP = Retention(days=1, size=1 << 40)
 
 READING, JUDGING, RECORDING = "reading the message", "judging by the rules", "writing the record"

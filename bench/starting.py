@@ -18,9 +18,10 @@ from bench.found import Found, Wishes
 from bench.process import run_whole
 from bench.results import met
 from bench.served import LISTENING, Home, end, new_home, serve_command
+from bench.sizes import sized
 from bench.table import table
 
-ROUNDS = 25
+ROUNDS = sized(25, 2)
 GOAL = 0.4  # seconds
 RATIO = 3.2  # times the libraries alone
 _FLOOR = (sys.executable, "-c", "import grpc.aio, google.protobuf.message, sqlite3")

@@ -13,11 +13,12 @@ from bench.events import DECIDED_EVENT, OBSERVED_EVENT, WATCHED, new_call
 from bench.figures import percentile
 from bench.limits import connections_that_fit
 from bench.serving import Server, child, plain_environment, running_server
+from bench.sizes import sized
 from crabhook.hook import Options, Unanswered
 from crabhook.hook.client import Request
 
-_OTHER_CALLS = 300
-_KILLS = 12
+_OTHER_CALLS = sized(300, 10)
+_KILLS = sized(12, 2)
 
 
 @dataclass(frozen=True, slots=True)
