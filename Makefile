@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages soak cluster-soak cluster-failover agents clean
+.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages lock soak cluster-soak cluster-failover agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -81,6 +81,9 @@ running: $(VENV)/developed ## make shell lines for MINUTES=1 from a SEED, and ru
 packages: $(VENV)/developed ## build wheel and sdist, install them with pip, pipx and uv on every Python here, and try them
 	@python -m tests.packages
 
+lock: $(VENV)/developed ## write constraints.txt anew: the versions that we work and test with
+	@uv pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras --group dev --no-emit-index-url --no-annotate --custom-compile-command 'make lock' pyproject.toml --output-file constraints.txt
+
 pictures: $(VENV)/developed ## play the demo and make the pictures of README.md from it
 	@python -m tests.docs.picture
 
@@ -106,12 +109,12 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 	@python -m pip install --quiet --upgrade pip
 
-$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "setting up (once): crabhook and what it needs, into $(VENV)" >&2
-	@python -m pip install --quiet --editable '.[serve]'
+	@python -m pip install --quiet --constraint constraints.txt --editable '.[serve]'
 	@touch $@
 
-$(VENV)/developed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/developed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "setting up (once): crabhook and the tools to work on it, into $(VENV)" >&2
-	@python -m pip install --quiet --editable '.[serve,cluster]' --group dev
+	@python -m pip install --quiet --constraint constraints.txt --editable '.[serve,cluster]' --group dev
 	@touch $@ $(VENV)/installed

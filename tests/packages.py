@@ -41,6 +41,7 @@ def main() -> int:
             place = Path(folder)
             wheel = build(place / "dist")
             rows = [one for python in pythons for one in installed(python, wheel, place)]
+            rows.append(locked(pythons[0], wheel, place))
     except (PackageError, subprocess.SubprocessError) as error:
         print(f"packages: {error}", file=sys.stderr)
         return 1
@@ -86,15 +87,28 @@ def build(dist: Path) -> Path:
         if path.is_file() and "__pycache__" not in path.parts
     }
     insist(sources <= inside, f"the wheel lacks {sorted(sources - inside)[:5]}")
-    strange = {name for name in inside - sources if ".dist-info/" not in name}
+    (entry,) = (name for name in inside if name.endswith(".data/scripts/crabhook"))
+    strange = {name for name in inside - sources - {entry} if ".dist-info/" not in name}
     insist(not strange, f"the wheel has {sorted(strange)[:5]} besides")
     needed = [line for line in told.splitlines() if line.startswith("Requires-Dist")]
     insist(all("extra == '" in line for line in needed), "the hook alone needs a package")
+    try_sdist(sdist, dist)
+    return wheel
+
+
+def try_sdist(sdist: Path, place: Path) -> None:
+    """See that the sdist holds every file of ours, and that its Makefile checks it."""
+    listed = run(["git", "-C", str(ROOT), "ls-files", "-z"]).split("\0")
+    # What only a repository has a use for.
+    ours = {name for name in listed if name} - {".gitattributes", ".gitignore"}
     with tarfile.open(sdist) as tar:
         names = {name.partition("/")[2] for name in tar.getnames()}
-    for name in ("README.md", "LICENSE", "pyproject.toml", "proto/crabhook/v1/permission.proto"):
-        insist(name in names, f"the sdist lacks {name}")
-    return wheel
+        insist(ours <= names, f"the sdist lacks {sorted(ours - names)[:5]}")
+        tar.extractall(place / "unpacked", filter="data")
+    (top,) = (place / "unpacked").iterdir()
+    # The tools are this environment's: to install them again would prove nothing of the sdist.
+    (top / ".venv").symlink_to(Path(sys.prefix))
+    run(["make", "-C", str(top), "--old-file=.venv/developed", "check"])
 
 
 @dataclass(frozen=True)
@@ -154,6 +168,7 @@ def installed(python: Path, wheel: Path, place: Path) -> list[Installed]:
         command = place / f"{how[0]}{name}" / "bin" / "crabhook"
         try_hook(command, place)
         try_server(command, place)
+        try_isolated(command, place)
         packages = sum(
             1 for one in site(where).glob("*.dist-info") if not one.name.startswith("pip")
         )
@@ -161,6 +176,31 @@ def installed(python: Path, wheel: Path, place: Path) -> list[Installed]:
             Installed(name, f"{how}: the whole", packages, weight(site(where)), passed(began))
         )
     return rows
+
+
+def locked(python: Path, wheel: Path, place: Path) -> Installed:
+    """Install the whole with pip, in the versions of constraints.txt, and try it."""
+    name = version(python)
+    began = time.monotonic()
+    whole = place / f"locked-{name}"
+    run([str(python), "-m", "venv", str(whole)])
+    alone, empty = sum(1 for _ in site(whole).glob("*.dist-info")), weight(site(whole))
+    pip = [str(whole / "bin" / "pip"), "install", "--quiet"]
+    run([*pip, "--constraint", str(ROOT / "constraints.txt"), f"{wheel}[serve]"])
+    try_server(whole / "bin" / "crabhook", place)
+    try_isolated(whole / "bin" / "crabhook", place)
+    packages = sum(1 for _ in site(whole).glob("*.dist-info")) - alone
+    how = "pip: the whole, constrained"
+    return Installed(name, how, packages, weight(site(whole)) - empty, passed(began))
+
+
+def try_isolated(command: Path, place: Path) -> None:
+    """See that no code of PYTHONPATH runs."""
+    hostile, mark = place / "hostile", place / "mark"
+    hostile.mkdir(exist_ok=True)
+    (hostile / "sitecustomize.py").write_text(f"open({str(mark)!r}, 'w')\n", encoding="utf-8")
+    run([str(command), "--version"], PYTHONPATH=str(hostile))
+    insist(not mark.exists(), f"{command} ran code of PYTHONPATH")
 
 
 def try_hook(command: Path, place: Path) -> None:

@@ -10,7 +10,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -32,6 +31,7 @@ from crabhook.cli.commands import (
 )
 from crabhook.cli.terminal import say, say_json, takes_a_person
 from crabhook.hook.servers import listed
+from crabhook.install.program import own_command
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import (
     Address,
@@ -162,7 +162,7 @@ def _up(arguments: argparse.Namespace) -> str:
     with _opened(log) as handle, _notify_socket() as sock:
         begins = os.fstat(handle).st_size
         server = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-P", "-m", "crabhook", "serve", "--no-desk", *arguments.argv, *desks],
+            own_command("serve", "--no-desk", *arguments.argv, *desks),
             stdin=subprocess.DEVNULL,
             stdout=handle,
             stderr=handle,

@@ -8,7 +8,6 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import Finding, told
 from crabhook.doctor.processes import ProgramError, ask, end, run
 from crabhook.hook import Options
+from crabhook.install.program import own_command
 from crabhook.platforms.interface import Answer, Played, Turn
 
 ALLOWED, DENIED = "allowed-by-crabhook-doctor", "denied-by-crabhook-doctor"
@@ -104,7 +104,7 @@ def stage(agent: str) -> Iterator[Stage]:
         one.write(".config/crabhook/rules.toml", RULES)
         with _serving(one):
             words = ("install", agent, "--gate", "--fail-closed", "--server", one.server)
-            done = run(_crabhook(*words), seconds=_INSTALLS, environment=one.environment)
+            done = run(own_command(*words), seconds=_INSTALLS, environment=one.environment)
             if done.code:
                 raise ProgramError(f"the hooks could not be installed: {done.first_words}")
             yield one
@@ -116,7 +116,7 @@ def _serving(one: Stage) -> Iterator[None]:
     log = one.folder / "serve.log"
     with log.open("wb") as file:
         process = subprocess.Popen(  # noqa: S603 - ourselves
-            _crabhook(*words),
+            own_command(*words),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
@@ -138,11 +138,6 @@ def _await(one: Stage, process: "subprocess.Popen[bytes]", log: Path) -> None:
             said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
             raise ProgramError(f"our own server did not begin: {' '.join(said) or 'no word why'}")
         sleep(0.05)
-
-
-def _crabhook(*words: str) -> list[str]:
-    """Return a command of this very crabhook, whatever the current folder has."""
-    return [sys.executable, "-P", "-m", "crabhook", *words]
 
 
 class ScriptedModel(ThreadingHTTPServer):

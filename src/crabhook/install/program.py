@@ -35,6 +35,16 @@ def interpreter() -> str:
     return str(Path(sys.executable).absolute())
 
 
+def own_command(*words: str) -> list[str]:
+    """Return a command of this very crabhook, as isolated as this process is.
+
+    It ignores the current folder. It ignores Python's variables where this process ignores them:
+    otherwise they may be how Python finds crabhook.
+    """
+    isolated = ("-E",) if sys.flags.ignore_environment else ()
+    return [sys.executable, *isolated, "-P", "-m", "crabhook", *words]
+
+
 def stub() -> str:
     """Return the absolute path of the hook's stub, `crabhook/hook/run.py`; imports none of it."""
     path = _hook_folder() / "run.py"

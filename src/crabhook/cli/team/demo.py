@@ -8,7 +8,6 @@ import asyncio
 import os
 import secrets
 import shutil
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -20,6 +19,7 @@ from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
 from crabhook.cli.terminal import say, takes_a_screen
 from crabhook.demo.script import LINES, WAIT, Agent, Read, beside, stage, typed_lines
+from crabhook.install.program import own_command
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
@@ -251,7 +251,7 @@ async def _tmux(
             new = ("split-window", direction) if panes else ("new-session", *size)
             home = {"XDG_CONFIG_HOME": str(one.home), "HOME": str(one.home)}
             variables = (f"{name}={value}" for name, value in home.items())
-            command = ("env", *variables, sys.executable, "-P", "-m", "crabhook", "desk")
+            command = ("env", *variables, *own_command("desk"))
             panes[one] = await tmux.run(*new, "-P", "-F", "#{pane_id}", "--", *command)
             who = f"{one.name}, {PEOPLE[one.name][0]}, at {one.name}'s laptop"
             await tmux.run("set-option", "-p", "-t", panes[one], "@who", who)
