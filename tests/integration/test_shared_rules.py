@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.test_shared_record import ALLOW, RULES, asks, cluster, crabhook, said, url
 from tests.support.service import CRABHOOK, Service
-from tests.support.typist import Typist
+from tests.support.typist import Typist, agree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,10 +92,14 @@ def test_rules_are_pushed_after_a_look_at_the_difference_and_count_at_once(url: 
         assert "rules in the shared record is of version 2 now" in out
         assert denied(asks(service, "ls -c", 3))
         assert "nothing is to be done" in crabhook(service, "rules", "push").stdout
-        added = crabhook(service, "rules", "add", "allow", "Bash(make *)")
-        assert added.stdout.startswith("Added to rules in the shared record"), added.stderr
+        add = [CRABHOOK, "rules", "add", "allow", "Bash(make *)"]
+        code, out, shown = agree(add, service.environment)
+        assert code == 0, shown
+        assert out.startswith("Added to rules in the shared record")
         own(service).write_text("")
-        assert crabhook(service, "rules", "pull", "--yes").returncode == 0
+        assert crabhook(service, "rules", "pull", "--yes").returncode == 1
+        assert own(service).read_text() == ""
+        assert agree([CRABHOOK, "rules", "pull"], service.environment)[0] == 0
         assert own(service).read_text().startswith(DENY)
         assert "Bash(make *)" in own(service).read_text()
         assert "as they were written" in service.audit("verify")
@@ -117,7 +121,7 @@ def test_rules_that_changed_meanwhile_and_rules_nobody_can_read_are_not_pushed(
         own(service).write_text(DENY)
         with Typist([CRABHOOK, "rules", "push"], service.environment) as typist:
             typist.answer("[y/N] ", "")
-            assert crabhook(service, "rules", "add", "allow", "Bash(make *)").returncode == 0
+            assert crabhook(service, "rules", "add", "deny", "Bash(make *)").returncode == 0
             typist.type(b"y\n")
             code, _, wrong = typist.finish()
         assert code == 1

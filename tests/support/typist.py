@@ -85,3 +85,16 @@ class Typist:
             return False
         self.shown += os.read(self._terminal, 4096).decode()
         return True
+
+
+def agree(
+    command: Sequence[str], environment: Mapping[str, str], answer: str = "y\n"
+) -> tuple[int, str, str]:
+    """Run a command that asks for a yes at its terminal, and answer; return how it ended.
+
+    That is its exit code, its standard output, and all that its terminal and its errors showed.
+    """
+    with Typist(command, environment) as person:
+        person.answer("[y/N] ", answer)
+        code, stdout, stderr = person.finish()
+        return code, stdout, person.shown + stderr

@@ -158,7 +158,10 @@ def _operator_here() -> tuple[str, str] | None:
 
 def rules_in_force() -> RuleFiles:
     """Return the owner's rules: on record, where servers share one that has them, else in files."""
-    return replace(rule_files(), shared=_documents_with(RULES))
+    shared = _documents_with(RULES)
+    return replace(
+        rule_files(), shared=shared, signed=shared is not None and shared.takes_a_passphrase
+    )
 
 
 def _documents_with(name: str) -> SharedDocuments | None:
@@ -225,12 +228,27 @@ def pull_rules(arguments: argparse.Namespace) -> int:
     if not changed:
         say(f"The files of this machine are as the rules in {there.where}: nothing is to be done.")
         return 0
-    if not arguments.yes:
-        _agreed("Write this into the files of this machine?")
+    if not arguments.yes or _widens(there, changed):
+        from crabhook.cli.consent import consent  # noqa: PLC0415 - it reads rules
+
+        consent(rule_files(), [], "Write this into the files of this machine?")
     for name, (path, _) in changed.items():
         write_text(path, there.read(name))
         say(f"{path} is as {name} in {there.where}, version {there.get(name).version}.")
     return 0
+
+
+def _widens(there: SharedDocuments, changed: Mapping[str, tuple[Path, str]]) -> bool:
+    """Whether the shared texts let more happen than those of this machine."""
+    from crabhook.policy.rulefile import read_rules  # noqa: PLC0415 - slow, as is the next
+    from crabhook.rulebook.edit import widening  # noqa: PLC0415
+
+    if TRUSTED in changed:
+        return True
+    _, text = changed[RULES]
+    with suppress(CrabhookError):
+        return bool(widening(read_rules(text, RULES), read_rules(there.read(RULES), RULES)))
+    return True  # what nobody can read may have denied anything
 
 
 def _differing(place: Place | None) -> tuple[SharedDocuments, Mapping[str, tuple[Path, str]]]:

@@ -10,6 +10,7 @@ from datetime import UTC
 from pathlib import Path
 
 from crabhook.cli.arguments import rules_in_force, say_whose
+from crabhook.cli.consent import write_rules
 from crabhook.cli.terminal import about, say, say_json, short
 from crabhook.config import record_place
 from crabhook.model.decision import Verdict
@@ -196,8 +197,10 @@ def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:
     for number in numbers:
         if not 1 <= number <= many:
             raise RulesError(f"there is no suggestion {number}; there are {many}")
-    for number in dict.fromkeys(numbers):
-        added = edit.add(files, found.suggestions[number - 1].rule)
+    chosen = [found.suggestions[number - 1].rule for number in dict.fromkeys(numbers)]
+    text, after = edit.drafted(files, chosen)
+    write_rules(files, text)
+    for added in after.rules[-len(chosen) :]:
         say(f"Added to {added.where}: {added}")
     return 0
 

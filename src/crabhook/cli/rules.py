@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 from crabhook.cli.arguments import (
@@ -15,8 +14,8 @@ from crabhook.cli.arguments import (
     when,
 )
 from crabhook.cli.commands import declare, options_of
+from crabhook.cli.consent import consent, described, write_rules
 from crabhook.cli.past import run_suggest
-from crabhook.cli.terminal import agrees
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.calls.parts import Kind, canonical, kind_of
@@ -133,28 +132,16 @@ _TRUST_WORDS = {
 }
 
 
-def described(rule: Rule) -> str:
-    """Return a rule in one line."""
-    scope = "".join(
-        f"  {key}={','.join(values)}"
-        for key in RuleScope.__dataclass_fields__
-        if (values := getattr(rule.scope, key))
-    )
-    end = ""
-    if rule.expires:
-        ended = rule.expires <= datetime.now(UTC)
-        end = f"  {'ENDED' if ended else 'until'} {rule.expires:%Y-%m-%d %H:%M %Z}"
-    note = f"  # {rule.note}" if rule.note else ""
-    return f"{rule.verdict:<17}{'  '.join(rule.texts)}{scope}{end}{note}"
-
-
 def _add(arguments: argparse.Namespace) -> int:
     scope = RuleScope(
         **{name: tuple(getattr(arguments, name)) for name in RuleScope.__dataclass_fields__}
     )
     verdict, texts = RuleVerdict(arguments.verdict), tuple(arguments.match)
     rule = Rule(verdict, texts, (), arguments.note, scope, arguments.expires)
-    added = edit.add(rules_in_force(), rule, anyway=arguments.anyway)
+    files = rules_in_force()
+    text, after = edit.drafted(files, [rule], anyway=arguments.anyway)
+    write_rules(files, text)
+    added = after.rules[-1]
     say(f"Added to {added.where}: {described(added)}")
     for said in (*misread(added), *options_given(added)):
         sys.stderr.write(f"crabhook rules: note: {' '.join(safe_lines(said))}\n")
@@ -162,7 +149,9 @@ def _add(arguments: argparse.Namespace) -> int:
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    removed = edit.remove(rules_in_force(), arguments.number)
+    files = rules_in_force()
+    text, removed = edit.drafted_without(files, arguments.number)
+    write_rules(files, text)
     say(f"Removed from {removed.origin}: {described(removed)}")
     return 0
 
@@ -192,6 +181,11 @@ def _trust(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder).resolve()
     files = rules_in_force()
     if arguments.revoke:
+        if lifted := [
+            rule for rule in files.project_rules(folder).counting if rule.verdict.restricts
+        ]:
+            shown = [f"  removed: {described(rule)}" for rule in lifted]
+            consent(files, shown, f"Let these rules no longer count for agents in {folder}?")
         edit.revoke(files, folder)
         say(f"Nothing in {folder / PROJECT_FILE} counts any more.")
         return 0
@@ -202,9 +196,7 @@ def _trust(arguments: argparse.Namespace) -> int:
         for rule in rules.rules
     ]
     shown += [f"  {risk}  # {risk.words}" for risk in rules.risks]
-    shown.append(f"Let these rules count for agents in {folder}?")
-    if not agrees("\n".join(line for one in shown for line in safe_lines(one))):
-        raise RulesError("nothing was trusted")
+    consent(files, shown, f"Let these rules count for agents in {folder}?")
     edit.trust(files, folder, content, level)
     say("They count as long as the file stays exactly as it is.")
     return 0

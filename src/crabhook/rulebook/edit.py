@@ -1,11 +1,13 @@
 """Changes of rule files: one rule in, one rule out, one project trusted; comments stay."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
+from crabhook.datatypes import frozen
 from crabhook.policy.protected import never_made
-from crabhook.policy.rule import Rule, RuleScope, RuleSet, Trust
+from crabhook.policy.rule import RiskRule, Rule, RuleScope, RuleSet, Trust
 from crabhook.policy.rulefile import FileLines, read_rules
 from crabhook.rulebook.files import (
     PROJECT_FILE,
@@ -22,31 +24,90 @@ from crabhook.rulebook.files import (
 )
 
 
-def add(files: RuleFiles, rule: Rule, *, anyway: bool = False) -> Rule:
-    """Append a rule to the user's file; return it as read back.
+@frozen
+class Widening:
+    """What a change of rules lets happen without a person's decision that needed one before.
 
-    Raises RuleFileError for an invalid rule; RulesError where writing failed and, unless `anyway`,
-    for an allow of commands that no rule is offered for. An error leaves the file as it was.
+    `allows` are new rules that allow or pass, `lifted` are rules gone that denied or asked.
+    `unprotected` names entries that are no longer protected. `risks` are words on risks that came,
+    changed or went, since the level of a risk decides whether a second yes is asked.
+    """
+
+    allows: tuple[Rule, ...] = ()
+    lifted: tuple[Rule, ...] = ()
+    unprotected: tuple[str, ...] = ()
+    risks: tuple[RiskRule, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.allows or self.lifted or self.unprotected or self.risks)
+
+
+def widening(before: RuleSet, after: RuleSet) -> Widening:
+    """Return what `after` lets happen that `before` does not, rule by rule."""
+    old, new = _counting(before), _counting(after)
+    risks = {replace(one, origin="", line=0): one for one in (*before.risks, *after.risks)}
+    both = [{replace(one, origin="", line=0) for one in some.risks} for some in (before, after)]
+    return Widening(
+        tuple(rule for key, rule in new.items() if key not in old and not rule.verdict.restricts),
+        tuple(rule for key, rule in old.items() if key not in new and rule.verdict.restricts),
+        tuple(sorted(after.unprotect - before.unprotect)),
+        tuple(one for key, one in risks.items() if key in both[0] ^ both[1]),
+    )
+
+
+def _counting(rules: RuleSet) -> dict[object, Rule]:
+    """Return the rules that count, each by what it says, wherever it stands."""
+    return {(rule.verdict, rule.texts, rule.scope, rule.expires): rule for rule in rules.counting}
+
+
+def drafted(
+    files: RuleFiles, rules: Sequence[Rule], *, anyway: bool = False
+) -> tuple[str, RuleSet]:
+    """Return the user's file with rules appended, as text and as read back; nothing is written.
+
+    Raises RuleFileError for an invalid rule; RulesError where the file cannot be added to and,
+    unless `anyway`, for an allow of commands that no rule is offered for.
     """
     text, where = files.read(RULES), files.where(RULES)
     before = read_rules(text, where).rules
-    joint = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    text = f"{text}{joint}{written(rule)}"
-    after = read_rules(text, where).rules
-    if after[:-1] != before:
+    for rule in rules:
+        joint = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        text = f"{text}{joint}{written(rule)}"
+    after = read_rules(text, where)
+    if after.rules[: len(before)] != before or len(after.rules) != len(before) + len(rules):
         raise RulesError(f"{where} ends in a way that a rule cannot be added to; edit it")
-    if not anyway and (wide := never_made(after[-1])):
+    wide = [one for rule in after.rules[len(before) :] for one in never_made(rule)]
+    if wide and not anyway:
         raise RulesError(
             f"{' and '.join(wide)} takes in commands that lose work, reach others or run anything "
             "(such as rm -rf, sudo, git push, python3 -c), so that nobody would be asked about "
             "them; nothing was written. Write a narrower rule, or add --anyway"
         )
+    return text, after
+
+
+def add(files: RuleFiles, rule: Rule, *, anyway: bool = False) -> Rule:
+    """Append a rule to the user's file; return it as read back.
+
+    Raises as `drafted`, and RulesError where writing failed. An error leaves the file as it was.
+    """
+    text, after = drafted(files, [rule], anyway=anyway)
     files.write(RULES, text)
-    return after[-1]
+    return after.rules[-1]
 
 
 def remove(files: RuleFiles, number: int) -> Rule:
     """Cut the rule of this number (from 1) out of the user's file; return it; raises RulesError."""
+    text, removed = drafted_without(files, number)
+    files.write(RULES, text)
+    return removed
+
+
+def drafted_without(files: RuleFiles, number: int) -> tuple[str, Rule]:
+    """Return the user's file without the rule of this number, and that rule; nothing is written.
+
+    Raises RulesError where there is no such rule, or it cannot be cut out.
+    """
     text, where = files.read(RULES), files.where(RULES)
     rules = read_rules(text, where).rules
     if not 1 <= number <= len(rules):
@@ -57,8 +118,7 @@ def remove(files: RuleFiles, number: int) -> Rule:
     after = read_rules(rest, where).rules
     if [replace(rule, line=0) for rule in after] != [replace(rule, line=0) for rule in stays]:
         raise RulesError(f"rule {number} is not a table of its own in {where}; edit it there")
-    files.write(RULES, rest)
-    return rules[number - 1]
+    return rest, rules[number - 1]
 
 
 def written(rule: Rule) -> str:

@@ -119,12 +119,14 @@ class RuleFiles:
 
     `own_places`: other folders of crabhook, protected too. With rules `shared` by servers, the
     owner's texts are in the record and files of these names are ignored; `by` is who changes them.
+    `signed`: each change takes a person's passphrase, which opens the key that signs it.
     """
 
     folder: Path
     own_places: tuple[str, ...] = ()
     shared: SharedTexts | None = None
     by: Actor = OWNER
+    signed: bool = False
 
     @property
     def user(self) -> Path:

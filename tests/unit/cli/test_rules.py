@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import rules
-from tests.support.typist import Typist
+from tests.support.typist import Typist, agree
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +44,13 @@ def call(*words: str) -> int:
     return rules.run(parser.parse_args(words))
 
 
+def agreed(*words: str, answer: str = "y\n") -> tuple[int, str]:
+    """Do what asks for a yes, and answer; return the exit code and all that was shown."""
+    command = [sys.executable, "-m", "crabhook", "rules", *words]
+    code, out, shown = agree(command, os.environ, answer)
+    return code, out + shown
+
+
 def test_rules_alone_is_the_list_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("add", "deny", "Bash(rm *)") == 0
     capsys.readouterr()
@@ -53,26 +60,14 @@ def test_rules_alone_is_the_list_of_them(capsys: pytest.CaptureFixture[str]) -> 
     assert listed.count("Bash(rm *)") == 2
 
 
+@pytest.mark.process
 def test_a_rule_is_added_listed_and_removed_and_comments_stay(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.parent.mkdir(parents=True)
     file.write_text('# mine\n[[rule]]\nverdict = "deny"  # never\nmatch = "Bash(rm *)"\n')
-    assert (
-        call(
-            "add",
-            "allow",
-            "Bash(ls *)",
-            "Read",
-            "--mode",
-            "plan",
-            "--note",
-            "why",
-            "--expires",
-            "2027-01-31",
-        )
-        == 0
-    )
+    scope = ("--mode", "plan", "--note", "why", "--expires", "2027-01-31")
+    assert agreed("add", "allow", "Bash(ls *)", "Read", *scope)[0] == 0
     assert call("list") == 0
     listed = capsys.readouterr().out
     assert "1  deny" in listed
@@ -91,6 +86,7 @@ def test_a_rule_that_cannot_be_is_refused_and_nothing_is_written(
     assert not file.exists()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("match", ["Bash(rm -rf *)", "Bash(git push)", "Bash", "Bash(python3 *)"])
 def test_an_allow_of_what_is_looked_at_each_time_is_written_only_on_a_second_word(
     file: Path, capsys: pytest.CaptureFixture[str], match: str
@@ -101,7 +97,7 @@ def test_an_allow_of_what_is_looked_at_each_time_is_written_only_on_a_second_wor
     assert "--anyway" in said
     assert not file.exists()
     assert call("add", "deny", match) == 0
-    assert call("add", "allow", match, "--anyway") == 0
+    assert agreed("add", "allow", match, "--anyway")[0] == 0
     assert "2  allow" in listed_after(capsys)
 
 
@@ -111,13 +107,14 @@ def listed_after(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_an_allow_that_leaves_a_shell_to_its_options_is_written_with_a_word_on_that(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert call("add", "allow", "Bash(npm run *)") == 0
-    assert "--script-shell" in capsys.readouterr().err
-    assert call("add", "allow", "Bash(npm run build)") == 0
-    assert capsys.readouterr().err == ""
+@pytest.mark.process
+def test_an_allow_that_leaves_a_shell_to_its_options_is_written_with_a_word_on_that() -> None:
+    code, shown = agreed("add", "allow", "Bash(npm run *)")
+    assert code == 0
+    assert "--script-shell" in shown
+    code, shown = agreed("add", "allow", "Bash(npm run build)")
+    assert code == 0
+    assert "note:" not in shown
 
 
 def test_a_matcher_that_does_not_mean_what_it_looks_like_is_written_with_a_word_on_that(
@@ -140,10 +137,11 @@ def test_a_broken_file_is_said_to_be_broken_with_its_line(
     assert file.read_text() == "\n[[rule]]\nverdict = 1\n"
 
 
+@pytest.mark.process
 def test_explain_shows_each_part_and_which_rule_decides_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    call("add", "allow", "Bash(git status *)")
+    agreed("add", "allow", "Bash(git status *)")
     call("add", "deny", "Bash(rm *)")
     capsys.readouterr()
     assert call("explain", "git status && sudo rm -rf x > ~/.bashrc") == 0
@@ -170,10 +168,11 @@ def test_what_is_explained_cannot_write_on_the_terminal(capsys: pytest.CaptureFi
     assert "verdict: open" in shown
 
 
+@pytest.mark.process
 def test_a_table_is_held_against_the_rules(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    call("add", "allow", "Bash(ls *)")
+    agreed("add", "allow", "Bash(ls *)")
     table = project / "table.tsv"
     table.write_text("# mine\nallow\tls -la\nopen\tls; who\nopen\tls\u2424who\n")
     assert call("test", str(table)) == 0
@@ -287,6 +286,7 @@ def test_what_cannot_be_understood_ends_with_a_usage(words: list[str]) -> None:
     assert caught.value.code == 2
 
 
+@pytest.mark.process
 def test_risks_are_listed_and_stay_when_rules_come_and_go(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -294,7 +294,7 @@ def test_risks_are_listed_and_stay_when_rules_come_and_go(
     file.parent.mkdir(parents=True)
     file.write_text(risk)
     assert call("add", "deny", "Bash(rm *)") == 0
-    assert call("remove", "1") == 0
+    assert agreed("remove", "1")[0] == 0
     assert file.read_text().strip() == risk.strip()
     assert call("list") == 0
     assert "risk danger Bash(deploy *)  # deploys" in capsys.readouterr().out

@@ -2,7 +2,9 @@
 
 import argparse
 import json
+import os
 import shlex
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from crabhook.cli import past, rules
 from crabhook.store.record import Entry
+from tests.support.typist import agree
 from tests.unit.cli.pastrecord import decided, write
 
 DAY = 86_400
@@ -46,6 +49,11 @@ def call(*words: str) -> int:
     return rules.run(parser.parse_args(words))
 
 
+def agreed(*words: str) -> tuple[int, str]:
+    """Do what asks for a yes, and say yes; return the exit code and what was printed."""
+    return agree([sys.executable, "-m", "crabhook", "rules", *words], os.environ)[:2]
+
+
 def written(file: Path) -> list[dict[str, object]]:
     listed = tomllib.loads(file.read_text())["rule"]
     assert isinstance(listed, list)
@@ -66,6 +74,7 @@ def test_suggestions_are_numbered_with_the_line_that_writes_each(
     assert not file.exists()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("cwd", ["/srv/shop", ODD])
 def test_the_line_that_is_shown_writes_the_rule_that_is_meant(
     file: Path, state: Path, capsys: pytest.CaptureFixture[str], cwd: str
@@ -75,16 +84,17 @@ def test_the_line_that_is_shown_writes_the_rule_that_is_meant(
     (line,) = [one for one in capsys.readouterr().out.splitlines() if "rules add" in one]
     words = shlex.split(line)
     assert words[:3] == ["crabhook", "rules", "add"]
-    assert call(*words[2:]) == 0
+    assert agreed(*words[2:])[0] == 0
     (pasted,) = written(file)
     assert pasted["match"] == ["Bash(ls *)", "Bash(cat *)"]
     assert pasted["scope"] == {"project": [cwd]}
     file.unlink()
-    assert call("suggest", "--add", "1") == 0
+    assert agreed("suggest", "--add", "1")[0] == 0
     (added,) = written(file)
     assert (added["match"], added["scope"]) == (pasted["match"], pasted["scope"])
 
 
+@pytest.mark.process
 def test_what_cannot_be_shown_is_not_offered_as_a_line_to_paste(
     file: Path, state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,10 +106,11 @@ def test_what_cannot_be_shown_is_not_offered_as_a_line_to_paste(
     assert "\n     crabhook rules suggest --add 1\n" in shown
     assert call("suggest", "--json") == 0
     assert capsys.readouterr().out.isascii()
-    assert call("suggest", "--add", "1") == 0
+    assert agreed("suggest", "--add", "1")[0] == 0
     assert written(file)[0]["scope"] == {"project": [HOSTILE]}
 
 
+@pytest.mark.process
 def test_several_are_written_at_once_and_a_number_that_is_none_writes_nothing(
     file: Path, state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -108,9 +119,10 @@ def test_several_are_written_at_once_and_a_number_that_is_none_writes_nothing(
     assert "there is no suggestion 3; there are 2" in capsys.readouterr().err
     assert call("suggest", "--add", "0") == 1
     assert not file.exists()
-    assert call("suggest", "--add", "2", "1", "2") == 0
+    code, shown = agreed("suggest", "--add", "2", "1", "2")
+    assert code == 0
     assert [one["match"] for one in written(file)] == ["Bash(git log *)", "Bash(ls *)"]
-    assert f"Added to {file}, line 1: allow Bash(git log *)" in capsys.readouterr().out
+    assert f"Added to {file}, line 1: allow Bash(git log *)" in shown
     assert call("suggest") == 0
     assert "No rule would have served 3 times" in capsys.readouterr().out
 
