@@ -474,12 +474,15 @@ def test_the_default_folder_in_tmp_is_looked_at_whatever_the_environment_says(ru
     """An installed hook names it; what XDG_RUNTIME_DIR says by then is another matter."""
     if refusal := isolation.why_not():
         pytest.skip(refusal)
+    # The checkout may lie below /tmp itself, so it is bound to its place again.
     script = (
-        'mount -t tmpfs tmpfs /tmp && cd /tmp && mkdir -m 777 "crabhook-$(id -u)" && '
+        'mount --bind "$0" /mnt && mount -t tmpfs tmpfs /tmp && '
+        'mkdir -p "$0" && mount --bind /mnt "$0" && '
+        'cd /tmp && mkdir -m 777 "crabhook-$(id -u)" && '
         'exec "$@" --server "unix:/tmp/crabhook-$(id -u)/crabhook.sock"'
     )
     ran = subprocess.run(
-        isolation.isolated(["sh", "-c", script, "sh", *INSTALLED]),
+        isolation.isolated(["sh", "-c", script, str(Path(__file__).parents[3]), *INSTALLED]),
         input=PAYLOAD,
         capture_output=True,
         env=environment(XDG_RUNTIME_DIR=runtime),
