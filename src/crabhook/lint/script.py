@@ -236,6 +236,7 @@ class Script:
     `words`: its names and texts, to guess its subject. `fields`: what it takes from its input,
     `variables` from its environment. `chatter`: plain text on standard output. `lapses`: each
     `except` that does not end the script, and its effect. `speaks`: it may write on standard error.
+    `runs_input`: it runs as shell what the agent sent.
     `unread`: parts that were not understood.
     """
 
@@ -250,6 +251,7 @@ class Script:
     fields: tuple[Named, ...] = ()
     variables: tuple[Named, ...] = ()
     words: frozenset[str] = frozenset()
+    runs_input: tuple[Place, ...] = ()
     unread: tuple[Place, ...] = ()
     speaks: bool = False
 

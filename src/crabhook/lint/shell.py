@@ -37,6 +37,26 @@ _OPTION = re.compile(r"-[neE]+|--")
 _FORMAT = re.compile(r"%[-0-9.]*[a-zA-Z]")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
 
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+# Each reads standard input where so many of its operands, or fewer, are there.
+_READERS = {
+    "cat": 0,
+    "tee": 9,
+    "jq": 1,
+    "sed": 1,
+    "grep": 1,
+    "awk": 1,
+    "tr": 2,
+    "cut": 0,
+    "head": 0,
+}
+_QUOTED = re.compile(r"@sh\b|%q|@Q\}")
+_RUNS_ITS_ARGUMENT = re.compile(r"-[a-z]*c")
+_FROM = re.compile(r"0?<(?!<)\s*(?!/dev/stdin\b)")
+_FROM_INPUT = re.compile(r"0?<\s*/dev/stdin\b")
+# A script's variables depend on each other in a few steps; more are not followed.
+_MAX_STEPS = 8
+
 _GRAMMAR = Grammar(tree_sitter_bash.language())
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 _EXPANSIONS = frozenset({"simple_expansion", "expansion"})
@@ -94,6 +114,7 @@ class ShellTree:
         self._nodes = 0
         self.commands: list[Command] = []
         self.variables: list[script.Named] = []
+        self.assignments: list[tuple[Node, Node]] = []
         self.words: set[str] = set()
         self.unread: list[script.Place] = []
         root = _parse(content)
@@ -123,6 +144,8 @@ class ShellTree:
         if node.type == "command" and (said := _words(node)):
             command = Command(node, parent, plain(said[0]), said[1:], around)
             self.commands.append(command)
+        elif node.type == "variable_assignment" and len(children) == 2:
+            self.assignments.append((children[0], children[1]))
         elif node.type == "variable_name" and parent.type in _EXPANSIONS:
             self.variables.append(script.Named(self.place(node), source(node)))
         if not children and node.type != "comment":
@@ -247,6 +270,7 @@ def read_shell(text: str) -> script.Script:
         ),
         variables=tuple(tree.variables),
         words=frozenset(tree.words),
+        runs_input=tuple(tree.place(one.node) for one in _runs_input(tree)),
         unread=tuple(tree.unread[:1]),
         speaks=">&2" in text or "/dev/stderr" in text,
     )
@@ -320,3 +344,126 @@ def _exits(
         refusing = any(map(script.refuses, told)) or script.named_for_refusing(function)
         answered = any(e in answers or e.name in answering for e in one.earlier())
         yield script.Exit(tree.place(one.node), number, refusing, answered)
+
+
+# Where the script runs, as shell, what its agent sent.  It is followed from standard input through
+# the commands that read it, pipelines, here-strings and variables.  Quoting for the shell (jq's
+# `@sh`, `printf %q`, `${x@Q}`) ends the way.
+
+
+def _runs_input(tree: ShellTree) -> Iterator[Command]:
+    """Yield the commands that run the agent's input, or a part of it, as shell."""
+    sent = _variables_sent(tree)
+    for command in tree.commands:
+        if _runs_its_input(command, sent):
+            yield command
+
+
+def _runs_its_input(command: Command, sent: frozenset[str]) -> bool:
+    name = command.name.rpartition("/")[2]
+    texts = command.texts()
+    if name == "eval":
+        return any(_is_sent(argument, sent) for argument in command.arguments)
+    if name in {"source", "."}:
+        return texts[:1] == ["/dev/stdin"]
+    if name not in _SHELLS:
+        return False
+    for option, argument in zip(texts, command.arguments[1:], strict=False):
+        if _RUNS_ITS_ARGUMENT.fullmatch(option):
+            return _is_sent(argument, sent)
+    has_script = any(not text.startswith("-") for text in texts)
+    return not has_script and _is_fed(command.node, sent)
+
+
+def _is_fed(node: Node, sent: frozenset[str]) -> bool:
+    """Whether the command's standard input, in a pipeline or by a here-string, was sent."""
+    below, parent = node, node.parent
+    redirects = _redirects(node)
+    if parent is not None and parent.type == "redirected_statement":
+        redirects += _redirects(parent)
+        below, parent = parent, parent.parent
+    if any(_is_sent(redirect, sent) for redirect in redirects):
+        return True
+    if parent is None or parent.type != "pipeline":
+        return False
+    before = [child for child in parent.named_children if child.start_byte < below.start_byte]
+    return _is_pipeline_sent(before, sent)
+
+
+def _redirects(node: Node) -> list[Node]:
+    return [child for child in node.named_children if child.type.endswith("_redirect")]
+
+
+def _is_taken_elsewhere(redirects: Sequence[Node]) -> bool:
+    """Whether standard input is redirected, and from something else than the script's own."""
+    return any(
+        redirect.type != "file_redirect" or _FROM.match(source(redirect)) for redirect in redirects
+    )
+
+
+def _variables_sent(tree: ShellTree) -> frozenset[str]:
+    """Return the variables that hold the agent's input, or a part of it."""
+    sent = frozenset(
+        text
+        for command in tree.commands
+        if command.name == "read" and _is_input_free(command.node)
+        for text in command.texts()
+        if text.isidentifier()
+    )
+    for _ in range(_MAX_STEPS):
+        more = sent | {source(name) for name, value in tree.assignments if _is_sent(value, sent)}
+        if more == sent:
+            break
+        sent = more
+    return sent
+
+
+def _is_input_free(node: Node) -> bool:
+    """Whether a command reads the script's own standard input, as far as its surroundings show."""
+    below, parent = node, node.parent
+    taken = _is_taken_elsewhere(_redirects(node))
+    while parent is not None and not taken:
+        taken = parent.type == "pipeline" and parent.named_children[0] != below
+        if parent.type == "redirected_statement":
+            taken = _is_taken_elsewhere(_redirects(parent))
+        below, parent = parent, parent.parent
+    return not taken
+
+
+def _is_sent(node: Node, sent: frozenset[str], *, piped: bool = False) -> bool:
+    """Whether a text holds what the agent sent; `piped`: its commands read another's output."""
+    kind, children = node.type, node.named_children
+    if kind in _EXPANSIONS:
+        names = {source(child) for child in children if child.type == "variable_name"}
+        return bool(names & sent) and not _QUOTED.search(source(node))
+    if kind == "pipeline":
+        return _is_pipeline_sent(children, sent, piped=piped)
+    if kind == "command":
+        return _prints_sent(node, sent, piped=piped)
+    redirects = _redirects(node)
+    if any(_FROM_INPUT.match(source(redirect)) for redirect in redirects):
+        return True
+    piped = piped or _is_taken_elsewhere(redirects)
+    return any(_is_sent(child, sent, piped=piped) for child in children)
+
+
+def _is_pipeline_sent(stages: Sequence[Node], sent: frozenset[str], *, piped: bool = False) -> bool:
+    """Whether the last stage prints what was sent: a stage takes it in, and none quotes it."""
+    if any(_QUOTED.search(source(stage)) for stage in stages):
+        return False
+    return any(
+        _is_sent(stage, sent, piped=piped or number > 0) for number, stage in enumerate(stages)
+    )
+
+
+def _prints_sent(command: Node, sent: frozenset[str], *, piped: bool) -> bool:
+    """Whether a command prints its input, or an argument, that was sent."""
+    if _QUOTED.search(source(command)):
+        return False
+    words, redirects = _words(command), _redirects(command)
+    if any(_is_sent(word, sent, piped=piped) for word in (*words[1:], *redirects)):
+        return True
+    operands = [word for word in words[1:] if not plain(word).startswith("-")]
+    name = plain(words[0]).rpartition("/")[2] if words else ""
+    reads = len(operands) <= _READERS.get(name, -1)
+    return reads and not piped and not _is_taken_elsewhere(redirects)

@@ -212,6 +212,12 @@ def _refuses_in_silence(hook: Hook) -> Iterator[Remark]:
     yield from (Remark(one.place, told) for one in hook.script.exits if one.code == 2)
 
 
+@script_rule("CH018")
+def _runs_its_input(hook: Hook) -> Iterator[Remark]:
+    for place in hook.script.runs_input:
+        yield Remark(place, "this runs, as shell, what the agent sent")
+
+
 @script_rule("CH012")
 def _no_such_variable(hook: Hook) -> Iterator[Remark]:
     for one in hook.script.variables:
