@@ -22,10 +22,21 @@ def no_rules(_: Event) -> None:
     """Say nothing of any event."""
 
 
+_RISKS: dict[tuple[object, ...], Risk] = {}
+
+
 def risk_of(event: Event) -> Risk:
     """Return what an event's call may do, of an agent whose project is its folder."""
-    here = Context(event.cwd, "/home/ann", datetime(2026, 11, 22, tzinfo=UTC), lambda path: path)
-    return Policy([], Protected()).risk(event, here)
+    tool = event.tool
+    called = None if tool is None else (tool.name, tool.fingerprint)
+    key = event.platform, event.name, event.cwd, called
+    if called is None or (risk := _RISKS.get(key)) is None:
+        now = datetime(2026, 11, 22, tzinfo=UTC)
+        here = Context(event.cwd, "/home/ann", now, lambda path: path)
+        risk = Policy([], Protected()).risk(event, here)
+        if called is not None:
+            _RISKS[key] = risk
+    return risk
 
 
 def judge_by(rules: str = NO_RM, project: str = "/p") -> Judge:

@@ -1,7 +1,8 @@
 """The operator's answers on their way to the desk; each is held for a moment, to take back.
 
-The law of this file: a held answer decides nothing. It is dropped when its card ends or grows, when
-the operator answers the card again, and when the desk is closed.
+The laws of this file: a held answer decides nothing. It is dropped when its card ends or grows,
+when it is taken back, and when the desk is closed. While it is held or on its way, only a stricter
+answer takes its place: a key meant for another card must not turn a denial into an allow.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,18 +10,40 @@ from dataclasses import replace
 from math import ceil
 
 from crabhook.datatypes import frozen
-from crabhook.desk.commands import AllowWithRule, Decide, Outcome, TakenOffer
+from crabhook.desk.commands import AllowWithRule, Decide, Done, Outcome, Refused, TakenOffer
 from crabhook.desk.replica import Replica, Then
 from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.sentence import by_another, too_late
-from crabhook.ui.cards.summary import asked_again, brief
+from crabhook.ui.cards.summary import asked_again, brief, said
 from crabhook.ui.text.rows import joined
 
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
+_STRICTNESS = {
+    Verdict.PASS: 1,
+    Verdict.DEFER: 2,
+    Verdict.ASK: 2,
+    Verdict.DENY: 3,
+    Verdict.DECLINE: 3,
+    Verdict.CANCEL: 3,
+}
+"""How much a verdict holds back; those that are not here let something happen."""
+_AND_END_TURN, _AND_HALT = 4, 5
 SPARE = 1.0  # seconds that a card has left at least when its answer is sent
 UNCONFIRMED = 0.5  # seconds without an outcome from which the operator sees that it is awaited
+
+
+def strictness(card: Card, decision: Decision) -> int:
+    """Return how much a decision about a card holds back; 0 lets something happen."""
+    verdict, choices = decision.verdict, card.choices
+    if decision.halt:
+        return _AND_HALT
+    if verdict in choices.runs or Verdict.KEEP_GOING in choices.verdicts:
+        return 0  # of a stop, neither end is the stricter one
+    if Verdict.RETRY in choices.verdicts:
+        return 0 if verdict is Verdict.RETRY else _STRICTNESS[Verdict.DENY]
+    return _AND_END_TURN if decision.interrupt else _STRICTNESS.get(verdict, 0)
 
 
 @frozen
@@ -56,7 +79,7 @@ class HeldAnswer:
 class Answers:
     """Sends the operator's answers, each once; `say` gets what the desk refuses."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what differs between the two desks
         self,
         desk: Replica,
         take_back: float,
@@ -64,12 +87,16 @@ class Answers:
         danger_times: float = 1.0,
         *,
         names: bool = True,
+        undo: str = "u",
+        waits_again: Callable[[int], object] = lambda _: None,
     ) -> None:
         """Hold answers for `take_back` seconds, those to a danger `danger_times` as long.
 
-        `names` tells who decided a card before an answer came.
+        `names` tells who decided a card before an answer came. `undo` is what takes an answer back,
+        with a place for the card's number. `waits_again` hears of a card whose answer was dropped.
         """
         self._desk, self._say, self._names = desk, say, names
+        self._undo, self._waits_again = undo, waits_again
         self._take_back, self._danger_times = take_back, danger_times
         self._held: dict[int, HeldAnswer] = {}
         self._sent: dict[int, HeldAnswer] = {}  # by card, until the desk tells the outcome
@@ -78,6 +105,22 @@ class Answers:
     def held(self, number: int) -> HeldAnswer | None:
         """Return the answer to that card which waits to be sent."""
         return self._held.get(number)
+
+    def blocks(self, card: Card, decision: Decision | None = None) -> str:
+        """Return why a card is not to be decided now, or worked on; empty if it is free.
+
+        A `decision` that is stricter than the held one may take its place.
+        """
+        number = card.number
+        if held := self._held.get(number):
+            strict = strictness(card, held.decision)
+            if decision is not None and strictness(card, decision) > strict:
+                return ""
+            done, undo = said(card.event, held.decision).lower(), self._undo.format(number)
+            return f"#{number} is being {done}: {undo} takes it back first"
+        if number in self._sent:
+            return f"#{number} has your answer, and the server has not confirmed it yet"
+        return ""
 
     def unconfirmed(self, number: int) -> HeldAnswer | None:
         """Return the answer to that card which was sent a while ago and has no outcome yet."""
@@ -101,13 +144,18 @@ class Answers:
         rule: TakenOffer | None = None,
         then: Then | None = None,
     ) -> None:
-        """Hold one answer to some cards, or send it; it replaces a held answer.
+        """Hold one answer to some cards, or send it; it replaces only a less strict answer.
 
         An allow may bring a `rule` for such calls. `then` gets the outcome of each sent answer. An
         answer is sent only while its card waits for it.
         """
         self.turn += 1
-        now, together = self._desk.now(), list(seen)
+        now, together = self._desk.now(), list[Seen]()
+        for one in seen:
+            if why := self.blocks(one.card, decision):
+                self._say(why) if then is None else then(Refused(why))
+            else:
+                together.append(one)
         risks = (self.as_given(one.card, decision).risk for one in together)
         danger = any(risk.level is Level.DANGER for risk in risks)
         moment = self._take_back * (self._danger_times if danger else 1)
@@ -123,7 +171,8 @@ class Answers:
 
     def drop_since(self, turn: int) -> None:
         """Drop the held answers that were given after that `turn`."""
-        self._held = {one: held for one, held in self._held.items() if held.turn <= turn}
+        for number in [one for one, held in self._held.items() if held.turn > turn]:
+            self.drop(number)
 
     def given(self, card: Card) -> Card:
         """Return a card with what the answer decides that is held for it, as if it were sent."""
@@ -152,14 +201,15 @@ class Answers:
         turn = self._held[number].turn
         together = [each for each, held in self._held.items() if held.turn == turn]
         for each in together:
-            del self._held[each]
+            self.drop(each)
         if len(together) > 1:
             return f"{len(together)} taken back, they wait for you again"
         return f"#{number} taken back, it waits for you again"
 
     def drop(self, number: int) -> None:
         """Forget the answer held for that card."""
-        self._held.pop(number, None)
+        if self._held.pop(number, None) is not None:
+            self._waits_again(number)
 
     def news(self, card: Card) -> str:
         """Take in a changed card; say so if it makes a held answer void."""
@@ -193,6 +243,8 @@ class Answers:
         def settled(outcome: Outcome) -> None:
             if self._sent.get(number) is held:
                 del self._sent[number]
+            if outcome != Done():
+                self._waits_again(number)
             if held.then is not None:
                 held.then(outcome)
             elif rule is not None:

@@ -85,6 +85,51 @@ def test_a_held_allow_is_sent_once_when_it_is_due() -> None:
     assert answers.due is None
 
 
+STRICTER = [
+    Decision(Verdict.ALLOW),
+    Decision(Verdict.PASS),
+    Decision(Verdict.ASK),
+    Decision(Verdict.DENY, reason="no"),
+    Decision(Verdict.DENY, reason="no", interrupt=True),
+    Decision(Verdict.DENY, reason="no", halt="enough"),
+]
+
+
+@pytest.mark.parametrize("given", range(len(STRICTER)))
+@pytest.mark.parametrize("held", range(len(STRICTER)))
+def test_only_a_stricter_answer_replaces_a_held_one(held: int, given: int) -> None:
+    sitting, answers = desk_with()
+    answers.to([sitting.card], STRICTER[held])
+    said = answers.to([sitting.card], STRICTER[given])
+    sent = answers.held(1)
+    assert sent is not None
+    assert sent.decision == STRICTER[max(held, given)]
+    assert bool(said) == (given <= held)
+    assert all("#1 is being" in one and "u takes it back first" in one for one in said)
+
+
+def test_in_a_mode_that_asks_nobody_no_opinion_is_no_stricter_than_an_allow() -> None:
+    sitting = Sitting()
+    sitting.ask(permission_mode="bypassPermissions")
+    answers = Giving(sitting, take_back=0.6)
+    answers.to([sitting.card], ALLOW)
+    assert answers.to([sitting.card], Decision(Verdict.PASS))
+
+
+def test_while_an_answer_is_on_its_way_no_other_is_given() -> None:
+    sitting = Sitting(take_back_ms=0)
+    number = sitting.ask()
+    sitting.wait()
+    recorded: Future[bool] = Future()
+    sitting.desk.core.write = lambda *_: recorded
+    sitting.press("p", "a")
+    assert f"#{number} has your answer" in sitting.screen.notice.text
+    recorded.set_result(True)
+    sitting.wait(9)
+    assert sitting.card.decision is not None
+    assert sitting.card.decision.verdict is Verdict.PASS
+
+
 def test_another_answer_replaces_the_held_one() -> None:
     sitting, answers = desk_with()
     denial = Decision(Verdict.DENY, reason="no")
@@ -425,6 +470,7 @@ def test_a_rule_goes_with_its_allow_and_with_no_other() -> None:
     first, second = sitting.desk.waiting()
     answers.to([first], ALLOW, taken)
     answers.to([second], ALLOW, taken)
+    answers.take_back(second.number)
     answers.to([second], ALLOW)
     sitting.desk.pass_time(9)
     answers.tick()

@@ -1,7 +1,7 @@
 """A line of the plain desk taken apart: which requests, which word, and what follows it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from crabhook.datatypes import frozen
@@ -156,18 +156,23 @@ def _same(one: Card, other: Card) -> bool:
 
 
 class DefaultTarget:
-    """The oldest waiting card that is not put aside.
+    """The oldest waiting card that is neither put aside nor answered.
 
     If another card came into this place a moment ago, and not by the operator, a line without a
     card could decide the wrong one; such a line is refused.
     """
 
-    def __init__(self, desk: Replica) -> None:
-        self._desk = desk
-        card = self._find()
-        self._number = card.number if card else None
+    def __init__(self, desk: Replica, answered: Callable[[Card], object] = lambda _: False) -> None:
+        self._desk, self._answered = desk, answered
+        self._number: int | None = None
+        self.refresh()
         self._was: int | None = None
         self._changed_at = 0.0
+
+    def refresh(self) -> None:
+        """Take in what a line of the operator's changed, such as which cards are answered."""
+        card = self._find()
+        self._number = card.number if card else None
 
     def look(self, news: Card, *, ours: bool) -> None:
         """Take in a changed card; `ours` says whether the operator's own word changed it."""
@@ -182,6 +187,8 @@ class DefaultTarget:
     def meant(self, word: Word) -> Card:
         """Return the card a word without a number is about; raises LineError for none."""
         card = self._find()
+        if word.name == "undo":
+            card = next((one for one in self._desk.waiting() if self._answered(one)), card)
         if card is None:
             if aside := self._desk.waiting():
                 usage = WORDS["show"].usage(aside[0].number)
@@ -198,7 +205,12 @@ class DefaultTarget:
         return card
 
     def _find(self) -> Card | None:
-        return next((card for card in self._desk.waiting() if not card.snoozed_until), None)
+        """Return the card; where each is answered, the oldest, which a stricter line decides."""
+        awake = (card for card in self._desk.waiting() if not card.snoozed_until)
+        oldest = next(awake, None)
+        if oldest is None or not self._answered(oldest):
+            return oldest
+        return next((card for card in awake if not self._answered(card)), oldest)
 
 
 @frozen

@@ -57,13 +57,24 @@ class Controller:
             screen.selection.begin()
             for card in (*news.waiting, *news.ended):
                 self._on_card(card)
+            self._leave_answered()
         elif isinstance(news, Card):
+            was_awake = screen.queue.awake(news.number)
             screen.selection.news(news)
             self._on_card(news)
+            if screen.queue.awake(news.number) and not was_awake:
+                self._leave_answered()
         if isinstance(news, Card | FeedEntry):
             screen.history.stale = True
             self._look_again()
         self._go_on()
+
+    def _leave_answered(self) -> None:
+        """Where a card comes while the selected one is answered, that one counts as decided."""
+        screen, card = self._screen, self._screen.card
+        answered = card is not None and screen.answers.blocks(card)
+        if answered and screen.focus.mode is Mode.QUEUE:
+            self._advance()
 
     def _go_on(self) -> None:
         """Where the selected card has ended, select the next card and go into its form."""
@@ -122,7 +133,7 @@ class Controller:
         context = screen.key_context()
         found = key_for(key, context)
         if found is not None:
-            if self._gate.opens(found.guard):
+            if self._gate.opens(found):
                 self._obey(lambda: found.do(screen, key))
         elif (field := screen.focus.field) is not None:
             field.press(" " if key == "space" else key)
@@ -315,8 +326,7 @@ class Controller:
         """If the operator wants so, select the next card without an answer on its way."""
         screen = self._screen
         if screen.options.advance:
-            held = screen.answers.held
-            screen.select(lambda: screen.selection.pass_over(lambda card: held(card.number)))
+            screen.select(lambda: screen.selection.pass_over(screen.answers.blocks))
 
     def _give_all(self, cards: Sequence[Card], decision: Decision) -> None:
         screen, outcomes = self._screen, list[Outcome]()

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from crabhook.desk.commands import Ask, Command
 from crabhook.desk.replica import Then
 from crabhook.model.card import Card
-from crabhook.model.decision import Verdict
 from crabhook.model.wording import plural
 from crabhook.ui.full.arming import BURST, Rhythm, Stroke
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.keyrow import Guard
+from crabhook.ui.full.keyrow import Guard, Key
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.screen import Screen
 
@@ -36,9 +35,6 @@ class Before:
         if self._selected is not None:
             number = self._selected.number
             screen.select(lambda: screen.selection.choose(number))
-
-
-_LETS_HAPPEN = frozenset({Guard.READ, Guard.ALLOW})
 
 
 class Gate:
@@ -98,12 +94,14 @@ class Gate:
             return False
         return True
 
-    def opens(self, guard: Guard) -> bool:
-        """Whether a key is obeyed now; a key on a held card takes the held answer back first."""
-        screen = self._screen
+    def opens(self, key: Key) -> bool:
+        """Whether a key is obeyed now; one to a stricter answer takes a held answer back first."""
+        screen, guard = self._screen, key.guard
         typing = screen.focus.typing
         if guard is Guard.FREE:
             return True
+        if guard is Guard.BEGIN:
+            return screen.card is None or self._is_free(screen.card, key)
         if self._stroke is Stroke.REPEATED:
             screen.arming.restart(screen.desk.now())
             screen.say("a key that is held decides nothing more: let it go, then press again")
@@ -112,22 +110,22 @@ class Gate:
             return True
         if screen.focus.on_page:
             return self._may_on_page()
-        return screen.card is None or screen.selection.ended or self._may_decide(screen.card, guard)
+        return screen.card is None or screen.selection.ended or self._may_decide(screen.card, key)
 
-    def _may_decide(self, card: Card, guard: Guard) -> bool:
+    def _may_decide(self, card: Card, key: Key) -> bool:
         screen = self._screen
-        if not self._is_armed(f"#{card.number}"):
+        if not self._is_free(card, key) or not self._is_armed(f"#{card.number}"):
             return False
-        if held := screen.answers.held(card.number):
-            if guard is Guard.ALLOW and held.decision.verdict is Verdict.ALLOW:
-                screen.say(f"#{card.number} is allowed already; u takes it back")
-                return False
+        if screen.answers.held(card.number):
             screen.say(screen.answers.take_back(card.number))
-        elif screen.answers.unconfirmed(card.number):
-            screen.say(f"#{card.number} has your answer, and the server has not confirmed it yet")
-            return False
         asks = screen.form is not None and screen.focus.mode is not Mode.REVIEW
-        return guard not in _LETS_HAPPEN or asks or self._was_read()
+        return key.guard is not Guard.READ or asks or self._was_read()
+
+    def _is_free(self, card: Card, key: Key) -> bool:
+        """Whether no answer is held for the card that the key could loosen; if one is, say so."""
+        why = self._screen.answers.blocks(card, key.leads)
+        self._screen.say(f"{self._key} changes nothing: {why}" if why else "")
+        return not why
 
     def _is_armed(self, what: str) -> bool:
         """Whether the key may decide what is in view; if not, say that view or press is too new."""

@@ -25,21 +25,35 @@ _SHOWN = {
 class Guard(Enum):
     """When a key is obeyed.  Every row names its own: there is no default.
 
-    FREE: at once; the key only moves, shows, marks or takes back. ARMED: the key acts on a card or
-    says yes to a page, so the view needs the arming delay; a held answer is taken back first. READ:
-    as ARMED, but the key lets something happen, so the whole request must have been on the screen.
-    ALLOW: as READ, but a held allow stays. LINE: as ARMED where the typed line is about a card.
+    FREE: at once; the key only moves, shows or takes back. BEGIN: at once, but not while an answer
+    is held for the card: the key marks it, begins work on it, or changes how long it waits. ARMED:
+    the key acts on a card or says yes to a page, so the view needs the arming delay; while an
+    answer is held, only a key that `leads` to a stricter one acts. READ: as ARMED, but the key lets
+    something happen, so the whole request must have been on the screen. LINE: as ARMED where the
+    typed line is about a card.
     """
 
     FREE = auto()
+    BEGIN = auto()
     ARMED = auto()
     READ = auto()
-    ALLOW = auto()
     LINE = auto()
 
 
 _Part = TypeVar("_Part")
 Handler: TypeAlias = Callable[[Screen, str], Effects | None]
+
+
+@frozen
+class Leading:
+    """A handler that gives the decision `to`, or begins a dialog that does."""
+
+    to: Decision
+    do: Handler
+
+    def __call__(self, screen: Screen, key: str) -> Effects | None:
+        """Handle the key."""
+        return self.do(screen, key)
 
 
 @frozen
@@ -58,6 +72,11 @@ class Key:
     guard: Guard
     do: Handler
     when: Filter
+
+    @property
+    def leads(self) -> Decision | None:
+        """The decision about the selected card that the key leads to, if it is always this one."""
+        return self.do.to if isinstance(self.do, Leading) else None
 
 
 @frozen
@@ -113,7 +132,12 @@ def does(effect: Effect) -> Handler:
 
 def gives(verdict: Verdict) -> Handler:
     """Return the handler that gives the selected card a verdict with nothing beside it."""
-    return does(Give(Decision(verdict)))
+    return leads(Decision(verdict), does(Give(Decision(verdict))))
+
+
+def leads(to: Decision, do: Handler) -> Handler:
+    """Return the handler, which gives this decision or begins a dialog that does."""
+    return Leading(to, do)
 
 
 def by(do: Callable[[Screen, _Part], Effects | None], to: _Part) -> Handler:

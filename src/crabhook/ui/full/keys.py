@@ -4,6 +4,9 @@ A new key is one row: its names, its help, its `Guard`, its handler. At most one
 key at any moment; a test tries all combinations.
 """
 
+from collections.abc import Sequence
+
+from crabhook.model.card import Card
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.ui.cards.summary import copied
 from crabhook.ui.full import effects as do
@@ -38,7 +41,7 @@ _REPLACEABLE = when.can(Verdict.ALLOW, Beside.OUTPUT)
 _RULED = when.can(Verdict.ALLOW, Beside.RULE)
 _ALLOWS_MODE = when.can(Verdict.ALLOW, Beside.PERMISSIONS) & when.without_form
 
-FREE, ARMED, READ, ALLOW, LINE = Guard
+FREE, BEGIN, ARMED, READ, LINE = Guard
 
 
 def _find(mode: Mode) -> Handler:
@@ -50,13 +53,28 @@ def _turn_page(step: int) -> Handler:
 
 
 def _marked(verdict: Verdict) -> Handler:
-    return lambda screen, _: bulk.decide_marked(screen.marks, Decision(verdict), screen.focus.mode)
+    return lambda screen, _: bulk.decide_marked(
+        screen.marks, Decision(verdict), screen.focus.mode, screen.answers.blocks
+    )
+
+
+def _free(screen: Screen) -> Sequence[Card]:
+    """Return the queue's cards without those that are answered already."""
+    return [card for card in screen.queue.cards() if not screen.answers.blocks(card)]
 
 
 _BACK = on.focus(Focus.back)
 _ENTER_LINE = on.screen(lambda screen: screen.focus.enter_line(screen.card))
 _ALLOW = on.screen(lambda screen: decide.allow(screen.form))
 _PASS = on.gives(Verdict.PASS)
+_DENY = on.leads(Decision(Verdict.DENY), on.does(decide.DENY))
+_DENY_AND_END_TURN = on.leads(
+    Decision(Verdict.DENY, interrupt=True), on.does(decide.DENY_AND_END_TURN)
+)
+_HALT = on.leads(
+    Decision(Verdict.DENY, halt="for a reason that is typed"),
+    on.at_card(lambda screen, card: decide.halt(card, screen.desk)),
+)
 _ACCEPT = on.at_card(lambda screen, card: mcp_form.accept(card, screen.filling))
 _EDIT = on.at_card(lambda screen, card: edit.begin(card, screen.work.about(card).edits))
 _EDIT_JSON = on.at_card(lambda screen, card: screen.work.about(card).edits.opened(card, ()))
@@ -115,16 +133,16 @@ TABLE: tuple[Group, ...] = (
         ("c enter", "note…", "note on the marked line what to change there",
          ARMED, on.plan(plan.note)),
         ("s", "deny with the notes…", "see the denial that the notes make, then send it",
-         FREE, on.at_card(lambda s, card: plan.send(card, s.plan) if s.plan else None)),
+         BEGIN, on.at_card(lambda s, card: plan.send(card, s.plan) if s.plan else None)),
         ("backspace delete", "take note back", "take the note on the line back",
-         FREE, on.plan(lambda notes: notes.write(""))),
+         BEGIN, on.plan(lambda notes: notes.write(""))),
     ),
     group("many at once: while requests are marked, these decide the marked ones alone",
         when.with_marks,
         ("a", "allow the marked",
          "allow all that are marked, once you have seen what", FREE, _marked(Verdict.ALLOW)),
         ("d", "deny the marked…", "deny all that are marked, with one reason",
-         FREE, lambda s, _: bulk.deny_marked(s.marks, s.focus.mode)),
+         FREE, lambda s, _: bulk.deny_marked(s.marks, s.focus.mode, s.answers.blocks)),
         ("h", "hand the marked back", "let their agents ask their own users",
          FREE, _marked(Verdict.ASK)),
         ("p", "pass", "no opinion on all that are marked", FREE, _marked(Verdict.PASS)),
@@ -134,13 +152,13 @@ TABLE: tuple[Group, ...] = (
     first_group(
         "deciding, as far as the request's event can be told",
         (_PLAIN_ALLOW & when.without_form & ~when.with_plan, "a", "allow",
-         "a call: allow it", ALLOW, _ALLOW),
+         "a call: allow it", READ, _ALLOW),
         (_PLAIN_ALLOW & when.with_plan, "a", "approve",
-         "a plan: approve it; the agent begins", ALLOW, _ALLOW),
+         "a plan: approve it; the agent begins", READ, _ALLOW),
         (_PLAIN_ALLOW & ~when.without_form, "a", "let agent ask",
-         "questions: send no answers; the agent asks them in its own dialog", ALLOW, _ALLOW),
+         "questions: send no answers; the agent asks them in its own dialog", READ, _ALLOW),
         (when.with_plan, "l", "note on lines…",
-         "go through the plan, and deny it with notes", FREE, on.plan(plan.begin)),
+         "go through the plan, and deny it with notes", BEGIN, on.plan(plan.begin)),
         (when.with_changes, "v", "what changed",
          "the changes since the plan denied before, or the plan",
          FREE, on.at_card(lambda s, card: s.work.changes.turn(card))),
@@ -150,13 +168,13 @@ TABLE: tuple[Group, ...] = (
         (_DENIED, "r", "retry",
          "at a denial of the agent's own: let the model try again", READ, on.gives(Verdict.RETRY)),
         (_DENIED, "a", "leave it denied", "at a denial of the agent's own: leave it so",
-         ARMED, _ALLOW),
+         ARMED, on.leads(Decision(Verdict.ALLOW), _ALLOW)),
         (_ALLOWS_CALL, "n", "allow+note",
          "allow, and tell the model something", READ, on.does(decide.ALLOW_WITH_NOTE)),
         (when.can(Verdict.DENY) & ~when.with_plan, "d", "deny…",
-         "deny; the model reads the reason you type", ARMED, on.does(decide.DENY)),
+         "deny; the model reads the reason you type", ARMED, _DENY),
         (when.can(Verdict.DENY) & when.with_plan, "d", "send back…",
-         "deny a plan; the model reads the reason you type", ARMED, on.does(decide.DENY)),
+         "deny a plan; the model reads the reason you type", ARMED, _DENY),
         (_EDITABLE, "e", "edit…",
          "a call: change it, see the difference, and allow it so", ARMED, _EDIT),
         (_EDITABLE, "E", "", "a call: change all of its input, as JSON", ARMED, _EDIT_JSON),
@@ -178,12 +196,12 @@ TABLE: tuple[Group, ...] = (
         (when.deciding, "p", "pass",
          "no opinion: the agent goes on as if crabhook were not there", ARMED, _PASS),
         (when.can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
-         "deny, and end the agent's turn", ARMED, on.does(decide.DENY_AND_END_TURN)),
+         "deny, and end the agent's turn", ARMED, _DENY_AND_END_TURN),
         (_ALLOWS_MODE, "M", "allow+mode…",
          "allow, and set the agent's permission mode", READ, on.card(decide.offer_modes)),
         (when.can_carry(Beside.HALT), "x", "stop session…",
          "end the session's turn; its user reads the reason",
-         ARMED, on.at_card(lambda s, card: decide.halt(card, s.desk))),
+         ARMED, _HALT),
         (when.can_carry(Beside.MESSAGE), "m", "message…",
          "a word to the agent's user, sent with whatever you decide",
          ARMED, on.at_card(lambda s, card: decide.tell_user(card, s.work.about(card)))),
@@ -196,17 +214,17 @@ TABLE: tuple[Group, ...] = (
     ),
     group("its time", when.deciding,
         ("+ =", "wait longer", "let it wait ten minutes longer, if its agent does",
-         FREE, on.at_card(lambda s, card: decide.extend(card, s.desk))),
+         BEGIN, on.at_card(lambda s, card: decide.extend(card, s.desk))),
         ("z", "snooze", "put it aside for five minutes, or back",
          ARMED, on.at_card(lambda s, card: decide.snooze(card, s.desk.now()))),
     ),
     group("marking", when.markable,
         ("space", "mark", "mark it, or unmark it, to decide many at once",
-         FREE, on.at_card(lambda s, card: s.marks.turn(card))),
+         BEGIN, on.at_card(lambda s, card: s.marks.turn(card))),
         ("*", "mark alike", "mark all that ask the very same",
-         FREE, on.at_card(lambda s, card: bulk.mark_alike(card, s.queue.cards(), s.marks))),
+         BEGIN, on.at_card(lambda s, card: bulk.mark_alike(card, _free(s), s.marks))),
         ("&", "mark session", "mark all that this session asks, whatever it is",
-         FREE, on.at_card(lambda s, card: bulk.mark_session(card, s.queue.cards(), s.marks))),
+         BEGIN, on.at_card(lambda s, card: bulk.mark_session(card, _free(s), s.marks))),
     ),
     group("in the input box", when.at(Mode.BOX) & ~when.keeping,
         ("enter", "send", "send the line, or go on to what it would do", LINE, _ENTER_LINE)),

@@ -49,7 +49,9 @@ class Screen:
         self.options = options
         self.title = title
         self.selection = Selection(desk)
-        self.answers = Answers(desk, options.take_back, self.say, DANGER_TIMES)
+        self.answers = Answers(
+            desk, options.take_back, self.say, DANGER_TIMES, waits_again=self._waits_again
+        )
         self.marks = Marks()
         self.focus = Focus(options.reasons)
         self.sessions = Listing[SessionView](desk.live, lambda view: view.key)
@@ -192,6 +194,11 @@ class Screen:
     def counts(self) -> tuple[int, int]:
         """Return how many cards wait, and how many answers are held."""
         return self.queue.count, self.answers.waiting
+
+    def _waits_again(self, number: int) -> None:
+        """Arm a card anew whose answer was dropped: a key for the answer is none for the card."""
+        if self.card is not None and self.card.number == number:
+            self.arming.restart(self.desk.now())
 
     def say(self, text: str) -> None:
         """Show a sentence to the operator; an empty sentence leaves the last in view."""

@@ -28,6 +28,7 @@ from crabhook.ui.plain.second_yes import Remembering, SecondYes
 from crabhook.ui.secrets import covered
 
 _DECIDED_REMEMBERED = 1_000
+_WORK = frozenset({"quiet", "snooze", "extend"})  # words that prepare an answer, or change the wait
 _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
 
 
@@ -42,7 +43,9 @@ class Deciding:
         self._person = person
         self._second_yes = SecondYes(desk, person)
         self._take_back = take_back
-        self._answers = Answers(desk, take_back, self.complain, names=person is not None)
+        self._answers = Answers(
+            desk, take_back, self.complain, names=person is not None, undo="{} undo"
+        )
         self._timer: asyncio.TimerHandle | None = None
         self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
         self._remembering = Remembering(desk, say)
@@ -76,9 +79,15 @@ class Deciding:
         """Do with one or several cards what a line says."""
         self._alone = alone
         try:
+            if command.word.name in _WORK:
+                self._check_free(card)
             self._words.get(command.word.name, self._give)(card, command)
         except CrabhookError as error:
             self._complain_about(card, error, alone=alone)
+
+    def answered(self, card: Card) -> str:
+        """Return why a card is answered already and not yet decided; empty if it is not."""
+        return self._answers.blocks(card)
 
     def given(self, card: Card) -> Card:
         """Return a card with what the answer decides that is held for it."""
@@ -149,6 +158,7 @@ class Deciding:
 
     def _give(self, card: Card, command: Command) -> None:
         given, alone = DECIDING[command.word.name](card, command.rest), self._alone
+        self._check_free(card, given.decision)
         if given.decision.updated_input is None:
             self._give_judged(card, given, ())
             return
@@ -247,6 +257,11 @@ class Deciding:
         seconds = read_duration(command.rest, command.word.usage(card.number))
         self.submit(do.Extend(card.number, seconds), card, write=other_words(card))
 
+    def _check_free(self, card: Card, decision: Decision | None = None) -> None:
+        """Raise CrabhookError where the held answer to a card is not to be replaced or changed."""
+        if why := self._answers.blocks(card, decision):
+            raise CrabhookError(why)
+
     # How a decision is given.
 
     def _decide(
@@ -258,10 +273,12 @@ class Deciding:
         *,
         sure: bool = False,
     ) -> None:
-        """Give a decision, or hold it for a moment; it replaces a held one.
+        """Give a decision, or hold it for a moment; it replaces a less strict one.
 
-        A decision that needs a second yes goes through only when `sure`.
+        A decision that needs a second yes goes through only when `sure`. Raises CrabhookError for
+        a decision less strict than the held one.
         """
+        self._check_free(card, decision)
         if not sure:
             again = partial(self._decide, card, decision, rule, then, sure=True)
             self._second_yes.ask(card, decision, plain=rule is None, give=again)

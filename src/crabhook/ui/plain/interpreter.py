@@ -79,7 +79,7 @@ class Interpreter:
     def begin(self) -> None:
         """Take in all there is at the desk; an outcome may have come with it."""
         self._settled.set()
-        self._default = DefaultTarget(self._desk)
+        self._default = DefaultTarget(self._desk, self._deciding.answered)
         self._newest = max((card.number for card in self._desk.waiting()), default=0)
         for card in (*self._desk.waiting(), *self._desk.ended()):
             self._deciding.on_card(card)
@@ -137,6 +137,7 @@ class Interpreter:
             self._deciding.complain(error)
         finally:
             self._following = False
+            self._default.refresh()
         return False
 
     def _parse(self, line: str) -> Command | None:

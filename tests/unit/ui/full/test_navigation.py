@@ -147,19 +147,15 @@ def test_after_the_only_card_has_ended_the_next_that_arrives_is_selected_and_arm
     sitting.draw()
     assert sitting.card.number == first
     second = sitting.ask(tool_input={"command": "ls 2"})
-    if ending == "held":
-        assert sitting.card.number == first  # it still waits: a new card takes no keys
-        sitting.wait(3)
-    given = len(sitting.decided())
-    assert sitting.card.number == second
+    assert sitting.card.number == second  # one that is answered counts as decided
     sitting.press("a")  # meant for the one that ended
     assert "only just come into view" in sitting.text()
     sitting.press("a")
     sitting.wait(5)
-    assert len(sitting.decided()) == given
+    assert second not in dict(sitting.decided())
     sitting.press("a")
     sitting.wait(3)
-    assert [number for number, _ in sitting.decided()][given:] == [second]
+    assert [number for number, _ in sitting.decided()].count(second) == 1
 
 
 def test_a_key_held_for_the_card_that_ended_decides_nothing_of_the_next() -> None:

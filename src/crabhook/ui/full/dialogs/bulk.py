@@ -6,6 +6,7 @@ mark, so no mark decides what the operator has not seen.
 
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from itertools import chain
+from typing import TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.model.card import Card, Level, State
@@ -28,6 +29,9 @@ from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.text.code import quoted
 from crabhook.ui.text.layout import Content, Line, Sheet, page
 from crabhook.ui.text.width import cells
+
+Blocks: TypeAlias = Callable[[Card, Decision], str]
+"""Why a card's answer, which is held, is not to be replaced by a decision; empty if it may be."""
 
 
 class Marks(dict[int, Card]):
@@ -103,25 +107,28 @@ def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
     return (Say(f"marked: {len(cards)} {shared}; {len(marks)} in all, esc unmarks them"),)
 
 
-def deny_marked(marks: Marks, mode: Mode) -> Effects:
+def deny_marked(marks: Marks, mode: Mode, blocks: Blocks) -> Effects:
     """Ask for one reason, then show what would be denied with it."""
     ask = AskLine(
         Purpose.REASON,
-        lambda text: decide_marked(marks, Decision(Verdict.DENY, reason=text), mode),
+        lambda text: decide_marked(marks, Decision(Verdict.DENY, reason=text), mode, blocks),
         subject=f"{len(marks)} marked",
         needs="a denial needs a reason: the models read it to know what to do instead",
     )
     return (ask,)
 
 
-def decide_marked(marks: Marks, decision: Decision, mode: Mode) -> Effects:
-    """Show what would be decided about all that are marked; a no leads back to `mode`."""
-    bundle = bundle_of(marks.cards(), decision, marks.by_hand)
+def decide_marked(marks: Marks, decision: Decision, mode: Mode, blocks: Blocks) -> Effects:
+    """Show what would be decided about all that are marked; a no leads back to `mode`.
+
+    `blocks` tells which cards have an answer that this one must not loosen: they are left out.
+    """
+    bundle = bundle_of(marks.cards(), decision, marks.by_hand, blocks)
 
     def now() -> Bundle:
         nonlocal bundle
         if (cards := marks.cards()) != bundle.marked:
-            bundle = bundle_of(cards, decision, marks.by_hand)
+            bundle = bundle_of(cards, decision, marks.by_hand, blocks)
         return bundle
 
     def give_all() -> Effects:
@@ -155,7 +162,10 @@ class Bundle:
 
 
 def bundle_of(
-    marked: Sequence[Card], decision: Decision, by_hand: Container[int] = frozenset()
+    marked: Sequence[Card],
+    decision: Decision,
+    by_hand: Container[int] = frozenset(),
+    blocks: Blocks = lambda _card, _decision: "",
 ) -> Bundle:
     """Return which of the marked cards can be told the decision; dangers only those `by_hand`."""
     groups: dict[Hashable, list[Card]] = {}
@@ -163,7 +173,7 @@ def bundle_of(
     verdict = decision.verdict
     for card in marked:
         by_itself = verdict is not Verdict.ALLOW or card.number in by_hand
-        if why := refusal(card, verdict):
+        if why := refusal(card, verdict) or blocks(card, decision):
             left_out.append((card, why))
         elif not by_itself and (risks := dangers(card.risk)):
             left_out.append((card, f"▲▲ {'; '.join(risks)}: mark it by itself, with space"))

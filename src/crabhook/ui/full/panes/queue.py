@@ -4,8 +4,8 @@ Thousands of cards may wait. So the counts follow each change, and only a new fi
 the whole queue.
 
 The law of the selection: it is a card's number, never a place. The operator alone moves it; news
-does so only when nothing is selected. A selected card that ends stays in place until the operator
-moves on.
+does so only when nothing is selected, and when a card comes while the selected one is answered. A
+selected card that ends stays in place until the operator moves on.
 """
 
 from bisect import bisect_left
@@ -81,6 +81,11 @@ class Queue:
     def count(self) -> int:
         """How many cards wait, wanted or not."""
         return len(self._known)
+
+    def awake(self, number: int) -> bool:
+        """Whether a card waits and is not put aside."""
+        card = self._known.get(number)
+        return card is not None and card.snoozed_until <= 0
 
     def cards(self) -> Sequence[Card]:
         """Return the wanted cards in order, as a value that what comes later does not change."""
