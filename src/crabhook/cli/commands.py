@@ -63,10 +63,17 @@ def options_of(command: str) -> Mapping[str, Any]:
 
 
 def _wait(text: str) -> float | str:
-    return text if text == "never" else float(text)
+    return text if text == "never" else _some_seconds(text)
 
 
-SERVE_VALUES: Mapping[str, Any] = {"wait": _wait, "seconds": float, "unsaid": None}
+def _some_seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds") from error
+
+
+SERVE_VALUES: Mapping[str, Any] = {"wait": _wait, "seconds": _some_seconds, "unsaid": None}
 """What the options of `serve` name, and those of `up`, which are the same."""
 
 

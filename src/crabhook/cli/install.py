@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "seconds": _seconds,
         "USUAL_URL": USUAL_URL,
         "USUAL_WAIT": USUAL_WAIT,
+        "LONGEST": MAX_WAIT // 86_400,
     }
     declaring("install", values)(parser)
 
@@ -319,9 +320,13 @@ def _path(text: str) -> str:
 
 
 def _seconds(text: str) -> int:
-    seconds = int(text)
+    if text == "never":
+        return MAX_WAIT
+    seconds = int(text) if text.isascii() and text.isdecimal() else 0
     if not 0 < seconds <= MAX_WAIT:
-        raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_WAIT} seconds")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no time to wait: give seconds from 1 to {MAX_WAIT}, or never"
+        )
     return seconds
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from crabhook.cli import main
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.installation import observed, waiting
+from crabhook.platforms.installation import MAX_TIMEOUT, observed, waiting
 from crabhook.server.address import default_address
 
 HOLDABLE = waiting(EVENTS)
@@ -270,6 +270,14 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(
     assert "hook/run.py" in out
 
 
+def test_a_hook_that_never_gives_up_waits_as_long_as_its_agent_can(path: Path) -> None:
+    assert main(["install", "claude", "--wait", "never"]) == 0
+    waits = entry(path, "PreToolUse")
+    client = int(waits["args"][waits["args"].index("--wait") + 1])
+    assert client < waits["timeout"] <= MAX_TIMEOUT
+    assert waits["timeout"] == MAX_TIMEOUT
+
+
 @pytest.mark.parametrize("command", ["install", "uninstall"])
 @pytest.mark.parametrize("agent", [["emacs"], []])
 def test_an_unknown_agent_is_told_which_exist(
@@ -285,6 +293,8 @@ def test_an_unknown_agent_is_told_which_exist(
         ["--wait", "0"],
         ["--wait", "2147424"],
         ["--wait", "soon"],
+        ["--wait", "Never"],
+        ["--wait", "-1"],
         ["--companion", "--gate"],
         ["--scope", "world"],
         ["--server", ""],
