@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import grpc
 
 from crabhook.datatypes import frozen
+from crabhook.grpcserver import CallServer
 from crabhook.model.errors import CrabhookError
 from crabhook.team.certificates import new_key, passing, plain
 from crabhook.team.invitation import (
@@ -202,7 +203,7 @@ async def open_invitation(
     certificate = passing(key, now)
     pin = pin_of(ssl.PEM_cert_to_DER_cert(certificate.decode()))
     service = JoinPort(inviting, kept(secret), pin)
-    server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_AT_ONCE)
+    server = CallServer(_OPTIONS, _AT_ONCE)
     add_EnrolServiceServicer_to_server(service, server)
     try:
         demand = grpc.ssl_server_credentials([(plain(key), certificate)])

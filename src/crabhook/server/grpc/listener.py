@@ -18,6 +18,7 @@ import grpc
 from grpc_health.v1 import health_pb2 as pb
 from grpc_health.v1.health_pb2_grpc import HealthServicer, add_HealthServicer_to_server
 
+from crabhook.grpcserver import CallServer
 from crabhook.server.address import (
     GRACE,
     MAX_REQUEST,
@@ -196,10 +197,8 @@ async def _not_here(_: bytes, context: Context) -> bytes:
     return await context.abort(grpc.StatusCode.UNIMPLEMENTED, _WHERE_NOW)
 
 
-_NOT_HERE = grpc.method_handlers_generic_handler(
-    desk_pb2.DESCRIPTOR.services_by_name["DeskService"].full_name,
-    {"SetPresence": grpc.unary_unary_rpc_method_handler(_not_here)},
-)
+_DESK_SERVICE = desk_pb2.DESCRIPTOR.services_by_name["DeskService"].full_name
+_NOT_HERE = {"SetPresence": grpc.unary_unary_rpc_method_handler(_not_here)}
 
 
 @asynccontextmanager
@@ -215,9 +214,9 @@ async def open_port(
     """
     _raise_file_limit()
     most = ("grpc.max_allowed_incoming_connections", _most())
-    server = grpc.aio.server(options=(*_OPTIONS, most))
+    server = CallServer((*_OPTIONS, most))
     add_PermissionServiceServicer_to_server(service, server)
-    server.add_generic_rpc_handlers((_NOT_HERE,))
+    server.serve(_DESK_SERVICE, _NOT_HERE)
     if health is not None:
         add_HealthServicer_to_server(health, server)
     with ExitStack() as claims:

@@ -5,9 +5,10 @@ from contextlib import asynccontextmanager
 
 import grpc
 
+from crabhook.grpcserver import CallServer
 from crabhook.server.address import GRACE, MAX_REQUEST, PortError, TcpAddress
 from crabhook.server.grpc.listener import MAX_REPLY, why_not
-from crabhook.server.operators.port import OperatorPort
+from crabhook.server.operators.port import SERVICE, OperatorPort
 
 CONNECTIONS = 2048
 """Desks and verbs at once; agents, who come to another port, are kept out by none of these."""
@@ -47,8 +48,8 @@ async def open_operators(
     `pair` is the server's key and certificate, `authority` the certificate of the authority that
     signs the desks', all PEM. Raises PortError.
     """
-    server = grpc.aio.server(options=_OPTIONS)
-    server.add_generic_rpc_handlers((port.handlers(),))
+    server = CallServer(_OPTIONS)
+    server.serve(SERVICE, port.handlers())
     credentials = grpc.ssl_server_credentials(
         [pair], root_certificates=authority, require_client_auth=True
     )
