@@ -12,7 +12,8 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from crabhook.secrets.context import Span, secrets_in
+from crabhook.secrets.context import Span, lowered, secrets_in
+from crabhook.secrets.programs import secrets_of_programs
 from crabhook.tables import tables
 
 RANDOM = "random"
@@ -34,17 +35,26 @@ _PUBLIC = re.compile(  # long and random, and meant to be seen
 
 # The vendors' formats: each kind, what tells whose it is, and the secret itself.
 _FORMATS: list[tuple[str, str, str]] = tables(__file__, "kinds")["formats"]
-_SHAPES = re.compile(
-    "(?<![A-Za-z0-9])(?:"
-    + "|".join(f"({whose}({secret}))" for _, whose, secret in _FORMATS)
-    + ")(?![A-Za-z0-9])"
-)
+_LETTER = re.compile(r"[A-Za-z0-9](?![?*+{|])")
+
+
+def _any_of(secret: str) -> str:
+    """Return a pattern of all formats, by their first letter: most words then cost one look.
+
+    `secret` is what stands for the secret of a format, with its place in the table and its pattern.
+    """
+    by_letter: dict[str, list[str]] = {}
+    for place, (_, whose, pattern) in enumerate(_FORMATS):
+        letter = whose[0] if _LETTER.match(whose) else ""
+        shape = whose[len(letter) :] + secret.format(place=place, pattern=pattern)
+        by_letter.setdefault(letter, []).append(shape)
+    grouped = (f"{letter}(?:{'|'.join(shapes)})" for letter, shapes in by_letter.items())
+    return f"(?<![A-Za-z0-9])(?:{'|'.join(grouped)})(?![A-Za-z0-9])"
+
+
+_SHAPES = re.compile(_any_of("(?P<_{place}>{pattern})"))
 # The same without groups, with which it takes a tenth of the time; most texts hold no such secret.
-_ANY_SHAPE = re.compile(
-    "(?<![A-Za-z0-9])(?:"
-    + "|".join(f"{whose}{secret}" for _, whose, secret in _FORMATS)
-    + ")(?![A-Za-z0-9])"
-)
+_ANY_SHAPE = re.compile(_any_of("{pattern}"))
 
 
 def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[Span]:
@@ -53,9 +63,9 @@ def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[Spa
     if _ANY_SHAPE.search(text, start, end) is None:
         return
     for found in _SHAPES.finditer(text, start, end):
-        group = found.lastindex or 0
-        shown = found.start(group + 1) - found.start()
-        yield Span(*found.span(), _FORMATS[group // 2][0], shown)
+        group = found.lastgroup or "_0"
+        kind = _FORMATS[int(group[1:])][0]
+        yield Span(*found.span(), kind, found.start(group) - found.start())
 
 
 is_plain: Callable[[str], object] = _PLAIN.fullmatch
@@ -74,8 +84,13 @@ def find(text: str, *, by_entropy: bool = True) -> list[Span]:
     """
     if is_plain(text):
         return []
-    spans = [] if _ONE_WORD.fullmatch(text) else list(secrets_in(text))
+    spans = [] if _ONE_WORD.fullmatch(text) else _by_context(text)
     return [*spans, *_words(text, by_entropy=by_entropy)]
+
+
+def _by_context(text: str) -> list[Span]:
+    lower = lowered(text)
+    return [*secrets_of_programs(text, lower), *secrets_in(text, lower)]
 
 
 def _words(text: str, *, by_entropy: bool) -> Iterator[Span]:
@@ -92,7 +107,7 @@ def _words(text: str, *, by_entropy: bool) -> Iterator[Span]:
 
 
 def _holds_secret(text: str) -> bool:
-    return any(True for _ in secrets_in(text)) or any(True for _ in known_in(text))
+    return bool(_by_context(text)) or any(True for _ in known_in(text))
 
 
 _FEWEST = 10  # pairs to judge by

@@ -45,6 +45,38 @@ def innocent() -> list[Sample]:
     return [Sample(kind, _plain(text)) for kind, text in _rows("innocent.tsv")]
 
 
+# Passwords as people choose them: with the words that programs use for names and for hints.
+_WORDS = (
+    *("hunter2secret", "sunflower", "Summer2024!", "correct-horse-battery", "my_db_pass1"),
+    *("p4ss/w0rd+x", "Tr0ub4dor", "topsecret", "some-words-9", "enterSandman1"),
+)
+_PHRASES = ("some words of mine", "my own secret words", "change the world 9", "the quick token")
+_QUOTED = ("'{pw}'", '"{pw}"')
+
+
+def commands() -> list[str]:
+    """Return the lines that hold a password: `{pw}`, or `{pwd}` for one with a letter and a digit."""
+    return (FOLDER / "commands.txt").read_text(encoding="utf-8").splitlines()
+
+
+def with_passwords(line: str) -> list[Sample]:
+    """Return a line of `commands` with each password that may stand there."""
+    words = [word for word in _WORDS if "{pw}" in line or (not word.isalpha() and "/" not in word)]
+    if "{pwd}" in line:
+        words = [word for word in words if any(letter.isdigit() for letter in word)]
+    words += _PHRASES if any(quoted in line for quoted in _QUOTED) else ()
+    text = _plain(line)
+    return [
+        Sample("password", text.replace("{pw}", word).replace("{pwd}", word), (word,))
+        for word in words
+    ]
+
+
+def everyday() -> list[Sample]:
+    """Return lines of every day's work that hold no secret."""
+    return [Sample(kind, _plain(text)) for kind, text in _rows("everyday.tsv")]
+
+
 def _rows(name: str) -> list[tuple[str, str]]:
     lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
     return [(kind, text) for kind, _, text in (line.partition("\t") for line in lines)]

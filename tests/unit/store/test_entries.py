@@ -1,5 +1,6 @@
 """What is recorded of what the broker knows."""
 
+from dataclasses import replace
 from typing import Any
 
 from crabhook.model.actor import OWNER, Rule
@@ -10,6 +11,7 @@ from crabhook.store import entries
 from crabhook.store.record import GENESIS, Entry, Kind, iso
 from crabhook.store.redact import Redactor
 from crabhook.store.writer import chained
+from tests.unit.secrets import corpus
 from tests.unit.store.making import NOON
 
 INPUT: Any = {"command": "ls", "description": "look"}
@@ -119,3 +121,31 @@ def test_other_ends_say_why() -> None:
 def test_what_the_operator_does_is_kept() -> None:
     kept = entries.operator("began", NOON, version="1")
     assert kept.body == {"what": "began", "version": "1"}
+
+
+def _everywhere(text: str) -> list[Entry]:
+    """Return one entry of each kind that takes a text of an agent, an operator or a rule."""
+    asked: Any = {"command": text, "content": text, "edits": [{"new_string": text}]}
+    output: Any = {"stdout": text, "stderr": text}
+    fields: Any = {"tool_input": asked, "tool_response": output, "prompt": text, "error": text}
+    event = replace(EVENT, tool=ToolCall("Bash", asked, "toolu_1"), fields=fields)
+    request = replace(REQUEST, event=event)
+    made = Decision(Verdict.DENY, text, text, asked, despite=(text,))
+    return [
+        entries.observed(request, NOON),
+        entries.asked(request, NOON, card=4, legs=["r1"], ends=(NOON, NOON)),
+        entries.decided(event, Decided(made, Rule(text)), NOON, legs=["r1"]),
+        entries.ended(Kind.WITHDRAWN, request, NOON, card=4, why=text),
+        entries.delivered(event, NOON, request_id="r1", card=4, missing=text),
+        entries.operator(text, NOON, told=text, notes=[text]),
+        entries.summary(event, NOON, told=text),
+    ]
+
+
+def test_no_secret_of_the_corpus_is_anywhere_in_the_record() -> None:
+    """Not in a command, a file's content, a tool's output, a reason, a note or a rule."""
+    lines = [sample for line in corpus.commands() for sample in corpus.with_passwords(line)[:1]]
+    for sample in (*corpus.secrets(), *lines):
+        records = [repr(kept) for kept in chained(_everywhere(sample.text), GENESIS, REDACTOR)]
+        kept = [secret for secret in sample.secrets for one in records if secret in one]
+        assert not kept, sample.text

@@ -66,6 +66,31 @@ def test_innocent_text_stays_as_it_is(sample: Sample) -> None:
     assert redactor.text(sample.text) == sample.text
 
 
+@pytest.mark.parametrize("line", corpus.commands())
+def test_no_password_that_a_line_gives_to_a_program_or_a_file_stays(line: str) -> None:
+    samples = corpus.with_passwords(line)
+    assert samples
+    kept = [s.text for s in samples if s.secrets[0] in redactor.text(s.text)]
+    assert not kept
+
+
+def test_the_corpus_of_lines_is_twice_as_large_as_what_was_mended() -> None:
+    """14 formats and 29 commands were reported, and two ways to write a plain password."""
+    assert len(corpus.commands()) >= 2 * (14 + 29 + 2)
+
+
+# Where today's finder covers a word of the corpus that is no secret.
+_FALSE_COVERS = 3
+
+
+def test_of_every_days_lines_hardly_one_loses_a_word() -> None:
+    """The finder before covered 7 of them."""
+    lines = corpus.everyday()
+    assert len(lines) >= 150
+    changed = [line.text for line in lines if redactor.text(line.text) != line.text]
+    assert len(changed) <= _FALSE_COVERS, changed
+
+
 def test_a_mark_tells_kind_and_length_and_knows_a_secret_again() -> None:
     secret = "hunter2hunter2"
     one, two = (redactor.text(f"{name}={secret}") for name in ("DB_PASSWORD", "API_TOKEN"))

@@ -135,7 +135,10 @@ def test_in_a_line_of_a_longer_text_a_secret_is_covered_by_what_is_known_of_all(
     assert [row.line for row in indented("", open_before, 1000)][1] == 'TOKEN="• rm -rf /"'
 
 
-PROGRAM_LIKE = {"random", "private-key", "mailchimp-key", "azure-secret", "discord-token", "jwt"}
+PROGRAM_LIKE = {
+    *("random", "private-key", "mailchimp-key", "azure-secret", "discord-token", "jwt"),
+    *("azure-devops-token", "mailgun-key"),
+}
 """Kinds whose secrets could be a program's name where they stand first, as far as their shape goes."""
 
 
