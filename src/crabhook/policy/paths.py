@@ -16,7 +16,10 @@ from crabhook.policy.context import Context, Wanted, wanted_by
 
 LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
 
-_ODD_SET = re.compile(r"\[[^\]]*(?:--|&&|~~|\|\||\[)")
+# A set with a bracket in it, as `[[:alpha:]]`: programs read it apart. `\[` begins no set.
+_ODD_SET = re.compile(r"(?:\\.|[^\\\[]|\[[!^]?+\]?+[^\]\[]*\])*+\[[!^]?+\]?+[^\]\[]*\[", re.DOTALL)
+# A set in an expression that was made of a glob: its `\` are doubled.
+_SET = re.compile(r"\\.|\[(?P<other>\^?)(?P<inside>\]?[^\]]*)\]", re.DOTALL)
 
 
 class Anchor(StrEnum):
@@ -178,8 +181,27 @@ def _gitignored(pattern: str) -> str | None:
     """
     from pathspec.patterns.gitignore import spec  # noqa: PLC0415 - see above
 
-    regex = spec.GitIgnoreSpecPattern(pattern).regex
-    return None if regex is None else regex.pattern
+    regex, _ = spec.GitIgnoreSpecPattern.pattern_to_regex(pattern)
+    return None if regex is None else _SET.sub(_plain_set, regex)
+
+
+def _plain_set(found: re.Match[str]) -> str:
+    """Return a set whose every letter is escaped.
+
+    So no version of `re` takes two of them for a difference, a union or a set in the set: Python
+    warns of `[a--b]`, `[~~]`, `[&&]`, `[||]` and `[[a]` that their meaning will change.
+    """
+    if found["inside"] is None:
+        return found[0]
+    letters = list(found["inside"].replace("\\\\", "\\"))
+    pieces = []
+    while letters:
+        first = re.escape(letters.pop(0))
+        if letters[:1] == ["-"] and letters[1:]:
+            first += f"-{re.escape(letters[1])}"
+            del letters[:2]
+        pieces.append(first)
+    return f"[{found['other']}{''.join(pieces)}]"
 
 
 def path_pattern(text: str) -> PathPattern:
@@ -189,11 +211,13 @@ def path_pattern(text: str) -> PathPattern:
         raise ValueError("holds . or .. where no path can have it")
     if rest.startswith(("!", "#")) or rest != rest.strip():
         raise ValueError("begins or ends with a character that gitignore reads in its own way")
-    if _ODD_SET.search(rest):
+    if _ODD_SET.match(rest):
         raise ValueError("has a set of characters that can be read in two ways")
     found = own_pattern(text)
     try:
         usable = _gitignored(found.pattern) is not None
+        if usable:
+            _compile((found.pattern,), any_case=False)
     except (ValueError, re.error) as error:
         raise ValueError(f"is no gitignore pattern: {error}") from error
     if not usable:

@@ -1,8 +1,11 @@
 """Path patterns, in a table: what they mean as an allow and as a denial."""
 
+import warnings
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from crabhook.policy.paths import Bases, PathSet, Place, is_within, normal, path_pattern, place
 from tests.unit.policy.law import context
@@ -109,3 +112,55 @@ def test_any_text_is_a_pattern_or_a_value_error(text: str) -> None:
     place_ = Place("/work/app/sub/a", "/work/app/sub/a")
     if pattern.covers(place_, BASES):
         assert PathSet((pattern,)).hits(place_, BASES)
+
+
+SETS = ["[]~~]", "[a--b]", "[&&]", "[||]", "[a&&b]", "[!~~]", "[^||]", "[]--]", "[a-]", "[+--]", "[[a]", "[[:alpha:]]", "[a[b]", "\\[a[b]", "\\[a--b", "[z-a]", "x[a\\\\~~]y"]  # fmt: skip
+
+
+@given(
+    st.one_of(
+        st.sampled_from(SETS),
+        st.text("[]!^-~&|ab\\*?/", max_size=10),
+        st.lists(st.sampled_from(["[", "]", "--", "&&", "||", "~~", "[[", "a-z", "!", "\\"])).map(
+            "".join
+        ),
+    ),
+    st.text("ab[]-~&|\\^!", min_size=1, max_size=3),
+)
+@settings(max_examples=400)
+def test_no_pattern_reaches_re_with_a_set_that_another_version_reads_otherwise(
+    text: str, name: str
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            pattern = path_pattern(text)
+        except ValueError:
+            return
+        target = Place(f"/work/app/sub/{name}", f"/work/app/sub/{name}")
+        covers = pattern.covers(target, BASES)
+        PathSet((pattern,)).hits(target, BASES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        meant = GitIgnoreSpecPattern(pattern.pattern).regex
+    if text[:1] not in "~/" and not text.startswith(".."):
+        assert meant is not None
+        assert covers == (meant.match(name) is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "fits", "fits_not"),
+    [("[]~~]", "]~", "-a"), ("[a&&b]", "a&b", "|-"), ("[!||]", "a&", "|"), ("x[a-c&&]", ["xb", "x&"], ["x|", "xd"])],
+)  # fmt: skip
+def test_a_set_of_letters_that_are_signs_elsewhere_means_these_letters(
+    text: str, fits: str, fits_not: str
+) -> None:
+    for name in (*fits, *fits_not):
+        target = Place(f"/work/app/sub/{name}", f"/work/app/sub/{name}")
+        assert path_pattern(text).covers(target, BASES) is (name in fits)
+
+
+@pytest.mark.parametrize("text", ["[[a]", "[[:alpha:]]", "[a[b]", "a/x[!][]"])
+def test_a_bracket_in_a_set_is_refused_since_programs_read_it_apart(text: str) -> None:
+    with pytest.raises(ValueError, match="two ways"):
+        path_pattern(text)
