@@ -12,6 +12,15 @@ from itertools import islice
 import pytest
 
 from tests.fuzz.running.cage import Cage, why_not
+from tests.fuzz.running.evaluating import (
+    SHAPES,
+    Varied,
+    here,
+    pairs,
+    places,
+    setters,
+    written,
+)
 from tests.fuzz.running.hunt import Hole, Hunt
 from tests.fuzz.running.law import RULES, RuleFile
 from tests.fuzz.running.making import Maker, grammar, kinds, known, pictured, plain
@@ -50,6 +59,42 @@ def test_what_rules_allow_of_new_lines_runs_nothing_else(cage: Cage) -> None:
     hunt.thorough = False
     assert hunt.lines(Maker(SEED).lines(), SECONDS).run
     assert not told, "\n".join(map(str, told))
+
+
+@pytest.mark.process
+def test_no_way_to_set_a_variable_and_no_place_that_evaluates_it_make_a_hole(cage: Cage) -> None:
+    """Each way in some places and each place after some ways; `--pairs` tries every pair."""
+    told: list[Hole] = []
+    hunt = Hunt(cage, told.append, most_told=3)
+    hunt.thorough, hunt.only_read = False, True
+    count = max(len(setters()), len(places()))
+    for run in ("zz", "z${q}z"):
+        every = list(pairs(run))
+        hunt.lines(every[(at * len(places()) + at) % len(every)] for at in range(count))
+    assert hunt.lines(Varied(SEED).lines(), SECONDS).judged > 2 * count
+    assert not told, "\n".join(map(str, told))
+
+
+@pytest.mark.process
+def test_each_way_to_set_and_each_place_that_evaluates_is_seen_to_run_a_text(cage: Cage) -> None:
+    """So that no row of the tables is a dead letter, which would try nothing."""
+    rows = [(row, ["echo $((x))", "echo $((x[0]))"], SHAPES[:1]) for row in setters()]
+    rows += [("x=⟨v⟩; ⟨e⟩", [row], SHAPES[:5]) for row in here()]
+    dead = [
+        (setter, inner)
+        for setter, inner, shapes in rows
+        if not any(
+            name == "zz"
+            for root in ("narrow", "open")
+            for shape in shapes
+            for place in inner
+            for shell in cage.shells
+            for name, *_ in cage.run(root, shell, written(setter, place, shape.format("zz")))
+        )
+    ]
+    if cage.missing:
+        return
+    assert not dead
 
 
 @pytest.mark.process

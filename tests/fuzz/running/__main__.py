@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from tests.fuzz.running.cage import Cage, why_not
+from tests.fuzz.running.evaluating import Varied, pairs
 from tests.fuzz.running.hunt import MOST_TOLD, Hole, Hunt
 from tests.fuzz.running.making import Maker, grammar, kinds, known, pictured
 
@@ -30,7 +31,14 @@ def main() -> int:
         hunt = Hunt(cage, _teller(options.holes), most_told=options.most)
         hunt.lines(known())
         hunt.thorough = False
-        hunt.lines(Maker(options.seed).lines(), options.minutes * 60)
+        if options.pairs:
+            hunt.only_read = True
+            hunt.lines(pairs())
+            hunt.lines(Varied(options.seed).lines(), options.minutes * 60)
+        else:
+            hunt.lines(Maker(options.seed).lines(), options.minutes * 30)
+            hunt.only_read = True
+            hunt.lines(Varied(options.seed).lines(), options.minutes * 30)
         print(hunt.tally)
         print(
             ", ".join(f"{name}: {count:,}" for name, count in sorted(hunt.tally.allowing.items()))
@@ -44,6 +52,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=MOST_TOLD, help="holes to make short and tell")
     parser.add_argument("--holes", type=Path)
+    parser.add_argument(
+        "--pairs",
+        action="store_true",
+        help="every way to set in every place that evaluates, then varied",
+    )
     parser.add_argument(
         "--kinds", type=int, metavar="LINES", help="so many lines of each kind: which are allowed?"
     )

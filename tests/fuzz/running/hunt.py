@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.fuzz.running.cage import Cage
-from tests.fuzz.running.law import RULES, RuleFile, reads
+from tests.fuzz.running.law import RULES, RuleFile, is_troubled, reads
 
 MOST_TOLD = 20
 """How many holes are made short and told of one run; the rest is counted."""
@@ -77,6 +77,7 @@ class Hunt:
 
     Where it is `thorough`, each line is judged under every rule file and run in every shell; else under
     those that find the most, and in bash, in another shell every second time.
+    Where it is `only_read`, a line with a trouble is judged by the reader alone; what has none is run in every shell.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Hunt:
         self._known: set[str] = set()
         self._judged: set[int] = set()
         self.thorough = True
+        self.only_read = False
         self.tally = Tally()
 
     def lines(self, lines: Iterable[str], seconds: float = float("inf")) -> Tally:
@@ -119,6 +121,8 @@ class Hunt:
 
     def _judge(self, line: str) -> None:
         self.tally.judged += 1
+        if self.only_read and self._is_troubled(line):
+            return
         allowing = []
         for rules in self._rules():
             self.tally.judgements += 1
@@ -141,6 +145,18 @@ class Hunt:
                 self._sent.append(_Sent(line, shell, here))
                 self.tally.run += 1
 
+    def _is_troubled(self, line: str) -> bool:
+        """Whether no rule may allow the line; a reader that is slow, or raises, breaks the law."""
+        began = time.process_time()
+        try:
+            troubled = is_troubled(line)
+        except Exception as error:  # noqa: BLE001 - a reader that raises is what we are here for
+            self._broke(line, self._all[0], "no shell", [f"the reader, which raised {error!r}"])
+            return True
+        if time.process_time() - began > SLOW:
+            self._broke(line, self._all[0], "no shell", [f"the reader, for more than {SLOW} s"])
+        return troubled
+
     def _rules(self) -> Iterator[RuleFile]:
         """Yield the rule files for the next line: those that find the most, and at times one other."""
         if self.thorough:
@@ -153,7 +169,7 @@ class Hunt:
     def _shells(self, line: str) -> Iterator[str]:
         first, *others = [one for one in self._cage.shells if reads(one, line)]
         yield first
-        if self.thorough:
+        if self.thorough or self.only_read:
             yield from others
         elif others and self.tally.allowed % 2:
             yield others[self.tally.allowed // 2 % len(others)]

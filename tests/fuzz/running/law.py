@@ -15,6 +15,8 @@ from crabhook.policy.calls.read import read_call
 from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import ENTRY_NAMES
+from crabhook.policy.shell.read import read_script
+from crabhook.policy.shell.unfold import unfold
 from tests.fuzz.running.cage import Ran
 from tests.unit.policy.law import bash, context, policy, rule
 
@@ -38,6 +40,12 @@ def _read(line: str) -> tuple[Event, Call]:
     call = read_call(event, _HERE)
     assert call is not None
     return event, call
+
+
+def is_troubled(line: str) -> bool:
+    """Whether the reader alone keeps every rule from allowing the line: much sooner told."""
+    script = read_script(line, {})
+    return bool(script.troubles or unfold(line, script, {}).troubles)
 
 
 def reads(shell: str, line: str) -> bool:

@@ -22,9 +22,14 @@ _QUOTES = ("'{}'", '"{}"', "$'{}'", '$"{}"', "\\{}", "`{}`", "$({})", '"$({})"',
 @cache
 def grammar() -> Mapping[str, Sequence[str]]:
     """Return what there is to make lines of: from a name to the ways to write it."""
+    return sections((HERE / "grammar.txt").read_text(encoding="utf-8"))
+
+
+def sections(text: str) -> Mapping[str, Sequence[str]]:
+    """Return the rows of a table's text, by the names of its sections."""
     found: dict[str, list[str]] = {}
     rows = found.setdefault("", [])
-    for row in (HERE / "grammar.txt").read_text(encoding="utf-8").split("\n"):
+    for row in text.split("\n"):
         if row.startswith("== "):
             rows = found.setdefault(row[3:], [])
         elif row:
@@ -89,7 +94,7 @@ class Maker:
         for _ in range(
             self._chance.choice((0, 0, 1, 1, 2, 3) if self._narrow else (0, 1, 1, 2, 4))
         ):
-            line = self._varied(line)
+            line = self.varied(line)
         self._keep(line)
         return line
 
@@ -107,7 +112,8 @@ class Maker:
             row = next((one for one in self._chance.sample(rows, len(rows)) if "⟨" not in one), "a")
         return _NAMED.sub(lambda match: self._written(match[1], depth + 1), row)
 
-    def _varied(self, line: str) -> str:
+    def varied(self, line: str) -> str:
+        """Return the line with one piece of it put in, taken out, exchanged or quoted otherwise."""
         pieces = _PIECE.findall(line) or [line]
         self._chance.choice(_WAYS)(self._chance, pieces, self._part)
         return "".join(pieces)

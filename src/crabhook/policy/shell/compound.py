@@ -84,6 +84,7 @@ def _for(line: Line) -> None:
         line.blanks()
         while line.here and line.here not in ";\n#":
             word = read_word(line)
+            line.found.assigned += (word.raw, *word.values, *word.parts)
             variables.sets(name, word.atoms, word.parts or word.values)
             line.blanks()
     else:

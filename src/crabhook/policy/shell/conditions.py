@@ -130,6 +130,8 @@ def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
     line.blanks()
     if operator == "=~":
         _check_regex(line)
+        # zsh puts what the brackets fit into an array of this name.
+        line.found.variables.sets("match", (ANY,))
         words.append(read_word(line, regex=True))
         return
     words.append(read_word(line))

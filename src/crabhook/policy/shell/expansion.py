@@ -142,8 +142,11 @@ _CASE = re.compile(r"@[QULu](?=\})")
 _SLICE = re.compile(r": *")
 _OFFSET = re.compile(r" ?-?[0-9]+|\$[A-Za-z_][A-Za-z0-9_]*")
 _KEY = re.compile(r"-?[0-9]+(?=\])|\$?[A-Za-z_][A-Za-z0-9_]*(?=\])")
-_QUOTED_KEY = re.compile(
-    r"\"\$?[\w ./:-]+\"(?=\])|'[\w ./:-]+'(?=\])|\$\{[A-Za-z_]\w*\}(?=\])", re.ASCII
+# Bare words of several pieces are keys in a compound value alone: `([a.b]=1)`.
+_WORDS_KEY = re.compile(
+    r"\"(?:\$(?=[A-Za-z_]))?[\w ./:-]+\"(?=\])|'[\w ./:-]+'(?=\])|\$\{[A-Za-z_]\w*\}(?=\])"
+    r"|(?<=\[)[\w.-]+(?=\]=)",
+    re.ASCII,
 )
 _OPERAND_PLAIN = re.compile(r"[^}'\"\\$`{<>()&;|\n]+")
 _INNER_QUOTES = re.compile(r'"(?:[\w./:@%+,=*-]|\$[A-Za-z_]\w*|\$\{\w+\})*"', re.ASCII)
@@ -192,6 +195,7 @@ def _changed(line: Line, name: str, atom: Atom, *, quoted: bool) -> Atom:
         if match[0].endswith("="):
             if not is_plain(name):
                 line.found.trouble(f"it sets {name}, which may change what runs")
+            line.found.assigned += others
             variables.sets(name, atoms, others)
         elif match[0].endswith("?"):
             return atom
@@ -231,13 +235,16 @@ def _count(line: Line, text: str) -> None:
 
 
 def subscript(line: Line) -> None:
-    """Take `[…]` after an array's name: a number, a plain word or variable, all."""
+    """Take `[…]` after an array's name, or before a value in `(…)`: a number, a word, all.
+
+    A shell computes it, and so evaluates what is in the variables that it names, in quotes too.
+    """
     line.expect("[")
     if line.take("@") or line.take("*"):
         pass
     elif match := line.match(_KEY):
         _count(line, match[0])
-    elif match := line.match(_QUOTED_KEY):
+    elif match := line.match(_WORDS_KEY):
         for name in re.findall(r"[A-Za-z_]\w*", match[0]):
             _count(line, name)
     else:

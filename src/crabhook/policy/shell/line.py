@@ -27,9 +27,15 @@ _Atoms = tuple[Atom, ...]
 
 
 class Variables:
-    """The variables of one line; `known` are values that it finds them set to, to deny by."""
+    """The variables of one line; `known` are values that it finds them set to, to deny by.
 
-    def __init__(self, known: Mapping[str, Sequence[str]]) -> None:
+    `inherited`: those that the script around this one may have set to more than a number.
+    """
+
+    def __init__(
+        self, known: Mapping[str, Sequence[str]], inherited: frozenset[str] = frozenset()
+    ) -> None:
+        self._inherited = inherited
         self.arrays: set[str] = set()
         self.declared: set[str] = set()  # set by a word of `declare` and its like
         self._appended: set[str] = set()
@@ -90,7 +96,7 @@ class Variables:
             odd.append("a test behind ||, which is a command to dash")
         if not self._duties:
             return odd
-        unfit = {number: self._unfit(number=number) for number in {key[1] for key in self._duties}}
+        unfit = {number: self.unfit(number=number) for number in {key[1] for key in self._duties}}
         found = []
         for name, number, where in self._duties:
             if not name or name in unfit[number] or not self._is_own(name):
@@ -107,7 +113,7 @@ class Variables:
         """Whether a variable is the line's own, or from an environment that no agent controls."""
         return name.startswith("\0") or name in NUMBERS or is_plain(name)
 
-    def _unfit(self, *, number: bool) -> set[str]:
+    def unfit(self, *, number: bool = True) -> set[str]:
         """Return the names that may have other values, through other variables too."""
         copies: dict[str, list[str]] = defaultdict(list)
         todo = []
@@ -120,7 +126,7 @@ class Variables:
                 elif _strays(atom, number=number):
                     todo.append(name)
         unfit: set[str] = set()
-        todo += self.arrays
+        todo += (*self.arrays, *self._inherited)
         while todo:
             name = todo.pop()
             if name not in unfit:
@@ -188,13 +194,14 @@ class Heredoc:
 class Found:
     """What one line came to so far; inner texts of the line share it."""
 
-    def __init__(self, known: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, known: Mapping[str, Sequence[str]], inherited: frozenset[str]) -> None:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.settling: set[int] = set()  # places of redirects to variables that the line has set
         self.given: list[str] = []
         self.given_varies = False  # some words are unknown until the line runs
-        self.variables = Variables(known)
+        self.assigned: list[str] = []  # texts put into variables: a shell may evaluate each
+        self.variables = Variables(known, inherited)
         self._troubles: dict[str, None] = {}
 
     def trouble(self, reason: str) -> None:

@@ -184,19 +184,25 @@ def mentions(text: str, script: Script) -> Mentions:
         and (not all(word.fixed for word in one.words) or _is_fed(one) or _is_configured(one))
     )
     starts = starts_untold(commands, script.redirects, given=bool(script.given))
+    # What a variable is set to is a text that may run, whatever else the line holds.
+    found = set(_tokens(script.assigned))
     if all(map(_is_data, commands)):
-        return Mentions(calls=calls, starts=starts)
+        both = _both_spellings(text) if found else ""
+        return Mentions(frozenset(found), both, calls, starts)
     words = [word for command in commands for word in command.words]
     shell = any(basename(one.text) in SHELLS or one.text in _EVALUATING for one in words)
     writes = any(one.written for one in script.redirects)
-    found: set[str] = set()
     for command in commands:
         if shell or writes or command.fed or not _is_data(command):
             given = unwrapped(command)[-1][1:]
             found.update(_tokens(text for word in given for text in (word.raw, *word.values)))
-        found.update(_tokens(one.value.raw for one in command.assignments))
     found.update(_tokens(script.given))
-    return Mentions(frozenset(found), f"{text}\n{_QUOTES.sub('', text)}", calls, starts)
+    return Mentions(frozenset(found), _both_spellings(text), calls, starts)
+
+
+def _both_spellings(text: str) -> str:
+    """Return the text with and without its quotes."""
+    return f"{text}\n{_QUOTES.sub('', text)}"
 
 
 def _is_data(command: Command) -> bool:
@@ -206,11 +212,17 @@ def _is_data(command: Command) -> bool:
     words = unwrapped(command)[-1]
     if _is_fed(command) or not words[0].fixed or not all(map(is_safe, command.assignments)):
         return False
+    # `printf -v` prints into a variable.
+    if [word.text for word in words[:2]] == ["printf", "-v"]:
+        return False
     name = words[0].text
     if name in _ACTING:
         return all(word.fixed and not _ACTING[name].match(word.text) for word in words)
-    if name not in _DATA_SUBCOMMANDS:
-        return name in _DATA
+    return name in _DATA if name not in _DATA_SUBCOMMANDS else _is_data_subcommand(words)
+
+
+def _is_data_subcommand(words: Sequence[Word]) -> bool:
+    name = words[0].text
     if len(words) < 2 or not words[1].fixed or words[1].text not in _DATA_SUBCOMMANDS[name]:
         return False
     texts = [word.text for word in words[2:] if word.text != "-cached"]

@@ -30,12 +30,17 @@ _RUNS_NOTHING_IN_DASH = re.compile(
 _ENDS = ("", "\n", ";", "&", "|", ")")
 
 
-def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
-    """Return what the line `text` does; never raises.  `known`: what variables are found set to."""
+def read_script(
+    text: str, known: Mapping[str, Sequence[str]], inherited: frozenset[str] = frozenset()
+) -> Script:
+    """Return what the line `text` does; never raises.  `known`: what variables are found set to.
+
+    `inherited`: variables of the script around it whose value may be more than a number.
+    """
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_BYTES:
         return Script(troubles=(f"the line is {size} bytes long; up to {MAX_BYTES} are read",))
-    found = Found(known)
+    found = Found(known, inherited)
     if odd := next((letter for letter in text if _is_odd(letter)), None):
         found.trouble(f"U+{ord(odd):04X}, a letter that a shell or an eye may read otherwise")
     line = Line(text, found, _READERS)
@@ -50,6 +55,8 @@ def read_script(text: str, known: Mapping[str, Sequence[str]]) -> Script:
         found.troubles,
         tuple(found.given),
         found.given_varies,
+        tuple(found.assigned),
+        frozenset(found.variables.unfit()),
     )
 
 
@@ -246,7 +253,7 @@ def _take(
     line: Line, words: list[Word], assignments: list[Assignment], *, redirected: bool
 ) -> None:
     if redirects.is_assignment(line, words):
-        assigned, word = redirects.read_assignment(line)
+        assigned, word = redirects.read_assignment(line, words)
         if words:
             words.append(word)
         else:

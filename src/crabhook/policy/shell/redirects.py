@@ -22,7 +22,9 @@ _NAMED = re.compile(r"\{[^ \t\n{}]*\}[<>]|\{\w+\[")  # a subscript may hold blan
 _FLOWS = {"<": Flow.READ, "<>": Flow.BOTH}
 
 ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
-_ELEMENT_KEY = re.compile(r"\[(?:[\w.-]+|\"[\w ./:-]+\"|'[\w ./:-]+')\]=", re.ASCII)
+# Text that is a key as it stands, of an array that is surely one of names.
+_NAME_KEY = re.compile(r"\[(?:[\w.-]+|\"[\w ./:-]+\"|'[\w ./:-]+')\]=", re.ASCII)
+_BY_NAMES = re.compile(r"-[rxgl]*A[Arxgl]*")
 
 
 def skip_lines(line: Line) -> None:
@@ -156,8 +158,11 @@ def is_assignment(line: Line, words: Sequence[Word]) -> bool:
     return close > 0 and line.text.startswith(("=", "+="), close + 1)
 
 
-def read_assignment(line: Line) -> tuple[Assignment, Word]:
-    """Take `name=value`; return it, and the word that it is to `export` and its like."""
+def read_assignment(line: Line, words: Sequence[Word]) -> tuple[Assignment, Word]:
+    """Take `name=value`; return it, and the word that it is to `export` and its like.
+
+    `words`: those of the command before it.
+    """
     start = line.at
     match = line.match(ASSIGNED)
     name, array = (match[1], False) if match else ("", False)
@@ -168,7 +173,7 @@ def read_assignment(line: Line) -> tuple[Assignment, Word]:
         if not (line.take("=") or line.take("+=")):
             raise UnreadableError("a part of an array that is not set")
     if line.here == "(":
-        value = _array(line)
+        value = _array(line, by_names=_makes_names(words))
         array = True
     elif line.ends_word and line.text[line.at : line.at + 2] not in ("<(", ">("):
         value = Word("", ("",))
@@ -178,11 +183,30 @@ def read_assignment(line: Line) -> tuple[Assignment, Word]:
         line.found.variables.arrays.add(name)
     elif match and match[2] == "+=":
         value = replace(value, values=line.found.variables.appends(name, value.values))
+    line.found.assigned += (value.raw, *value.values)
     assigned, raw = Assignment(name, value, array), line.text[start : line.at]
     return assigned, Word(raw, (raw,), value.fixed and not array, assigns=assigned)
 
 
-def _array(line: Line) -> Word:
+def _makes_names(words: Sequence[Word]) -> bool:
+    """Whether these words of a command surely make an array whose keys are names: `declare -A`."""
+    if not words or words[0].raw not in ("declare", "typeset", "local"):
+        return False
+    options = [word.raw for word in words[1:] if word.raw.startswith("-")]
+    return any(map(_BY_NAMES.fullmatch, options)) and not any("a" in one for one in options)
+
+
+def _key(line: Line, *, by_names: bool) -> bool:
+    """Take `[key]=`; whether no value follows."""
+    if not (by_names and line.match(_NAME_KEY)):
+        subscript(line)
+        if not line.take("="):
+            line.found.trouble("a bracket in an array that is no key")
+    return line.here in (" ", "\t", "\n", ")")
+
+
+def _array(line: Line, *, by_names: bool) -> Word:
+    """Take `(…)`: the values, and keys, which a shell computes unless they are names."""
     start = line.at
     line.expect("(")
     values: list[str] = []
@@ -191,11 +215,8 @@ def _array(line: Line) -> Word:
             skip_lines(line)
             if line.take(")"):
                 break
-            if line.here == "[":
-                if not line.match(_ELEMENT_KEY):
-                    line.found.trouble("a subscript that is computed when it runs")
-                elif not line.here or line.here in " \t\n)":
-                    continue
+            if line.here == "[" and _key(line, by_names=by_names):
+                continue
             values += read_word(line).values
     if line.here and line.here not in " \t\n;&|<>)":
         raise UnreadableError("a word that touches an array's end")  # `a=()#` begins no comment

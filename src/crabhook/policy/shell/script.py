@@ -161,7 +161,9 @@ class Script:
     """A whole shell line.
 
     `troubles` say, in words for a person, why no rule may allow it. `given`: the texts on standard
-    input of its commands; `varies`: one of these is unknown until the line runs.
+    input of its commands; `varies`: one of these is unknown until the line runs. `assigned`: the
+    texts that it puts into variables; `unfit`: the variables whose value may be more than a number,
+    which a script inside the line inherits.
     """
 
     commands: tuple[Command, ...] = ()
@@ -169,6 +171,8 @@ class Script:
     troubles: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     varies: bool = False
+    assigned: tuple[str, ...] = ()
+    unfit: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

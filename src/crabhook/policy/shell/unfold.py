@@ -58,6 +58,8 @@ class _Search:
         self._given: dict[str, None] = {}
         self._shell_listens = False
         self._unknown_given = False
+        # Variables whose value may be more than a number: a shell inside inherits them.
+        self._unfit: frozenset[str] = frozenset()
 
     def take(self, script: Script, depth: int = 0) -> None:
         """Add what a script does.
@@ -65,6 +67,7 @@ class _Search:
         Any shell of the line may read the texts given to its commands: the grammar does not always
         say which command reads which text.
         """
+        self._unfit |= script.unfit
         self._given |= dict.fromkeys(script.given)
         self._unknown_given |= script.varies
         self.queue(script.commands, depth)
@@ -76,6 +79,7 @@ class _Search:
             self._unknown_given |= command.fed and not prints_what_it_says(command)
             self.commands.append(command)
             self._todo.append((command, depth))
+            self._unfit |= set(_handed_on(command))
 
     def _read_input(self) -> bool:
         """Read texts given to a shell as scripts; return whether there were any."""
@@ -115,7 +119,7 @@ class _Search:
                 continue
             self._read.add(text)
             self._bytes += len(text)
-            read = read_script(text, self._known)
+            read = read_script(text, self._known, self._unfit)
             self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
             commands = tuple(replace(one, hidden=True) for one in read.commands)
             redirects = tuple(replace(one, hidden=True) for one in read.redirects)
@@ -125,6 +129,17 @@ class _Search:
 
 
 _ASSIGNS = re.compile(r"[A-Za-z_]\w*\+?=")
+_HANDS_ON = re.compile(r"([A-Za-z_]\w*)\+?=(?!-?\d+\Z)", re.ASCII)
+
+
+def _handed_on(command: Command) -> Iterator[str]:
+    """Yield the variables that its words may set to more than a number: `env x=… bash -c …`."""
+    for word in command.words:
+        for text in (word.raw, *word.values):
+            if match := _HANDS_ON.match(text):
+                yield match[1]
+
+
 _PLAIN_TEXT = re.compile(r"(?:[^\\]|\\n)*")
 _PLAIN_FORMAT = re.compile(r"(?:[^\\%]|\\n|%s|%%)*")
 
