@@ -91,18 +91,21 @@ class Below:
 
     `found`: absolute names of wanted files, of files in wanted folders, and of links to them.
     `whole`: the look was complete. `leads_out`: a link leads to another folder, which was not
-    searched. `odd`: a shell or `xargs` takes a name for several words.
+    searched. `odd`: a shell or `xargs` takes a name for several words. `links`: it holds a link.
     """
 
     found: tuple[str, ...] = ()
     whole: bool = True
     leads_out: bool = False
     odd: bool = False
+    links: bool = False
 
 
 Look: TypeAlias = Callable[[str, Wanted], Below]
 """What is handed in: an absolute folder and the names that are wanted, to what was found."""
 
+NO_NAME = Wanted(frozenset(), frozenset())
+"""What is wanted by who asks only whether a folder holds links."""
 ODD_NAME = re.compile(r"[\s'\"\\*?\[]")
 NOT_LOOKED = Below(whole=False)
 

@@ -29,7 +29,7 @@ class ToolMatcher:
         if isinstance(part, CommandPart) and all(one.exact for one in part.readings):
             return False
         if isinstance(part, FilePart):
-            return bool(part.places or part.by) and self._names(part.own)
+            return bool(part.places or part.by or part.made) and self._names(part.own)
         return self._names(part.tools)
 
     def hits(self, part: Part, _bases: Bases) -> bool:

@@ -87,6 +87,7 @@ def look(
                     named, path = f"{here}/{name}", f"{real}/{name}"
                     known = inside or wanted.knows(name)
                     means = known and (inside or wanted.means(path) or wanted.means(named))
+                    walk.links = walk.links or entry.is_symlink()
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append((named, path, means))
                     elif means or (entry.is_symlink() and walk.leads(path)):
@@ -109,10 +110,11 @@ class _Walk:
     whole: bool = True
     leads_out: bool = False
     odd: bool = False
+    links: bool = False
 
     def told(self) -> Below:
         """Return what was found so far."""
-        return Below(tuple(self.found), self.whole, self.leads_out, self.odd)
+        return Below(tuple(self.found), self.whole, self.leads_out, self.odd, self.links)
 
     def leads(self, link: str) -> bool:
         """Whether a link leads to a wanted file; note a link that leads out to a folder."""

@@ -143,7 +143,7 @@ def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> It
     writes = programs.writes(program, texts)
     use = Use.WRITE if writes else Use.READ
     unmeant = writes and texts[0] == "git" and texts[1] in _GIT_SHOWS
-    for word in _files(program, words[1:]):
+    for word in files_given(program, words[1:]):
         for name in _names_in(word):
             places = _places_of(name, folders, context)
             wild = word.glob and writes
@@ -155,7 +155,7 @@ def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> It
                 )
 
 
-def _files(program: str, words: Sequence[Word]) -> Iterable[Word]:
+def files_given(program: str, words: Sequence[Word]) -> Iterable[Word]:
     """Return the words that the program takes as files, or as options with files."""
     if program in programs.MOVES:
         named = [word for word in words if not (word.fixed and word.text.startswith("-"))]
@@ -197,7 +197,7 @@ def _files_of_git(words: Sequence[Word]) -> Iterator[Word]:
     kind = words[0].text if words else ""
     anywhere = any(word.text.startswith("--no-i") for word in words)
     texts = {id(after) for one, after in pairwise(words) if _GIT_TEXT.fullmatch(one.text)}
-    for word in _files("grep", words[1:]) if kind == "grep" else words[1:]:
+    for word in files_given("grep", words[1:]) if kind == "grep" else words[1:]:
         if anywhere or (word.fixed and not _GIT_TEXT.match(word.text) and id(word) not in texts):
             yield word
         elif kind in _GIT_SHOWS and word.begins_open:
@@ -288,7 +288,7 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
         return ""
     told = any(
         word.told or (open_globs and not word.fixed) or (word.glob and word.is_afar)
-        for word in _files(program, words[1:])
+        for word in files_given(program, words[1:])
         if word.raw[:2] not in ("<(", ">(")
     )
     return program if told else ""

@@ -113,6 +113,8 @@ class FilePart:
 
     `places`: where it may be; an allow must cover all; none if unknown. `tools`: whose bare rules
     are against it. `glob`: its name has wildcards. `program`: the program that gets the name.
+    `made`: a command of the line may have made the name, so it may be any file: no rule that names
+    a command or a path covers it.
     `own`: the tools whose bare rules cover it. `by`: the command that names it; a rule with that
     command and no star covers the file too. `deep`: a folder, read with all its content. `writes`:
     the program is known to change or make the file.
@@ -128,6 +130,7 @@ class FilePart:
     by: CommandPart | None = None
     deep: Deep | None = None
     writes: bool = False
+    made: bool = False
 
     @property
     def kind(self) -> str:

@@ -10,6 +10,7 @@ from posixpath import basename, dirname
 
 from crabhook.datatypes import frozen
 from crabhook.policy.calls import mentioned_files
+from crabhook.policy.calls.made_names import made_names
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders, is_inside
 from crabhook.policy.calls.parts import CommandPart, FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.context import Context
@@ -77,6 +78,9 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
             (suspected if redirect.hidden else required).append(part)
             if not redirect.hidden and (trouble := _redirect_trouble(part, redirect, folders)):
                 troubles[trouble] = None
+    made = made_names(commands, deep.redirects, folders, tools, context)
+    required += made.parts
+    troubles |= dict.fromkeys(made.troubles)
     if any(map(_applies_patch, commands)):
         troubles["a patch in a command, which Codex carries out itself"] = None
         suspected += _patched_files(text, folders, context)

@@ -176,7 +176,10 @@ def _trap(words: Sequence[Word], line: Line) -> str:
     script, *signals = [word.text for word in rest]
     if not signals or not all(map(_SIGNALS.fullmatch, signals)):
         return _unknown(words)
-    return "" if script in ("-", "") else _script(script, line)
+    mark = line.found.mark
+    trouble = "" if script in ("-", "") else _script(script, line)
+    line.found.run_until_the_end(mark, again=True)
+    return trouble
 
 
 def _eval(words: Sequence[Word], line: Line) -> str:

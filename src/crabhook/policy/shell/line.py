@@ -10,11 +10,20 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import listed
-from crabhook.policy.shell.script import Atom, Command, Kind, Redirect, Shape
+from crabhook.policy.shell.script import (
+    ANY_TIME,
+    LAST,
+    Atom,
+    Command,
+    Kind,
+    Redirect,
+    Shape,
+    Span,
+)
 from crabhook.policy.shell.wrappers import is_plain
 
 MAX_KNOWN, MAX_SETTLED = 32, 8  # values of one variable
@@ -219,7 +228,42 @@ class Found:
             message = f"it has more than {MAX_COMMANDS} commands"
             self.trouble(message)
             raise UnreadableError(message)
-        self.commands.append(command)
+        now = self.now + 1
+        self.commands.append(replace(command, span=Span(now, now, now, again=False)))
+
+    @property
+    def now(self) -> int:
+        """The moment before the next command; each command takes the odd number behind it."""
+        return 2 * len(self.commands)
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """How many commands and redirects there are, for what asks of those that follow."""
+        return len(self.commands), len(self.redirects)
+
+    def open_files(self, mark: tuple[int, int], begins: int) -> None:
+        """Say of the redirects since the mark that have no time yet: from `begins` up to now."""
+        for at in range(mark[1], len(self.redirects)):
+            if self.redirects[at].span == ANY_TIME:
+                span = Span(begins, self.now, self.now, again=False)
+                self.redirects[at] = replace(self.redirects[at], span=span)
+
+    def run_together(self, mark: tuple[int, int], *, again: bool = False) -> None:
+        """Say of all since the mark that it runs in any order; `again`: several times too."""
+        self._widen(mark, 2 * mark[0], self.now, again=again)
+
+    def run_until_the_end(self, mark: tuple[int, int], *, again: bool = False) -> None:
+        """Say of all since the mark that it may also run as late as the line's end, or later."""
+        self._widen(mark, LAST, LAST, again=again)
+
+    def _widen(self, mark: tuple[int, int], begins: int, ends: int, *, again: bool) -> None:
+        def wider(span: Span) -> Span:
+            first, last = min(span.begins, begins), max(span.ends, ends)
+            return Span(first, last, span.at, again=span.again or again)
+
+        commands, opened = self.commands[mark[0] :], self.redirects[mark[1] :]
+        self.commands[mark[0] :] = [replace(one, span=wider(one.span)) for one in commands]
+        self.redirects[mark[1] :] = [replace(one, span=wider(one.span)) for one in opened]
 
 
 @frozen

@@ -23,6 +23,7 @@ _TIME = re.compile(r"time(?:[ \t]+-p)?(?:[ \t]+--)?(?=[ \t])")
 _OPENERS, _CLOSERS = listed("reserved", "openers"), listed("reserved", "closers")
 _RESERVED = _OPENERS | _CLOSERS | {"!", "time"}
 _ZSH_RESERVED = listed("reserved", "zsh")
+_LOOPS = frozenset({"while", "until", "for", "select"})
 # `((…))` that dash reads as two harmless groups: a word that sets or counts.
 _RUNS_NOTHING_IN_DASH = re.compile(
     r"[ \t\n]*(?:[A-Za-z_]\w*(?:\+\+|--|[-+*/%]?=[^\s;&|<>()`]*)|(?:\+\+|--)[A-Za-z_]\w*)[ \t\n]*"
@@ -90,7 +91,7 @@ def read_list(line: Line, stops: frozenset[str]) -> Shape:
         redirects.skip_lines(line)
         if not line.here or _stops(line, stops):
             break
-        sure = line.found.variables.sure
+        sure, mark = line.found.variables.sure, line.found.mark
         shapes.append(_and_or(line))
         line.blanks()
         if line.ahead(";;") and ";;" in stops:
@@ -101,6 +102,7 @@ def read_list(line: Line, stops: frozenset[str]) -> Shape:
             if line.here and line.here in "!|&":
                 raise UnreadableError("an & that shells read apart")
             line.found.variables.sure = sure  # set in a subshell
+            line.found.run_until_the_end(mark)
             continue
         if line.here not in ("", "\n") and not _stops(line, stops):
             raise UnreadableError(f"{line.next!r} after a command")
@@ -131,7 +133,8 @@ def _and_or(line: Line) -> Shape:
 def _pipeline(line: Line, *, sure: bool) -> Shape:
     """Take one pipeline; `sure`: it runs, in the line's own shell."""
     _before_pipeline(line)
-    last_start = start = len(line.found.commands)
+    mark = line.found.mark
+    last_start = start = mark[0]
     piped, before = False, line.found.variables.sure
     while True:
         began, element = line.at, len(line.found.commands)
@@ -151,6 +154,7 @@ def _pipeline(line: Line, *, sure: bool) -> Shape:
         fed = line.found.commands[start:last_start]
         line.found.commands[start:last_start] = [replace(one, fed=True) for one in fed]
         _keep_printed(line, fed)
+        line.found.run_together(mark)
     return Shape(command, mixed)
 
 
@@ -197,7 +201,7 @@ def _keep_printed(line: Line, commands: Sequence[Command]) -> None:
 def _command(line: Line, *, sure: bool) -> Command | None:
     """Take one command of any kind; return it if it is a simple one."""
     line.blanks()
-    word = line.plain_word()
+    word, mark, begins = line.plain_word(), line.found.mark, line.found.now
     if line.ahead("(("):
         line.at += 2
         start = line.at
@@ -217,13 +221,18 @@ def _command(line: Line, *, sure: bool) -> Command | None:
     else:
         return _simple(line, sure=sure)
     redirects.after_compound(line)
+    line.found.open_files(mark, begins)
+    if word in _LOOPS:
+        line.found.run_together(mark, again=True)
+    elif word == "function":
+        line.found.run_until_the_end(mark, again=True)
     return None
 
 
 def _simple(line: Line, *, sure: bool) -> Command | None:
     words: list[Word] = []
     assignments: list[Assignment] = []
-    start, end, redirected = -1, line.at, False
+    start, end, redirected, mark = -1, line.at, False, line.found.mark
     line.ended = False
     while True:
         line.blanks()
@@ -240,12 +249,14 @@ def _simple(line: Line, *, sure: bool) -> Command | None:
             if len(words) != 1 or assignments or redirected:
                 raise UnreadableError("a bracket inside a command")
             compound.function(line, words[0])
+            line.found.run_until_the_end(mark, again=True)
             return None
         _take(line, words, assignments, redirected=redirected)
         end = line.at
     if not (words or assignments or redirected):
         raise UnreadableError("a command is missing")
     source = line.text[start:end].strip()
+    line.found.open_files(mark, line.found.now)
     return _finish(line, Command(tuple(words), tuple(assignments), source), sure=sure)
 
 

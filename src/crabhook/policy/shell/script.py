@@ -111,12 +111,33 @@ class Assignment:
         return (ANY,) if self.array else self.value.atoms
 
 
+LAST = 2**31
+
+
+@frozen
+class Span:
+    """When a part of a line runs, in the order of the line's commands.
+
+    `begins` and `ends`: it runs no earlier and no later than these. `at`: the place of the command
+    that it is, or is hidden in. `again`: it may run several times. The default is a part that may
+    run at any time.
+    """
+
+    begins: int = 0
+    ends: int = LAST
+    at: int = -1
+    again: bool = True
+
+
+ANY_TIME = Span()
+
+
 @frozen
 class Command:
     """One simple command, without its redirects.
 
     `hidden`: found inside another one (`sudo`, `bash -c '…'`), so it counts only against a call.
-    `fed`: another command of the line reads its output.
+    `fed`: another command of the line reads its output. `span`: when it runs.
     """
 
     words: tuple[Word, ...]
@@ -124,6 +145,7 @@ class Command:
     source: str = ""
     hidden: bool = False
     fed: bool = False
+    span: Span = field(default=ANY_TIME, compare=False)
 
 
 class Flow(StrEnum):
@@ -139,7 +161,7 @@ class Redirect:
     """A redirect from or to a file; duplicated descriptors are not kept.
 
     `settled`: every text of a target with the line's own variables; none for a fixed or unknown
-    target.
+    target. `span`: when the shell opens the file.
     """
 
     flow: Flow
@@ -147,6 +169,7 @@ class Redirect:
     source: str = ""
     hidden: bool = False
     settled: tuple[str, ...] = ()
+    span: Span = field(default=ANY_TIME, compare=False)
 
     @property
     def written(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from crabhook.policy.shell.hidden import Argv, assigned, inner, reads_script
 from crabhook.policy.shell.mentions import sed_is_harmless
 from crabhook.policy.shell.programs import listed, may_start_another
 from crabhook.policy.shell.read import MAX_BYTES, read_script
-from crabhook.policy.shell.script import Command, Redirect, Script, Word
+from crabhook.policy.shell.script import Command, Redirect, Script, Span, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
 MAX_DEPTH = 6
@@ -98,7 +98,8 @@ class _Search:
                 return
             command, depth = self._todo.popleft()
             for one in command.assignments if depth < MAX_DEPTH else ():
-                self._look_into(assigned(f"{one.name}={one.value.text}"), depth + 1)
+                script = assigned(f"{one.name}={one.value.text}")
+                self._look_into(script, depth + 1, command.span)
             for argv in spellings(command):
                 if depth < MAX_DEPTH and tuple(argv) not in self._seen:
                     self._seen.add(tuple(argv))
@@ -106,12 +107,13 @@ class _Search:
                     runs_written = not self.written.isdisjoint(map(basename, argv[:3]))
                     self._shell_listens |= reads_script(argv) or runs_written
                     behind = inner(argv)
-                    self.queue(map(hidden_command, behind.commands), depth + 1)
-                    self._look_into(behind.scripts, depth + 1)
+                    hidden = map(hidden_command, behind.commands)
+                    self.queue((replace(one, span=command.span) for one in hidden), depth + 1)
+                    self._look_into(behind.scripts, depth + 1, command.span)
         if self._shell_listens and self._unknown_given:
             self.troubles.append("a shell is given a script that is only known when it runs")
 
-    def _look_into(self, scripts: Iterable[str], depth: int) -> None:
+    def _look_into(self, scripts: Iterable[str], depth: int, span: Span) -> None:
         for text in scripts:
             if self._bytes > MAX_HIDDEN_BYTES:
                 return
@@ -121,8 +123,8 @@ class _Search:
             self._bytes += len(text)
             read = read_script(text, self._known, self._unfit)
             self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
-            commands = tuple(replace(one, hidden=True) for one in read.commands)
-            redirects = tuple(replace(one, hidden=True) for one in read.redirects)
+            commands = tuple(replace(one, hidden=True, span=span) for one in read.commands)
+            redirects = tuple(replace(one, hidden=True, span=span) for one in read.redirects)
             self.take(replace(read, commands=commands, redirects=redirects), depth)
             if read.troubles:
                 self.queue(_by_text(text), depth)

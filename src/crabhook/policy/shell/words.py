@@ -254,9 +254,10 @@ def backquoted(line: Line, *, quoted: bool = False) -> Atom:
 
 def _process(line: Line, start: int) -> Atom:
     """Take `<(…)` or `>(…)`, which must be a whole word."""
-    whole = line.at == start
+    whole, mark = line.at == start, line.found.mark
     line.at += 2
     _substitution(line, quoted=False)
+    line.found.run_until_the_end(mark)
     if not whole or not line.ends_word:
         line.found.trouble("a process substitution inside a word")
     return Atom(Kind.ANY)
