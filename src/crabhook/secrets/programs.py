@@ -102,7 +102,7 @@ _PRINTED = re.compile(
     r"(?:\\+n)?(?(quote)(?P=quote))\s*\|\s*(?:(?:sudo|env|exec|npx|command)\s+|\w+=\S*\s+|-\S+\s+)*(?:[\w./~-]*/)?\Z"
 )
 _TEXT = re.compile(
-    r"<<<\s*\$?(?P<quote>[\"'])?(?P<secret>(?(quote)(?!(?P=quote))[^\r\n]|[^\s\"'`;|&<>()]){1,400})"
+    r"(?:<<<\s*|<\s*<\(\s*(?:echo|printf)\s+(?:-\w+\s+)*)\$?(?P<quote>[\"'])?(?P<secret>(?(quote)(?!(?P=quote))[^\r\n]|[^\s\"'`;|&<>()]){1,400})"
 )
 _DOCUMENT = re.compile(
     r"(?<!<)<<-?\s*\\?(?P<quote>[\"']?)(?P<end>\w+)(?P=quote)[^\n]*\n(?P<secret>(?:[^\n]*\n){1,40}?)\s*(?P=end)\b"
@@ -127,7 +127,8 @@ class _Input:
 
     def in_command(self, text: str, start: int, stop: int) -> Iterator[Span]:
         """Return the secrets that the program which ends at `start` is given."""
-        if ("|" not in text and "<<" not in text) or not self._reads.search(text, start, stop):
+        is_given = "|" in text or "<<" in text or "<(" in text
+        if not is_given or not self._reads.search(text, start, stop):
             return
         begun = max(text.rfind(blank, max(0, start - 60), start) for blank in " \t\n;|&({`\"'/") + 1
         first = max(0, begun - _PRINTED_WITHIN)
