@@ -195,7 +195,7 @@ def test_names_and_ids_lose_known_secrets_and_keep_their_randomness() -> None:
         "cat <<E | sudo -S\n" * 400,
         'echo "password: ' * 2000,
         "helm --set " + "a," * 15_000 + "token=",
-        "vault kv put " + "a=b " * 900,
+        "vault kv put " + "a=b " * 300,
         "=" * 30_000,
     ],
     ids=lambda text: text[:12],
