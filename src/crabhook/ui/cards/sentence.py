@@ -17,7 +17,7 @@ from crabhook.desk.commands import Outcome, TooLate
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import HERE
 from crabhook.model.card import NO_RISK, UNTOLD, Card, Level, Risk, State
-from crabhook.model.decision import Beside, Decision, Verdict
+from crabhook.model.decision import Beside, Decision, Suggestion, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import first_text
@@ -218,6 +218,26 @@ def last_prompt(card: Card, desk: Replica) -> str:
     heard = (one.event for one in reversed(desk.feed()))
     told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)
     return next(filter(None, told), "")
+
+
+def outlasting(event: Event, decision: Decision, spell: Speller = safe) -> str:
+    """Return what a decision has its agent keep: "KEPT BY CLAUDE: Bash(ls:*) in this session".
+
+    A change of the permission mode is "switches to acceptEdits"; nothing kept is an empty text.
+    """
+    told: list[str] = []
+    for update in decision.permissions:
+        one = Suggestion(update)
+        what = one.what.removeprefix("allow ")
+        switched = what.removeprefix("switch to the mode ")
+        if switched != what:
+            told.append(f"switches to {brief(switched, spell)}")
+        else:
+            where = f" in {one.where}" if one.where else ""
+            told.append(
+                f"KEPT BY {brief(event.platform, spell).upper()}: {brief(what, spell)}{where}"
+            )
+    return " + ".join(told)
 
 
 class Doubts(NamedTuple):

@@ -134,8 +134,9 @@ class Controller:
         found = key_for(key, context)
         if found is not None:
             if self._gate.opens(found):
-                self._obey(lambda: found.do(screen, key))
+                self._gate.took(done=self._obey(lambda: found.do(screen, key)))
         elif (field := screen.focus.field) is not None:
+            self._gate.took(done=True)
             field.press(" " if key == "space" else key)
             self._typed()
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
@@ -206,12 +207,14 @@ class Controller:
             if not (self._shows(effect) or self._opens(effect) or self._does(effect)):
                 raise NotImplementedError(f"nothing performs {effect!r}")
 
-    def _obey(self, act: Callable[[], Effects | None]) -> None:
-        """Perform the effects of a handler; where the handler raises, say why."""
+    def _obey(self, act: Callable[[], Effects | None]) -> bool:
+        """Perform the effects of a handler; where the handler raises, say why and return False."""
         try:
             self.perform(act() or ())
         except CrabhookError as error:
             self._screen.say(str(error))
+            return False
+        return True
 
     def _shows(self, effect: Effect) -> bool:
         """Perform an effect that changes only the view; return whether it is one."""
@@ -312,7 +315,8 @@ class Controller:
         screen.focus.mode = Mode.QUEUE
         if (card := screen.card) is not None:
             decision = screen.work.with_extras(card, effect.decision)
-            doubt = second_yes(card, decision, screen.desk)
+            rule = effect.rule is not None
+            doubt = second_yes(card, decision, screen.desk, rule=rule)
             if doubt and effect.sure != doubt:
                 screen.focus.doubt = replace(effect, sure=doubt)
                 screen.focus.mode = Mode.SURE

@@ -14,7 +14,14 @@ from crabhook.ui.cards.context import CardContexts
 from crabhook.ui.full.dialogs.edit import Edit, Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, read_filling
 from crabhook.ui.full.dialogs.plan import PlanNotes, denied_before, plan_of
-from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, Typing
+from crabhook.ui.full.dialogs.prompts import (
+    AskLine,
+    Menu,
+    MissingRowError,
+    Proposal,
+    Purpose,
+    Typing,
+)
 from crabhook.ui.full.dialogs.question import Form, read_form
 from crabhook.ui.full.effects import EditOutside, Effects, Give, Say
 from crabhook.ui.full.filters import VIEWS, Mode
@@ -111,8 +118,9 @@ class Focus:
 
     def give_offer(self, place: int, card: Card | None) -> Effects:
         """Enter one of the offered reasons; one that could not be seen is none."""
-        if place >= min(len(self.offers), self.offers_seen) or self.typing is None:
-            return (Say("there is no such reason: type one, a blank first if it begins so"),)
+        seen = min(len(self.offers), self.offers_seen)
+        if place >= seen or self.typing is None:
+            raise MissingRowError(place + 1, seen, "type a reason, a blank first if it begins so")
         self.typing.box.insert(self.offers[place])
         return self.enter_line(card)
 
@@ -189,12 +197,14 @@ class Focus:
         return () if doubt is None else (doubt,)
 
     def pick(self, place: int | None = None) -> Effects:
-        """Choose a row of the list, the marked row by default; a missing row changes nothing."""
+        """Choose a row of the list, the marked row by default; raises MissingRowError."""
         if (menu := self.menu) is None:
+            return ()
+        if place is None and not menu.choices:
             return ()
         place = menu.cursor if place is None else place
         if not 0 <= place < len(menu.choices):
-            return ()
+            raise MissingRowError(place + 1, len(menu.choices))
         self.back()
         return menu.choices[place].does()
 

@@ -22,8 +22,8 @@ AGAIN = 1.75  # times the arming delay before the same key acts again: a held ke
 class Before:
     """How a screen stood before a key, to undo the first key of what proves to be a paste."""
 
-    def __init__(self, screen: Screen) -> None:
-        self.field = screen.focus.field
+    def __init__(self, screen: Screen, key: str = "") -> None:
+        self.key, self.field = key, screen.focus.field
         self._focus, self._turn = vars(screen.focus).copy(), screen.answers.turn
         self._marks, self._selected = screen.marks.copy(), screen.card
 
@@ -37,6 +37,11 @@ class Before:
             screen.select(lambda: screen.selection.choose(number))
 
 
+_CHOOSING = frozenset({Mode.MENU, Mode.FORM, Mode.FILL, Mode.BOX})
+"""Where digits choose, and enter chooses something else: the marked row, or what is typed."""
+_OF_THE_MARKED = frozenset({"enter", "space"})
+
+
 class Gate:
     """Stands before a screen's keys; it tells the operator why a key is not obeyed."""
 
@@ -45,6 +50,7 @@ class Gate:
         self._rhythm = Rhythm()
         self._stroke, self._again, self._key = Stroke.PRESSED, False, ""
         self._before = Before(screen)
+        self._refused = ""  # the digit that chose nothing, until something else is chosen
         self._held: list[tuple[float, Command, Then]] = []
 
     def submit(self, command: Command, then: Then) -> None:
@@ -70,13 +76,16 @@ class Gate:
         self._again = key == self._key
         self._stroke, self._key = self._rhythm.stroke(key, now), key
         if self._stroke is Stroke.SEQUENCE:
+            if key.isdecimal() and screen.focus.mode in _CHOOSING:
+                self._refused = key
+                screen.say(f"{key} came at once with esc and chose nothing: press {key} again")
             return False
         if not screen.desk.lost():  # else the notice is covered: what became of an answer
             screen.notice.key(now)
         if not screen.arming.delay:
             self._stroke, self._again = Stroke.PRESSED, False
         if self._stroke is Stroke.PRESSED:
-            self._before = Before(screen)
+            self._before = Before(screen, key)
             self.tick()
         return self._stroke is not Stroke.PASTED or self._may_be_pasted(key)
 
@@ -87,6 +96,7 @@ class Gate:
         if field is None or field is not before.field:
             before.restore(screen)
             self._held.clear()
+            self._refused = next(filter(str.isdecimal, (key, before.key)), self._refused)
             screen.say("keys came all at once, as pasted text does: nothing was decided")
             return False
         if key == "enter" and screen.focus.mode is not Mode.EDIT:
@@ -94,8 +104,34 @@ class Gate:
             return False
         return True
 
+    def took(self, *, done: bool) -> None:
+        """Take in whether a key did what it is for: after a digit that did not, enter waits.
+
+        The operator chose another row than the marked one, and enter would take that.
+        """
+        if not done and self._key.isdecimal():
+            self._refused = self._key
+        elif done and not self._keeps_refusal():
+            self._refused = ""
+
+    def _keeps_refusal(self) -> bool:
+        """Whether a key chooses no row by itself: it opens, or changes what counts for all rows."""
+        turns = self._key == "e" and self._screen.focus.mode is Mode.MENU
+        return self._key in _OF_THE_MARKED or turns
+
     def opens(self, key: Key) -> bool:
         """Whether a key is obeyed now; one to a stricter answer takes a held answer back first."""
+        screen = self._screen
+        if not self._lets(key):
+            self.took(done=False)
+            return False
+        if self._refused and self._key in _OF_THE_MARKED and screen.focus.mode in _CHOOSING:
+            again = f"press {self._refused} again, or another key that chooses"
+            screen.say(f"{self._refused} chose nothing, so {self._key} waits: {again}")
+            return False
+        return True
+
+    def _lets(self, key: Key) -> bool:
         screen, guard = self._screen, key.guard
         typing = screen.focus.typing
         if guard is Guard.FREE:

@@ -9,7 +9,7 @@ from crabhook.model.card import Card, Level, State
 from crabhook.model.errors import QuestionError
 from crabhook.model.wording import plural
 from crabhook.ui.cards.context import below_rows
-from crabhook.ui.cards.sentence import by_another
+from crabhook.ui.cards.sentence import by_another, outlasting
 from crabhook.ui.cards.summary import as_allowed, is_question
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.dialogs.edit import cursor_place
@@ -219,11 +219,13 @@ class Painter:
     def _standing(self, card: Card) -> CardRow:
         screen, number = self._screen, card.number
         selected = screen.card is not None and number == screen.card.number
+        held = screen.answers.held(number) or screen.answers.unconfirmed(number)
         return CardRow(
             screen.answers.given(card),
             selected=selected,
             armed=selected and screen.armed(),
-            held=screen.answers.held(number) or screen.answers.unconfirmed(number),
+            held=held,
+            kept=outlasting(card.event, held.decision, self._spell) if held else "",
             marked=number in screen.marks,
             by=by_another(card, screen.desk, self._spell),
         )

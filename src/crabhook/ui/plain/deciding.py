@@ -17,7 +17,7 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.answers import HELD_BACK, Answers, Seen
-from crabhook.ui.cards.sentence import too_late
+from crabhook.ui.cards.sentence import outlasting, too_late
 from crabhook.ui.cards.summary import brief, outcome
 from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
 from crabhook.ui.commands.orders import keep_going_order
@@ -291,6 +291,8 @@ class Deciding:
         if decision.verdict in HELD_BACK and self._take_back and in_time:
             self._answers.give([Seen(card, card.revision)], decision, rule)
             done = decision.verdict.done.lower()
+            if kept := outlasting(card.event, decision, covered):
+                done = f"{done} + {kept}"
             self._say(
                 f"#{number} is {done} in {self._take_back:.1f} s; {number} undo takes it back"
             )

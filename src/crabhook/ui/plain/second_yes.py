@@ -16,7 +16,7 @@ from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.wording import until
-from crabhook.ui.cards.sentence import LETS, Doubts, doubts
+from crabhook.ui.cards.sentence import LETS, Doubts, doubts, outlasting
 from crabhook.ui.commands.decide import covered, denials, end_of, let_through, other_words, tried
 from crabhook.ui.commands.parse import OLDEST, read_target
 from crabhook.ui.commands.words import WORDS, LineError, read_life
@@ -172,7 +172,9 @@ class SecondYes:
             name = name_of(effects[0]) if doubt.dangers else doubt.mode
             ways = joined(surely, f"{number} {safe(name)}", by=" or ")
             what = f"#{number}{' as you changed it' if changed else ''}"
-            raise LineError(f"{what} wants a second yes, to this: {'; '.join(effects)}", ways)
+            kept = outlasting(card.event, decision, str)
+            told = "; ".join([*effects, *([f"ALLOW + {kept}"] if kept else [])])
+            raise LineError(f"{what} wants a second yes, to this: {told}", ways)
         keeps = bool(decision.permissions)
         unprinted = self._person is not None and self._person.unprinted(card, keeps=keeps)
         if unprinted and decision.verdict in LETS and not changed:

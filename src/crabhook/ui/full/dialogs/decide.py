@@ -17,7 +17,7 @@ from crabhook.model.decision import MODES, PLACES, Decision, Verdict, set_mode
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import until
-from crabhook.ui.cards.sentence import doubts
+from crabhook.ui.cards.sentence import doubts, outlasting
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import (
     DECIDING,
@@ -33,6 +33,7 @@ from crabhook.ui.full.dialogs.prompts import (
     Beneath,
     Choice,
     Menu,
+    MissingRowError,
     Proposal,
     Purpose,
     awaited,
@@ -151,13 +152,20 @@ _DOES = {
 }
 
 
-def second_yes(card: Card, decision: Decision, desk: Replica) -> str:
-    """Return what the operator is asked before the decision is given; empty for nothing."""
+def second_yes(card: Card, decision: Decision, desk: Replica, *, rule: bool = False) -> str:
+    """Return what the operator is asked before the decision is given; empty for nothing.
+
+    It says too where the yes is for more than this call: by the agent's memory, or by a `rule`.
+    """
     doubt = doubts(card, decision, desk)
     told = (*doubt.unasked, *doubt.dangers)
     if not told:
         return ""
-    return f"▲▲ {' · '.join(told)}: enter {_DOES[decision.verdict]}, esc goes back"
+    kept = outlasting(card.event, decision, str) or (
+        "a RULE of yours for such calls" if rule else ""
+    )
+    does = f"gives ALLOW + {kept}" if kept else _DOES[decision.verdict]
+    return f"▲▲ {' · '.join(told)}: enter {does}, esc goes back"
 
 
 # Where a suggestion can be kept, in the words of the list.
@@ -175,7 +183,7 @@ def offer_places(card: Card, key: str) -> Effects:
     offered = suggestions(card)
     place = int(key) - 1
     if place >= len(offered):
-        return (Say(f"there is no suggestion {key}"),)
+        raise MissingRowError(int(key), len(offered), what="suggestion")
     chosen = offered[place]
     suggested = [PLACES[name] == chosen.update.get("destination") for name in _KEPT]
     rows = tuple(

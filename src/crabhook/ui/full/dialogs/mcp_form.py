@@ -22,12 +22,14 @@ def go_field(form: FillIn, step: int) -> Effects:
 def choose(form: FillIn, number: int | None = None) -> Effects:
     """Choose the current choice, or choice `number`; in a field without choices, type.
 
-    From outside the form, go into it.
+    From outside the form, go into it. Raises MissingRowError.
     """
     if not form.stops:
         return ()
-    if form.choose(None if number is None else number - 1) or number is not None:
+    if form.choose(None if number is None else number - 1):
         return Go(Mode.FILL), _shown(form)
+    if number is not None:
+        raise prompts.MissingRowError(number, len(form.entry.choices))
     return Go(Mode.FILL), prompts.ask_and_keep(prompts.Purpose.FIELD, form.write, form.entry.text)
 
 

@@ -6,6 +6,7 @@ from enum import Enum
 
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import Ask, Outcome
+from crabhook.model.errors import CrabhookError
 from crabhook.model.wording import plural
 from crabhook.ui.full.effects import Effect, Effects, Leave, Submit
 from crabhook.ui.full.filters import Mode
@@ -67,6 +68,15 @@ class Menu(Effect):
         """What tells it from any other list."""
         rows = tuple((one.ours, one.theirs, one.warning, one.beneath) for one in self.choices)
         return "menu", self.number, self.title, rows, self.beneath
+
+
+class MissingRowError(CrabhookError):
+    """A digit that chooses no row: there are fewer, or none yet.  Nothing was chosen."""
+
+    def __init__(self, row: int, rows: int, otherwise: str = "", what: str = "row") -> None:
+        listed = f"there is no {what} {row}, only {plural(rows, what)}"
+        told = listed if rows else f"{row} chose nothing: there is nothing to choose from yet"
+        super().__init__("; ".join(filter(None, (told, otherwise))))
 
 
 @frozen

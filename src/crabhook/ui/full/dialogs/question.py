@@ -137,7 +137,9 @@ def read_form(card: Card) -> Form | QuestionError | None:
 
 
 def choose_number(form: Form, key: str) -> Effects:
-    """Choose the option with that number, or take the choice back."""
+    """Choose the option with that number, or take the choice back; raises MissingRowError."""
+    if int(key) > len(form.question.options):
+        raise prompts.MissingRowError(int(key), len(form.question.options))
     form.choose(int(key) - 1)
     return Go(Mode.FORM), reveal(form.draft.cursor + 1)
 

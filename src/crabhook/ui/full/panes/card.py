@@ -42,7 +42,7 @@ def _standing(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> layout.Li
     """Return that an answer will be sent soon, or how the card ended and why, or nothing."""
     card, spell = standing.card, sheet.spell
     if standing.held:
-        return standing.sending(clock)
+        return standing.sending(clock, sheet.columns)
     if not standing.ended:
         return []
     said = card.why or (card.decision.reason or card.decision.note if card.decision else "")

@@ -28,6 +28,7 @@ from crabhook.ui.text.safe import Speller
 from crabhook.ui.text.width import cells, clip, fit
 
 HELD_BAR = 6  # cells
+_KEPT = 18  # cells at least of what an agent keeps
 
 
 @frozen
@@ -36,6 +37,7 @@ class CardRow:
 
     `armed`: keys may decide it. `held`: the answer that waits to be sent or to be confirmed.
     `marked`: it will be decided with others. `by`: who decided it at another desk, and when.
+    `kept`: what the held answer has the agent keep beyond this call.
     """
 
     card: Card
@@ -44,6 +46,7 @@ class CardRow:
     held: HeldAnswer | None = None
     marked: bool = False
     by: str = ""
+    kept: str = ""
 
     @property
     def outcome(self) -> str:
@@ -84,12 +87,16 @@ class CardRow:
         """The sign before the number of a card that is to be decided with others."""
         return "✓" if self.marked else " "
 
-    def sending(self, clock: Clock) -> Line:
-        """Return that an answer will be sent, and how soon, or was sent and is not confirmed."""
+    def sending(self, clock: Clock, columns: int) -> Line:
+        """Return that an answer will be sent, and how soon, or was sent and is not confirmed.
+
+        What the agent keeps of it stands there too, as far as `columns` have room.
+        """
         if (held := self.held) is None:
             return []
         done = to_be_said(held.card.event, held.decision)
         done += " + RULE" if held.rule is not None else ""
+        done += clip(f" + {self.kept}", max(columns // 2, _KEPT)) if self.kept else ""
         if held.due <= clock.now:
             return [("held", f"{done} given, not confirmed yet")]
         left = f"in {held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
@@ -205,7 +212,7 @@ def _state(standing: CardRow, clock: Clock, columns: int) -> Line:
     if standing.ended:
         return [("outcome", clip(standing.outcome, max(columns - _SUBJECT, columns // 2)))]
     if standing.held is not None:
-        return standing.sending(clock)
+        return standing.sending(clock, columns)
     if standing.aside:
         return [("dim", f"aside, back in {lasting(card.snoozed_until - clock.now)}")]
     left = card.wait_until - clock.now

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, menu_content
+import pytest
+
+from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MissingRowError, menu_content
 from crabhook.ui.full.effects import Say
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.text.layout import Sheet, line_cells
@@ -41,8 +43,9 @@ def test_choosing_does_what_the_row_is_for_and_nothing_else() -> None:
     done: list[int] = []
     focus = Focus()
     focus.open_menu(menu_of(3, done))
-    assert focus.pick(3) == ()
-    assert focus.pick(-1) == ()
+    for place in (3, -1):
+        with pytest.raises(MissingRowError, match="only 3 rows"):
+            focus.pick(place)
     assert focus.menu is not None
     assert focus.pick(1) == (SAID,)
     assert focus.menu is None
@@ -100,6 +103,7 @@ def test_a_list_that_is_still_empty_can_be_stood_in() -> None:
     assert shown(menu) == ["soon"]
     focus = Focus()
     focus.open_menu(menu)
-    assert focus.pick(0) == ()
+    with pytest.raises(MissingRowError, match="nothing to choose from yet"):
+        focus.pick(0)
     assert focus.pick() == ()
     assert focus.menu is menu

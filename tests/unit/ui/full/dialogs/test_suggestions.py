@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.decision import MODES, Verdict
+from crabhook.model.decision import MODES, Decision, Verdict
+from crabhook.ui.full.dialogs.decide import second_yes
 from tests.support.sitting import Sitting
 
 SENT = 1.0
@@ -117,3 +118,66 @@ def test_a_mode_is_set_with_an_allow() -> None:
     assert decision.permissions == (
         {"type": "setMode", "mode": MODES[1], "destination": "session"},
     )
+
+
+def with_danger(update: dict[str, object], **fields: object) -> Sitting:
+    """Return a screen with a danger whose agent suggests to keep this from now on."""
+    sitting = Sitting(columns=240, rows=40, take_back_ms=2000)
+    command = {"command": "sudo systemctl restart nginx"}
+    suggested = {"permission_suggestions": [update], **fields}
+    sitting.ask(hook_event_name="PermissionRequest", tool_input=command, **suggested)
+    sitting.wait()
+    sitting.press("1")
+    sitting.wait()
+    sitting.press("1")
+    return sitting
+
+
+RULES = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "systemctl:*"}],
+    "behavior": "allow",
+    "destination": "localSettings",
+}
+MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+
+
+@pytest.mark.parametrize(
+    ("update", "lasts"),
+    [
+        (RULES, "ALLOW + KEPT BY CLAUDE: Bash(systemctl:*) in this session"),
+        (MODE, "ALLOW + switches to acceptEdits"),
+        (
+            {"type": "addDirectories", "directories": ["/srv"], "destination": "session"},
+            "ALLOW + KEPT BY CLAUDE: also work in /srv in this session",
+        ),
+    ],
+)
+def test_the_second_yes_says_that_the_yes_is_for_more_than_this_call(
+    update: dict[str, object], lasts: str
+) -> None:
+    sitting = with_danger(update)
+    line = " ".join(sitting.text().split())
+    assert f"enter gives {lasts}, esc goes back" in line
+    sitting.wait()
+    sitting.press("enter")
+    assert f"{lasts} in 5 s" in " ".join(sitting.text().split())
+
+
+def test_a_mode_set_with_an_allow_is_told_while_it_counts_down() -> None:
+    sitting = Sitting(columns=140, rows=40, take_back_ms=2000)
+    sitting.ask(hook_event_name="PermissionRequest")
+    sitting.wait()
+    sitting.press("M")
+    sitting.wait()
+    sitting.press("2")
+    assert "ALLOW + switches to acceptEdits in 2 s" in sitting.text()
+
+
+def test_a_rule_of_ones_own_is_told_with_the_second_yes() -> None:
+    sitting = Sitting(columns=140, rows=40)
+    sitting.ask(tool_input={"command": "sudo systemctl restart nginx"})
+    assert sitting.screen.card is not None
+    allow = Decision(Verdict.ALLOW)
+    said = second_yes(sitting.screen.card, allow, sitting.screen.desk, rule=True)
+    assert "enter gives ALLOW + a RULE of yours for such calls" in said
