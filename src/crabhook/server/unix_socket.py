@@ -157,6 +157,7 @@ class SocketWatch:
     def __init__(self, paths: Iterable[Path]) -> None:
         self._known = {path: identity(path) for path in paths}
         self._wrong: dict[Path, str] = {}
+        self.paused: Callable[[], bool] = lambda: False
 
     @property
     def trouble(self) -> str:
@@ -173,10 +174,16 @@ class SocketWatch:
                 said.append(wrong or f"{path} is this server's own socket again")
         return said
 
+    def renew(self, path: Path) -> None:
+        """Know a socket that this server has just bound anew."""
+        if path in self._known:
+            self._known[path] = identity(path)
+
     async def keep(self, tell: Callable[[str], object]) -> None:
         """Look until cancelled, and report news."""
         while self._known:
-            for news in self.look():
+            # A listener that has ended, and is opened anew, is an alarm of its own.
+            for news in () if self.paused() else self.look():
                 tell(news)
             await asyncio.sleep(LOOK_EVERY)
 

@@ -29,6 +29,7 @@ from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import open_behind
 from crabhook.server.unix_socket import Status
+from crabhook.server.watch import ListenerWatch
 from crabhook.store.interface import Leader, Role
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import OWN_DESKS
@@ -98,7 +99,11 @@ Switch: TypeAlias = Callable[[Runner], object]
 
 @asynccontextmanager
 async def open_to_desks(
-    runner: Runner, settings: Settings, team: "TeamReader | None", switches: list[Switch]
+    runner: Runner,
+    settings: Settings,
+    team: "TeamReader | None",
+    switches: list[Switch],
+    watch: ListenerWatch | None = None,
 ) -> AsyncIterator[Sequence[str]]:
     """Open the listener for the team's desks; yields its address in words.
 
@@ -120,7 +125,7 @@ async def open_to_desks(
         raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
     async with AsyncExitStack() as opened:
         port = OperatorPort(runner, team.current)
-        listener = open_operators(port, where, team.server_pair(), team.authority)
+        listener = open_operators(port, where, team.server_pair(), team.authority, watch)
         try:
             at = await opened.enter_async_context(listener)
         except PortError as error:
@@ -198,12 +203,22 @@ class Listeners:
         self.runner, self._health = runner, Health(runner)
         self._permission = PermissionPort(runner, wait=settings.wait, tokens=admitted.tokens)
         self._switches: list[Switch] = [self._permission.switch_to, self._health.switch_to]
+        self.watch = ListenerWatch()
+        self.watch.warn = self.warn
+        self.watch.opened_anew = lambda: self.runner.witness.opened_anew()  # noqa: PLW0108 - of its time
+        self._show_watch(runner)
 
     def switch_to(self, runner: Runner) -> None:
         """Lead all listeners to this runner from now on."""
         self.runner = runner
+        self._show_watch(runner)
         for one in self._switches:
             one(runner)
+
+    def _show_watch(self, runner: Runner) -> None:
+        """Let a runner's screens, status and metrics show the listeners' faults."""
+        runner.faults.append(lambda: self.watch.trouble)
+        runner.silent = lambda: self.watch.silent
 
     def warn(self, text: str) -> None:
         """Show and record an incident of the server itself."""
@@ -233,7 +248,7 @@ class Listeners:
         """Return the gRPC port, on our own addresses or behind inherited sockets."""
         tls = self._admitted.tls
         health = HealthPort(self._health, tokens=self._admitted.tokens)
-        open_own = partial(open_port, self._permission, tls=tls, health=health)
+        open_own = partial(open_port, self._permission, tls=tls, health=health, watch=self.watch)
         sockets = [one for one in places if isinstance(one, socket.socket)]
         addresses = [one for one in places if not isinstance(one, socket.socket)]
         return (
@@ -264,9 +279,9 @@ class Listeners:
                 opening = listener.Opening(
                     settings.http, admitted.tokens, settings.http_name, admitted.tls, page
                 )
-                http = listener.open_http(opening, self.runner, intake, self._health)
+                http = listener.open_http(opening, self.runner, intake, self._health, self.watch)
                 bound.append(await opened.enter_async_context(http))
                 await opened.enter_async_context(metrics.keeping_time())
-            desks = open_to_desks(self.runner, settings, admitted.team, self._switches)
+            desks = open_to_desks(self.runner, settings, admitted.team, self._switches, self.watch)
             bound += await opened.enter_async_context(desks)
             yield bound

@@ -24,6 +24,7 @@ from crabhook.cli.serve.desks import Follower, open_desk
 from crabhook.cli.serve.logs import fields, log_file
 from crabhook.cli.serve.other_hooks import OtherHooks
 from crabhook.config import Settings
+from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
 from crabhook.server.address import Address, UnixAddress
@@ -112,6 +113,7 @@ class Server:
         self._recorder: Recorder | None = None
         self._watch: SocketWatch | None = None
         self._where = self._said = ""
+        self._failed: CrabhookError | None = None
 
     async def run(self, places: Sequence[socket.socket] | Sequence[Address]) -> None:
         """Serve at these addresses, or on these sockets, until the end."""
@@ -123,9 +125,17 @@ class Server:
             async with listeners.opened(listeners.port(places)) as bound:
                 await self._by_turns(listeners, bound)
             self._manager.close()
+            if self._failed is not None:
+                raise self._failed
         finally:
             if self._recorder is not None:
                 self._recorder.close()
+
+    def _give_up(self, error: CrabhookError) -> None:
+        """End the server in good order, and with an error for who started it."""
+        _LOG.error("a listener ended and cannot be opened anew: %s", error)
+        self._failed = error
+        os.kill(os.getpid(), signal.SIGTERM)
 
     async def _by_turns(self, listeners: Listeners, bound: Sequence[object]) -> None:
         """Lead or stand by, behind open listeners, until the end."""
@@ -133,7 +143,13 @@ class Server:
         self._watch = watch = SocketWatch(paths)
         listeners.runner.faults.append(lambda: watch.trouble)
         self._where = ", ".join(map(str, bound))
+        watch.paused = lambda: listeners.watch.ended
+        listeners.watch.give_up = self._give_up
+        listeners.watch.renewed = lambda address: (
+            watch.renew(address.path) if isinstance(address, UnixAddress) else None
+        )
         tasks = [
+            listeners.watch.keep(),
             watch.keep(listeners.warn),
             self._manager.keep_informed(lambda: self._status(listeners.runner)),
             *(keep_status(one, partial(listeners.status, bound)) for one in paths),

@@ -24,11 +24,13 @@ class RefusedError(CrabhookError):
 class PendingCall:
     """A hook's request in the queue: await it for the reply; leaving it withdraws the request.
 
-    `left` is called with the request's id and `attempt` when the hook is gone.
+    `left` is called with the request's id and `attempt` when the hook is gone. `stays` returns how
+    many seconds it may take to come back, since its listener ended and not the hook.
     """
 
     def __init__(self, left: Callable[[str, int], None], request: Request, attempt: int) -> None:
         self._left = left
+        self.stays: Callable[[], float] = lambda: 0.0
         self.request, self.attempt = request, attempt
         self.given: Reply | None = None
         self.refused: RefusedError | None = None
@@ -101,8 +103,12 @@ class PendingCall:
         self._tell()
 
     def leave(self) -> None:
-        """Report that the hook is gone."""
-        self._left(self.request.id, self.attempt)
+        """Report that the hook is gone, or, later, that it did not come back."""
+        if seconds := self.stays():
+            loop = asyncio.get_running_loop()
+            loop.call_later(seconds, self._left, self.request.id, self.attempt)
+        else:
+            self._left(self.request.id, self.attempt)
 
 
 class Receipts:

@@ -58,8 +58,8 @@ class Runner(Core):
     """Connects the ports with the broker; screens get a desk on it.
 
     `warned` returns a card's first alarms, `assess` its call's risk. Each of `faults` returns a
-    fault or nothing, and each of `parts` a word about a part's state. `record_lost`: a standby has
-    not reached the record for long.
+    fault or nothing, `silent` how many listeners do not answer, and each of `parts` a word about a
+    part's state. `record_lost`: a standby has not reached the record for long.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class Runner(Core):
         self._receipts = Receipts(lambda one, whole: self.handle(Delivered(one, whole, self.now())))
         self._announced = ""  # the last published trouble of the record
         self.faults: list[Callable[[], str]] = [lambda: recorder.trouble] if recorder else []
+        self.silent: Callable[[], int] = lambda: 0
         self.parts: list[Callable[[], str]] = [self._of_record]
         self.closed = self.handed_over = self.record_lost = False
         self.on_deposed: Callable[[], object] = lambda: None

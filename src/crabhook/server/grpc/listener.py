@@ -9,7 +9,8 @@ import errno
 import os
 import resource
 import socket
-from collections.abc import AsyncIterator, Sequence
+import ssl
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from enum import StrEnum
 from urllib.parse import quote
@@ -36,6 +37,7 @@ from crabhook.server.address import (
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.unix_socket import claimed
+from crabhook.server.watch import Heard, ListenerWatch, grpc_talk, heard_at, unverified
 from crabhook.store.interface import Role
 from crabhook.v1 import desk_pb2, permission_pb2
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
@@ -48,6 +50,7 @@ class Fitness(StrEnum):
     STANDBY = "standby"  # another server leads
     HANDED_OVER = "handed-over"  # to the next server, where waiting hooks ask again
     CLOSING = "closing"
+    SILENT = "listener-silent"  # a listener of this server does not answer
     UNRECORDED = "unrecorded"  # the record cannot be written, so the server takes no request in
 
 
@@ -79,7 +82,9 @@ class Health:
             return Fitness.HANDED_OVER
         if runner.closed:
             return Fitness.CLOSING
-        return Fitness.UNRECORDED if recorder and recorder.refusal else Fitness.SERVING
+        if recorder and recorder.refusal:
+            return Fitness.UNRECORDED
+        return Fitness.SILENT if runner.silent() else Fitness.SERVING
 
 
 SERVICES = ("", permission_pb2.DESCRIPTOR.services_by_name["PermissionService"].full_name)
@@ -207,6 +212,7 @@ async def open_port(
     addresses: Sequence[Address],
     tls: Tls | None = None,
     health: HealthPort | None = None,
+    watch: ListenerWatch | None = None,
 ) -> AsyncIterator[Sequence[Address]]:
     """Listen on all addresses while the context lasts; yields the bound addresses.
 
@@ -214,27 +220,132 @@ async def open_port(
     """
     _raise_file_limit()
     most = ("grpc.max_allowed_incoming_connections", _most())
-    server = CallServer((*_OPTIONS, most))
-    add_PermissionServiceServicer_to_server(service, server)
-    server.serve(_DESK_SERVICE, _NOT_HERE)
-    if health is not None:
-        add_HealthServicer_to_server(health, server)
+
+    def made() -> CallServer:
+        server = CallServer((*_OPTIONS, most))
+        add_PermissionServiceServicer_to_server(service, server)
+        server.serve(_DESK_SERVICE, _NOT_HERE)
+        if health is not None:
+            add_HealthServicer_to_server(health, server)
+        return server
+
     with ExitStack() as claims:
+        for address in addresses:
+            if isinstance(address, UnixAddress):
+                claims.enter_context(claimed(address.path))
+        listener = GrpcListener(
+            made,
+            lambda server, address: _bind(server, address, tls),
+            unverified if tls else plaintext,
+        )
+        service.lost = lambda: listener.lost
         try:
-            try:
-                bound = [_bind(server, address, tls, claims) for address in addresses]
-            finally:
-                await server.start()  # gRPC frees the addresses of a started server only
-            yield bound
+            await listener.open(addresses)
+            if watch is not None:
+                watch.add(listener)
+                listener.renewed = lambda address: watch.renewed(address)  # noqa: PLW0108 - it is set later
+            yield listener.bound
         finally:
             if health is not None:
                 health.end()
-            await server.stop(GRACE)
+            await listener.close()
 
 
-def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None, claims: ExitStack) -> Address:
+class GrpcListener:
+    """A gRPC server at its addresses, which can be opened anew.
+
+    `made` returns a new server, and `bind` lets it listen at an address, and returns the bound one.
+    `context` is the TLS of a call to ourselves.
+    """
+
+    def __init__(
+        self,
+        made: Callable[[], CallServer],
+        bind: Callable[[CallServer, Address], Address],
+        context: Callable[[], ssl.SSLContext] = unverified,
+        what: str = "",
+    ) -> None:
+        self._made, self._bind, self._context, self._what = made, bind, context, what
+        self.bound: Sequence[Address] = ()
+        self.renewed: Callable[[Address], object] = lambda _address: None
+        self._server: CallServer | None = None
+        self._closing = False
+        self._lost_until = 0.0
+
+    @property
+    def name(self) -> str:
+        """Its addresses, and what it is for."""
+        return f"the listener {', '.join(map(str, self.bound))}{self._what}"
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended by itself."""
+        return not self._closing and self._server is not None and not self._server.running
+
+    @property
+    def lost(self) -> bool:
+        """Whether calls that end now end with the listener, and not by their clients' will."""
+        return self.ended or asyncio.get_running_loop().time() < self._lost_until
+
+    @property
+    def taken(self) -> int:
+        """How many calls its present server has taken."""
+        return self._server.taken if self._server else 0
+
+    async def open(self, addresses: Sequence[Address]) -> None:
+        """Listen at these addresses.  Raises PortError, and then listens at none."""
+        server = self._made()
+        try:
+            bound = [self._bind(server, address) for address in addresses]
+        except BaseException:
+            await server.start()  # gRPC frees the addresses of a started server only
+            await server.stop(None)
+            raise
+        await server.start()
+        self._server, self.bound = server, bound
+        for address in bound:
+            self.renewed(address)
+
+    async def close(self) -> None:
+        """End, after the replies under way."""
+        self._closing = True
+        if self._server is not None:
+            await self._server.stop(GRACE)
+
+    async def call(self) -> Heard:
+        """Make a health call at each address; the worst answer counts."""
+        heard = Heard.ANSWERED
+        for address in self.bound:
+            context = None if isinstance(address, UnixAddress) else self._tls()
+            now = await heard_at(address, context, grpc_talk)
+            now = Heard.ENDED if self.ended else now
+            heard = now if now is not Heard.ANSWERED else heard
+        return heard
+
+    def _tls(self) -> ssl.SSLContext | None:
+        return self._context() if self._context is not plaintext else None
+
+    async def open_anew(self) -> None:
+        """End what is left, and listen at the same addresses.  Raises PortError."""
+        self._lost_until = asyncio.get_running_loop().time() + STAYS_LOST
+        if self._server is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STOPPED_WITHIN):
+                    await self._server.stop(None)
+        await self.open(self.bound)
+
+
+STAYS_LOST = 5.0  # seconds in which the calls of an ended listener end
+STOPPED_WITHIN = 0.5  # seconds
+
+
+def plaintext() -> ssl.SSLContext:
+    """Stand for a listener without TLS."""
+    raise AssertionError
+
+
+def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> Address:
     if isinstance(address, UnixAddress):
-        claims.enter_context(claimed(address.path))
         before = os.umask(0o177)  # no other user can ever connect to the socket
         try:
             _add(server, address, None)

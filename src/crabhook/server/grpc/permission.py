@@ -1,12 +1,13 @@
 """PermissionService: takes hooks' requests in, and returns replies."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 import grpc
 
 from crabhook.broker.messages import Refusal
+from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.model.card import Origin, Request, Stance
 from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
@@ -147,12 +148,18 @@ class PermissionPort(PermissionServiceServicer):
     """Passes hooks' requests to one runner.
 
     `wait` is how many seconds a request may wait for the operator; over TCP a client shows one of
-    `tokens`.
+    `tokens`. `lost`: the listener ended, so that calls end against their clients' will.
     """
 
     def __init__(self, runner: Runner, *, wait: float, tokens: Tokens) -> None:
         self._wait, self._tokens = wait, tokens
+        self.lost: Callable[[], bool] = lambda: False
+        self._stays = self._grace
         self.switch_to(runner)
+
+    def _grace(self) -> float:
+        """Return how many seconds a hook may take to come back, after its listener ended."""
+        return COME_BACK_WITHIN if self.lost() else 0.0
 
     def switch_to(self, runner: Runner) -> None:
         """Pass requests to this runner from now on."""
@@ -179,6 +186,7 @@ class PermissionPort(PermissionServiceServicer):
         try:
             asked = request_of(request, event, self._runner.now(), self._wait, machine)
             pending = await self._intake.enter(asked)
+            pending.stays = self._stays
             if not pending.over:
                 await self._accept(pending, context)
             reply = pending.given or await pending.wait()

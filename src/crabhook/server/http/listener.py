@@ -46,6 +46,7 @@ from crabhook.server.http.middleware import (
     TurnedAwayError,
     turned_away,
 )
+from crabhook.server.watch import Heard, ListenerWatch, heard_at, http_talk, unverified
 
 READ_WITHIN = 30.0  # seconds for a body; an agent sends it at once
 
@@ -239,7 +240,11 @@ class Opening:
 
 @asynccontextmanager
 async def open_http(
-    opening: Opening, runner: Runner, intake: AnonymousIntake, health: Health | None = None
+    opening: Opening,
+    runner: Runner,
+    intake: AnonymousIntake,
+    health: Health | None = None,
+    watch: ListenerWatch | None = None,
 ) -> AsyncIterator[HttpAddress]:
     """Listen while the context lasts; yields the bound address.
 
@@ -256,27 +261,86 @@ async def open_http(
             "/healthz": Route("GET", healthz(health or Health(runner)), token=False),
             **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
         }
-        server = await asyncio.get_running_loop().create_server(
-            middleware.connections,
-            sock=sock,
-            # The loop accepts as many at once, before it reads from the first or closes another.
-            backlog=min(BACKLOG, max(1, middleware.connections.most // 4)),
-            ssl=context,
-            ssl_handshake_timeout=_HANDSHAKE if context else None,
-        )
+        listener = HttpListener(middleware.connections, context)
+        await listener.open(sock)
     except BaseException:
         sock.close()
         raise
     watching = asyncio.ensure_future(middleware.connections.watch())
-    host, port, *_ = sock.getsockname()
+    if watch is not None:
+        watch.add(listener)
     try:
-        yield HttpAddress(TcpAddress(host, port), tls=context is not None)
+        yield HttpAddress(listener.at, tls=context is not None)
     finally:
-        server.close()
+        listener.close()
         watching.cancel()
         middleware.connections.pre_shutdown()  # idle connections close at once
         await middleware.connections.shutdown(GRACE)
-        await server.wait_closed()
+        await listener.wait_closed()
+
+
+class HttpListener:
+    """The HTTP door's listening socket, which can be opened anew; `at` is its address."""
+
+    def __init__(self, connections: Connections, context: ssl.SSLContext | None) -> None:
+        self._connections, self._context = connections, context
+        self._server: asyncio.Server | None = None
+        self._closing = False
+        self.taken = 0
+        self.at = TcpAddress("", 0)
+
+    @property
+    def name(self) -> str:
+        """Its address, and what it is for."""
+        return f"the HTTP door {self.at}"
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended by itself."""
+        return not self._closing and self._server is not None and not self._server.is_serving()
+
+    async def open(self, sock: socket.socket) -> None:
+        """Listen on a socket."""
+        self._server = await asyncio.get_running_loop().create_server(
+            self._connections,
+            sock=sock,
+            # The loop accepts as many at once, before it reads from the first or closes another.
+            backlog=min(BACKLOG, max(1, self._connections.most // 4)),
+            ssl=self._context,
+            ssl_handshake_timeout=_HANDSHAKE if self._context else None,
+        )
+        host, port, *_ = sock.getsockname()
+        self.at = TcpAddress(host, port)
+
+    async def call(self) -> Heard:
+        """Ask for `/healthz`."""
+        return await heard_at(
+            self.at, unverified("http/1.1") if self._context else None, http_talk(self.at)
+        )
+
+    async def open_anew(self) -> None:
+        """Listen at the same address again.  Raises PortError."""
+        if self._server is not None:
+            self._server.close()
+        family = socket.AF_INET6 if ":" in self.at.host else socket.AF_INET
+        try:
+            sock = socket.create_server(
+                (self.at.host, self.at.port), family=family, backlog=BACKLOG
+            )
+        except OSError as error:
+            raise PortError(f"the HTTP door cannot listen on {self.at}: {error}") from error
+        await self.open(sock)
+
+    def close(self) -> None:
+        """Accept no more connections."""
+        self._closing = True
+        if self._server is not None:
+            self._server.close()
+
+    async def wait_closed(self) -> None:
+        """Wait for the end of the connections."""
+        if self._server is not None:
+            await self._server.wait_closed()
 
 
 def _bound(opening: Opening) -> socket.socket:

@@ -103,6 +103,7 @@ _COUNTED: Mapping[str, Callable[[Tally], Said]] = {
     "crabhook_receipts_total": lambda tally: _each(RECEIPTS, tally.receipts),
     "crabhook_returns_total": lambda tally: tally.returns,
     "crabhook_restored_total": lambda tally: tally.restored,
+    "crabhook_listeners_opened_anew_total": lambda tally: tally.listeners,
 }
 _SEEN: Mapping[str, Callable[[Runner], Said]] = {
     "crabhook_waiting": _waiting,
@@ -113,6 +114,7 @@ _SEEN: Mapping[str, Callable[[Runner], Said]] = {
         ORDERS, Counter(order.kind for order in runner.broker.orders())
     ),
     "crabhook_serving": lambda runner: Health(runner).serving,
+    "crabhook_listeners_silent": lambda runner: runner.silent(),
     "crabhook_record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
     "crabhook_part": lambda runner: _each(Role, {runner.role: 1}),
     "crabhook_epoch": lambda runner: runner.pace().epoch,

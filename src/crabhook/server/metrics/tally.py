@@ -99,7 +99,7 @@ class Tally:
         self.refusals: Counter[messages.Refusal] = Counter()
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
-        self.strangers = self.returns = self.restored = 0
+        self.strangers = self.returns = self.restored = self.listeners = 0
         self._waiting: dict[str, float] = {}  # the start of the wait, by request id
 
     @property
@@ -131,6 +131,10 @@ class Tally:
     def stranger(self) -> None:
         """Count a client without the token."""
         self.strangers += 1
+
+    def opened_anew(self) -> None:
+        """Count a listener that was opened anew, since it did not answer."""
+        self.listeners += 1
 
     def turned_away(self, why: TurnedAway) -> None:
         """Count a refused call of a desk elsewhere."""

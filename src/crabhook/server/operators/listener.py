@@ -1,14 +1,20 @@
 """Opens the operators' port: a gRPC server of its own, for clients that show a certificate."""
 
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import lru_cache, partial
+from tempfile import NamedTemporaryFile
+from time import time
 
 import grpc
 
 from crabhook.grpcserver import CallServer
-from crabhook.server.address import GRACE, MAX_REQUEST, PortError, TcpAddress
-from crabhook.server.grpc.listener import MAX_REPLY, why_not
+from crabhook.server.address import MAX_REQUEST, Address, PortError, TcpAddress
+from crabhook.server.grpc.listener import MAX_REPLY, GrpcListener, why_not
 from crabhook.server.operators.port import SERVICE, OperatorPort
+from crabhook.server.watch import ListenerWatch, unverified
+from crabhook.team.certificates import new_key, passing, plain
 
 CONNECTIONS = 2048
 """Desks and verbs at once; agents, who come to another port, are kept out by none of these."""
@@ -41,27 +47,56 @@ _OPTIONS = (
 
 @asynccontextmanager
 async def open_operators(
-    port: OperatorPort, address: TcpAddress, pair: tuple[bytes, bytes], authority: bytes
+    port: OperatorPort,
+    address: TcpAddress,
+    pair: tuple[bytes, bytes],
+    authority: bytes,
+    watch: ListenerWatch | None = None,
 ) -> AsyncIterator[TcpAddress]:
     """Serve desks while the context lasts; yields the bound address.
 
     `pair` is the server's key and certificate, `authority` the certificate of the authority that
     signs the desks', all PEM. Raises PortError.
     """
-    server = CallServer(_OPTIONS)
-    server.serve(SERVICE, port.handlers())
+    # The server calls its own port with a key that only this process has; no team knows it, so
+    # it may do nothing but end a handshake and ask how the port is.
+    key = new_key()
+    own = plain(key), passing(key, time())
     credentials = grpc.ssl_server_credentials(
-        [pair], root_certificates=authority, require_client_auth=True
+        [pair], root_certificates=authority + own[1], require_client_auth=True
     )
-    try:
+
+    def made() -> CallServer:
+        server = CallServer(_OPTIONS)
+        server.serve(SERVICE, port.handlers())
+        return server
+
+    def bind(server: CallServer, where: Address) -> Address:
         try:
-            bound = TcpAddress(address.host, server.add_secure_port(str(address), credentials))
+            return TcpAddress(address.host, server.add_secure_port(str(where), credentials))
         except RuntimeError as error:
-            why = why_not(address, "--operators") or error
-            raise PortError(f"cannot listen for desks on {address}: {why}") from error
-        finally:
-            await server.start()  # gRPC lets go only of what was started
+            why = why_not(where, "--operators") or error
+            raise PortError(f"cannot listen for desks on {where}: {why}") from error
+
+    listener = GrpcListener(made, bind, partial(_shown, *own), " for desks")
+    try:
+        await listener.open([address])
+        if watch is not None:
+            watch.add(listener)
+        (bound,) = listener.bound
+        assert isinstance(bound, TcpAddress)  # noqa: S101 - as `bind` returns it
         yield bound
     finally:
         port.close()
-        await server.stop(GRACE)
+        await listener.close()
+
+
+@lru_cache(maxsize=4)
+def _shown(key: bytes, certificate: bytes) -> ssl.SSLContext:
+    """Return TLS that shows this certificate; it comes from a file of our user's alone."""
+    context = unverified()
+    with NamedTemporaryFile("wb") as file:
+        file.write(key + certificate)
+        file.flush()
+        context.load_cert_chain(file.name)
+    return context

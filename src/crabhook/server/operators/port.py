@@ -53,7 +53,7 @@ SERVICE = pb.DESCRIPTOR.services_by_name["OperatorService"].full_name
 BOOKMARK_EVERY = 10.0  # seconds
 LOOK_EVERY = 1.0  # seconds between two looks at whether a desk may still watch
 PART = 256 << 10  # bytes
-WATCHES = 16  # of one device at once
+WATCHES = 16  # of one key at once: the open key takes no place of its person's
 DESKS_KEPT = 256
 WITHIN = 60.0  # seconds for a read; a command is done at once
 
@@ -71,7 +71,7 @@ class OperatorPort:
     def __init__(self, runner: Runner, team: Callable[[], Team | Refused]) -> None:
         self.seats = Seats(team, runner)
         self._begin(runner)
-        self._watches = Counter[str]()
+        self._watches = Counter[tuple[str, bool]]()
 
     def close(self) -> None:
         """End all watches."""
@@ -125,7 +125,7 @@ class OperatorPort:
             view, at = view_tag(seat, row.run), request.after_seq
             known = request.store_id == row.store_id and request.view_tag == view
             resumed = known and row.after(at) is not None
-            if self._watches[seat.device] >= WATCHES:
+            if self._watches[seat.device, seat.closing] >= WATCHES:
                 await self.seats.no_room(context, f"it watches {WATCHES} times already")
             with self._watched(seat, context):
                 yield pb.WatchEvent(hello=self._hello(seat, view, resumed=resumed))
@@ -147,12 +147,12 @@ class OperatorPort:
         """
         decides = seat.role.includes(Role.DECIDER) and not seat.closing
         attached = AttachedDesk(operator_of(seat, context), self._runner.now(), seat.closing)
-        self._watches[seat.device] += 1
+        self._watches[seat.device, seat.closing] += 1
         try:
             with self._runner.attendance.attending(attached, decides=decides):
                 yield
         finally:
-            self._watches[seat.device] -= 1
+            self._watches[seat.device, seat.closing] -= 1
 
     def _hello(self, seat: Seat, view: bytes, *, resumed: bool) -> pb.Hello:
         return pb.Hello(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -60,14 +61,17 @@ from crabhook.model.session import SessionView
 from crabhook.remote.messages import CALLS, NEWS, Inputs, request_of
 from crabhook.server.metrics.tally import HERE, Tally, TurnedAway
 from crabhook.server.operators.news import NewsRow
+from crabhook.server.operators.port import WATCHES
 from crabhook.server.operators.rights import WRONG, Sight
 from crabhook.store.actors import actor_data
+from crabhook.team.desk_keys import Credentials
 from crabhook.team.membership import Member, Role, Scope, Seat, Team
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.desk import PlayedDesk
 from tests.support.port import connected
 from tests.support.sitting import call
+from tests.support.team import PASSPHRASE
 from tests.support.team_port import SOON, TeamPort, team_port
 
 if TYPE_CHECKING:
@@ -496,3 +500,26 @@ def test_decisions_are_counted_by_the_role_of_who_made_them() -> None:
     for by in (OWNER, BOB, BOB):
         tally._decide(Decided(ALLOW, by))
     assert tally.roles == {(HERE, "allow"): 1, ("admin", "allow"): 2}
+
+
+async def test_the_open_key_takes_no_place_of_its_persons_watches(tmp_path: Path) -> None:
+    async with team_port(played().core, tmp_path) as port, AsyncExitStack() as open_:
+        kept = port.team.seat(tmp_path / "desks", "ann", "nowhere")
+
+        async def watch(shown: Credentials) -> grpc.aio.UnaryStreamCall[Any, Any]:
+            pair = grpc.ssl_channel_credentials(shown.authority, shown.key, shown.certificate)
+            stub: Any = OperatorServiceStub(
+                await open_.enter_async_context(connected(port.address, pair))
+            )
+            call: grpc.aio.UnaryStreamCall[Any, Any] = stub.Watch(pb.WatchRequest(), timeout=SOON)
+            return call
+
+        closing = kept.closing()
+        assert closing is not None
+        held = [await watch(closing) for _ in range(WATCHES)]
+        for one in held:
+            assert (await one.read()).HasField("hello")
+        with pytest.raises(grpc.aio.AioRpcError, match="it watches 16 times already"):
+            await (await watch(closing)).read()
+        own = await watch(kept.opened(PASSPHRASE))
+        assert (await own.read()).HasField("hello")

@@ -1,0 +1,179 @@
+"""A listener that ends is an alarm, is opened anew, and costs no waiting hook its decision."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook import grpcserver
+from crabhook.hook.call import OK, UNIMPLEMENTED
+from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms import PLATFORMS
+from crabhook.server.address import Address, TcpAddress, Tokens, UnixAddress
+from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.runner import Runner
+from crabhook.server.grpc.listener import Fitness, Health, HealthPort, open_port
+from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.http.listener import NAMED, Opening, open_http
+from crabhook.server.operators.listener import open_operators
+from crabhook.server.operators.port import OperatorPort
+from crabhook.server.watch import Heard, ListenerWatch
+from crabhook.team.membership import Role
+from crabhook.v1 import operator_pb2
+from tests.support.client import Client
+from tests.support.port import BASH, short_folder
+from tests.support.raw_http2 import headers, send
+from tests.support.seat import decide
+from tests.support.team import founded
+from tests.unit.test_grpcserver import shown
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+WITHIN = 5.0
+HEALTH = b"/grpc.health.v1.Health/Check"
+EVIL = headers(b"/\xff\xfe")
+
+
+class Kept:
+    """A server's port, watched, and what its watch warned of."""
+
+    def __init__(self) -> None:
+        self.runner = Runner(PLATFORMS)
+        self.watch = ListenerWatch()
+        self.warned: list[str] = []
+        self.gave_up: list[Exception] = []
+        self.watch.warn = self.warned.append
+        self.watch.give_up = self.gave_up.append
+        self.watch.opened_anew = self.runner.witness.opened_anew
+        self.runner.faults.append(lambda: self.watch.trouble)
+        self.runner.silent = lambda: self.watch.silent
+
+    @property
+    def opened_anew(self) -> int:
+        return self.runner.witness.listeners
+
+    @asynccontextmanager
+    async def hooks(self, *addresses: Address) -> AsyncIterator[list[Address]]:
+        """Listen for hooks, and watch."""
+        tokens = Tokens("t")
+        service = PermissionPort(self.runner, wait=60.0, tokens=tokens)
+        health = HealthPort(Health(self.runner), tokens=tokens)
+        opening = open_port(service, addresses, health=health, watch=self.watch)
+        async with opening as bound, self.watching():
+            yield list(bound)
+        self.runner.close()
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        keeping = asyncio.ensure_future(self.watch.keep())
+        try:
+            yield
+        finally:
+            keeping.cancel()
+
+
+async def until(true: Callable[[], bool], within: float = WITHIN) -> None:
+    async with asyncio.timeout(within):
+        while not true():  # noqa: ASYNC110 - of what this test sees, some has no event
+            await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def mortal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grpcio that we do not know: its own loop reads the paths, and ends."""
+    monkeypatch.setattr(grpcserver, "_can_keep_paths_out", lambda: False)
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("mortal")
+async def test_a_waiting_hook_gets_its_allow_though_its_listener_ended_meanwhile() -> None:
+    kept = Kept()
+    with short_folder() as folder:
+        async with kept.hooks(UnixAddress(folder / "s")) as (address,):
+            hook = Client(str(address), json.dumps(BASH).encode(), "--wait", "50")
+            await until(lambda: len(kept.runner.broker.waiting()) == 1, 20.0)
+            (card,) = kept.runner.broker.waiting()
+            await send(address, EVIL)
+            await until(lambda: kept.opened_anew == 1)
+            assert [one.number for one in kept.runner.broker.waiting()] == [card.number]
+            decide(kept.runner, card.number, Decision(Verdict.ALLOW))
+            answer = await asyncio.to_thread(hook.finish)
+    assert answer.output["hookSpecificOutput"]["permissionDecision"] == "allow"
+
+
+@pytest.mark.usefixtures("mortal")
+@pytest.mark.parametrize("kind", ["unix", "tcp"])
+async def test_a_listener_that_ended_is_an_alarm_and_is_open_again_within_5_seconds(
+    kind: str,
+) -> None:
+    kept = Kept()
+    with short_folder() as folder:
+        place = UnixAddress(folder / "s") if kind == "unix" else TcpAddress("127.0.0.1", 0)
+        async with kept.hooks(place) as (address,):
+            await send(address, EVIL)
+            await until(lambda: kept.watch.silent == 1)
+            assert "HAS ENDED" in kept.runner.troubles()[0]
+            assert Health(kept.runner).reason is Fitness.SILENT
+            await until(lambda: kept.opened_anew == 1)
+            assert await send(address, headers(HEALTH)) == OK
+            await until(lambda: kept.watch.silent == 0)
+            assert Health(kept.runner).serving
+            if isinstance(address, UnixAddress):
+                assert address.path.stat().st_mode & 0o777 == 0o600
+    assert [text for text in kept.warned if "opened anew: " in text]
+
+
+@pytest.mark.usefixtures("mortal")
+async def test_the_desks_listener_is_open_again_within_5_seconds(tmp_path: Path) -> None:
+    kept = Kept()
+    team = founded(tmp_path / "team", time.time())
+    reader = team.reader()
+    port = OperatorPort(kept.runner, reader.current)
+    pair, place = reader.server_pair(), TcpAddress("127.0.0.1", 0)
+    context = shown(team.let_in("ada", Role.ADMIN), tmp_path)
+    asked = headers(
+        f"/{operator_pb2.DESCRIPTOR.services_by_name['OperatorService'].full_name}/Desks".encode()
+    )
+    opening = open_operators(port, place, pair, reader.authority, kept.watch)
+    async with opening as address, kept.watching():
+        assert await kept.watch._listeners[0].call() is Heard.ANSWERED
+        assert await send(address, asked, context=context) not in (None, UNIMPLEMENTED)
+        await send(address, EVIL, context=context)
+        await until(lambda: kept.opened_anew == 1)
+        assert await send(address, asked, context=context) not in (None, UNIMPLEMENTED)
+
+
+async def test_the_http_door_is_open_again_within_5_seconds() -> None:
+    kept = Kept()
+    intake = AnonymousIntake(kept.runner, wait=60.0, named=NAMED)
+    opening = Opening("127.0.0.1:0", Tokens("t"))
+    async with open_http(opening, kept.runner, intake, watch=kept.watch) as at, kept.watching():
+        (door,) = kept.watch._listeners
+        assert await door.call() is Heard.ANSWERED
+        door._server.close()  # type: ignore[attr-defined]
+        await until(lambda: kept.opened_anew == 1)
+        assert await door.call() is Heard.ANSWERED
+        assert door.at == at.address  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("mortal")
+async def test_a_listener_whose_address_another_took_ends_the_server() -> None:
+    kept = Kept()
+    async with kept.hooks(TcpAddress("127.0.0.1", 0)) as (address,):
+        assert isinstance(address, TcpAddress)
+        await send(address, EVIL)
+        await until(lambda: kept.watch.ended)
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind((address.host, address.port))
+            taken.listen()
+            await until(lambda: len(kept.gave_up) == 1, 10.0)
+    assert "cannot listen on" in str(kept.gave_up[0])
