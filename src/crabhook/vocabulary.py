@@ -5,6 +5,7 @@ from functools import cache
 
 from crabhook.datatypes import frozen
 from crabhook.platforms import PLATFORMS
+from crabhook.platforms.rows import Phase
 
 
 @frozen
@@ -12,15 +13,16 @@ class Vocabulary:
     """The tools of all agents, and their files and programs.
 
     `aliases`: agents' names for Claude Code's tools. `titles`: the agents' full names. `owners`:
-    the agent of each name. `questions` and `plans`: tools that ask a person, or present a plan.
-    `path_keys`: the input with a tool's path. `loosening`: inputs that ask for more than the
-    sandbox. `settings`, `credentials`: path patterns; `commands` change the settings. `programs`
-    start the agents.
+    the agent of each name. `parts`: the events about a part of a call. `questions` and `plans`:
+    tools that ask a person, or present a plan. `path_keys`: the input with a tool's path.
+    `loosening`: inputs that ask for more than the sandbox. `settings`, `credentials`: path
+    patterns; `commands` change the settings. `programs` start the agents.
     """
 
     aliases: Mapping[str, str]
     titles: Mapping[str, str]
     owners: Mapping[str, str]
+    parts: frozenset[str]
     questions: frozenset[str]
     plans: frozenset[str]
     path_keys: Mapping[str, str]
@@ -40,6 +42,9 @@ def vocabulary() -> Vocabulary:
         aliases={own: name for one in tools for own, name in one.aliases.items()},
         titles={one.name: one.title for one in platforms},
         owners={own: one.name for one in platforms for own in one.tools.aliases},
+        parts=frozenset(
+            name for one in platforms for name, row in one.events.items() if row.phase is Phase.PART
+        ),
         questions=frozenset[str]().union(*(one.questions for one in tools)),
         plans=frozenset[str]().union(*(one.plans for one in tools)),
         path_keys={tool: key for one in tools for tool, key in one.path_keys.items()},

@@ -54,7 +54,7 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     else:
         decided = _decided_before(state, fact) if about_a_call and not ruling.denies else []
         if not decided and ruling.decided is not None:
-            if about_a_call:
+            if about_a_call and not state.is_part(event):
                 decision, mine = ruling.decided.decision, (fact.request.id,)
                 state.followed.follow(event, decision, fact.now, requests=mine)
             decided = _answer_at_once(state, fact, ruling.decided, told=told)
@@ -169,7 +169,7 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
 def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Repeat the decision of the same call from a moment ago, if there is one."""
     event, now = fact.request.event, fact.now
-    if not state.recent.speaks_of(event, now):
+    if state.is_part(event) or not state.recent.speaks_of(event, now):
         return []
     alone = not _alike(state, event)
     if (decided := state.recent.answer_again(event, now, alone=alone)) is not None:
@@ -240,6 +240,7 @@ def _take_in(
     else:
         kept_going = state.keep_going.in_a_row(leg.event)
         number = state.cards.next_number()
+        ruling = _tied(state, leg.event, ruling)
         card = Card(
             number,
             (leg,),
@@ -254,14 +255,28 @@ def _take_in(
     return [state.put(card), state.wake(leg.wait_until, leg.id)]
 
 
+def _tied(state: BrokerState, event: Event, ruling: Course) -> Course:
+    """Return the course with the number of the call that the event is about a part of."""
+    if (whole := state.call_of(event)) is None:
+        return ruling
+    words = f"a part of call #{whole.number}"
+    because = ruling.brought
+    if because is not None:
+        because = replace(because, words=f"{because.words}; {words}")
+    return replace(ruling, why=ruling.why and f"{ruling.why}; {words}", brought=because)
+
+
 def _alike(state: BrokerState, event: Event) -> list[Card]:
-    """Return the cards that may be of the event's call; an event with a result joins no card."""
-    if not state.asks_about_a_call(event):
+    """Return the cards that may be of the event's call; an event with a result joins no card.
+
+    Nor does a part of a call: a skill's line and a call with the same command are two.
+    """
+    if not state.asks_about_a_call(event) or state.is_part(event):
         return []
     return [
         card
         for card in state.cards.alike(event)
-        if joins([leg.event for leg in card.requests], event)
+        if not state.is_part(card.event) and joins([leg.event for leg in card.requests], event)
     ]
 
 

@@ -25,6 +25,8 @@ from crabhook.model.event import Event, Scope
 from crabhook.model.session import SessionKey
 from crabhook.platforms.rows import Phase
 
+_WAITED_FOR = frozenset({Phase.BEFORE, Phase.PART})
+"""The phases of an event whose agent does nothing until its hook answers."""
 _PATH, _ID = 300, 8  # letters of a path, and of a session's id, in a sentence of ours
 
 
@@ -45,7 +47,7 @@ class Shared:
 def look(state: BrokerState, fact: Arrived) -> tuple[Shared, ...]:
     """Record the files that a call will change; return those that another session just changed."""
     event, now = fact.request.event, fact.now
-    if not fact.files or state.platforms[event.platform].phase(event) is not Phase.BEFORE:
+    if not fact.files or state.platforms[event.platform].phase(event) not in _WAITED_FOR:
         return ()
     found = tuple(_shared(state, event, fact.files))
     state.sessions.changes(event, fact.files, now)
@@ -116,7 +118,7 @@ NAMED = 60  # letters of an agent's word in a sentence of ours
 def stands_still(state: BrokerState, card: Card) -> bool:
     """Whether an agent waits for this card's decision on an open connection."""
     return any(
-        state.platforms[leg.event.platform].phase(leg.event) is Phase.BEFORE
+        state.platforms[leg.event.platform].phase(leg.event) in _WAITED_FOR
         and state.pending.attempt(leg.id) not in (None, NO_CONNECTION)
         for leg in card.requests
     )

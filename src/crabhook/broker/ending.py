@@ -30,6 +30,7 @@ from crabhook.model.session import SessionKey
 
 _FOLLOWS: Mapping[str, Follows] = {
     "PreToolUse": Follows.OWN_RULES,
+    "PreSkillShellCommand": Follows.OWN_RULES,
     "BeforeTool": Follows.OWN_RULES,
     "PermissionRequest": Follows.OWN_USER,
 }

@@ -21,7 +21,7 @@ from crabhook.model.event import Event
 from crabhook.model.order import CAP, Order, Standing
 from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
 from crabhook.platforms.interface import Platform
-from crabhook.platforms.rows import Held
+from crabhook.platforms.rows import Held, Phase
 from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 
 _VERDICTS: Mapping[RuleVerdict, Verdict] = {
@@ -144,12 +144,16 @@ MAX_ORDERS = 200
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
 
 
-def _left_alone(said: Course, *, can_ask: bool) -> Course:
+def _left_alone(said: Course, *, can_ask: bool, is_part: bool = False) -> Course:
     """Leave an event to the agent's own user, since the operator is away.
 
     Where a rule wants a person to decide, the answer is `ask`: after silence the agent's permission
-    mode might let the call run.
+    mode might let the call run. A part of a call runs after silence, and nobody at the agent can be
+    asked about one: there the answer is a denial.
     """
+    if said.waits and is_part:
+        reason = f"{AWAY}, and a person is to be asked, which this cannot wait for: {said.why}"
+        return Course(decided=Decided(Decision(Verdict.DENY, reason=reason), Nobody(Ended.AWAY)))
     if not (said.waits and can_ask):
         return Course(decided=no_opinion(Ended.AWAY))
     reason = f"{AWAY}, and a person is to be asked: {said.why}"
@@ -308,7 +312,8 @@ class Orders:
         if held is Held.BY_RULE and said.observes:
             return Course() if away else _held_with_all(orders) or Course()
         if away and not said.denies:
-            return _left_alone(said, can_ask=can_ask)
+            is_part = platform.phase(event) is Phase.PART
+            return _left_alone(said, can_ask=can_ask, is_part=is_part)
         course = _rule_of_a_question(said, orders, event, platform)
         return course or Course(waits=True, brought=came_by(event, platform, stance))
 

@@ -8,7 +8,7 @@ from heapq import heappush
 from itertools import count
 from operator import and_
 
-from crabhook.broker.cards import CardIndex, Happening, after, named
+from crabhook.broker.cards import CardIndex, Happening, after, named, same_agent
 from crabhook.broker.followed import FollowedCalls
 from crabhook.broker.messages import (
     Delivered,
@@ -128,10 +128,28 @@ class BrokerState:
         assert card is not None  # noqa: S101 - every request that waits is on the shelf
         return next(leg for leg in card.requests if leg.id == request_id)
 
+    def call_of(self, event: Event) -> Card | None:
+        """Return the card of the call that the event is about a part of, waiting or ended."""
+        call = self.platforms[event.platform].part_of(event)
+        known = [*self.cards.ended(), *self.cards.of_session(event.session_key)] if call else []
+        return next(
+            (
+                card
+                for card in reversed(known)
+                for leg in card.requests
+                if same_agent(leg.event, event) and leg.event.tool and leg.event.tool.use_id == call
+            ),
+            None,
+        )
+
     def asks_about_a_call(self, event: Event) -> bool:
         """Whether the event asks whether to call a tool; it names the tool."""
         phase = self.platforms[event.platform].phase(event)
-        return event.tool is not None and phase in (Phase.BEFORE, Phase.ASKING)
+        return event.tool is not None and phase in (Phase.BEFORE, Phase.ASKING, Phase.PART)
+
+    def is_part(self, event: Event) -> bool:
+        """Whether the event asks about a part of a call: no other event is about the same."""
+        return self.platforms[event.platform].phase(event) is Phase.PART
 
     def wake(self, at: float, request_id: str = "") -> WakeAt:
         """Ask for `TimePassed` at that time: a request's deadline, or an order's end."""
@@ -242,6 +260,8 @@ class BrokerState:
 
     def remember_answer(self, card: Card, decided: Decided | None) -> None:
         """Keep the decision for a PermissionRequest of the same call that may follow."""
+        if self.is_part(card.event):
+            return
         if card.event.tool and all(leg.event.name != "PermissionRequest" for leg in card.requests):
             self.recent.remember_answer(card.event, decided, self.now)
 
@@ -268,7 +288,7 @@ class BrokerState:
         """Keep the decision about a card's call, until its agent's events tell the outcome."""
         legs = tuple(leg.id for leg in card.requests)
         event = next((leg.event for leg in card.requests if named(leg.event)), card.event)
-        if self.asks_about_a_call(event):
+        if self.asks_about_a_call(event) and not self.is_part(event):
             self.followed.follow(event, decision, self.now, card=card.number, requests=legs)
 
     def note(  # noqa: PLR0913 - a feed entry's fields

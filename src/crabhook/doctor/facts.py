@@ -15,7 +15,7 @@ from crabhook.doctor.finding import crabhook_command, install_command
 from crabhook.hook.servers import listed
 from crabhook.install import program, settings_file
 from crabhook.install.entries import events_in, is_ours
-from crabhook.model.document import parse
+from crabhook.model.document import Node, parse
 from crabhook.model.errors import InstallError, PayloadError
 from crabhook.model.jsontext import Value, parse_object
 from crabhook.platforms.installation import START, Around, Brought, Scope
@@ -44,7 +44,8 @@ class Wish:
 class Settings:
     """One settings file of an agent's; `scope` is None for the machine's own.
 
-    `problem`: why it is unusable; `ours` and `others` are its handlers.
+    `problem`: why it is unusable; `ours` and `others` are its handlers. `modules`: of a plugin's
+    file, the code that its agent loads into itself, where no hook sees what it changes.
     """
 
     path: Path
@@ -53,6 +54,7 @@ class Settings:
     problem: str = ""
     ours: tuple[Entry, ...] = ()
     others: tuple[Entry, ...] = ()
+    modules: tuple[str, ...] = ()
 
 
 @frozen(slots=False)
@@ -215,11 +217,14 @@ def places(
 
 def read(path: Path, scope: Scope | None) -> Settings:
     """Read a settings file; one that is not there holds nothing."""
+    modules = tuple[str, ...]()
     try:
         text = settings_file.read(path).text
-        events = events_in(parse(text)) if text.strip(" \t\r\n\ufeff") else ()
+        document = parse(text) if text.strip(" \t\r\n\ufeff") else None
+        modules = tuple(_modules(document)) if document else ()
+        events = events_in(document) if document else ()
     except InstallError as error:
-        return Settings(path, scope, problem=str(error))
+        return Settings(path, scope, problem=str(error), modules=modules)
     ours, others = list[Entry](), list[Entry]()
     for event in events:
         for number, group in enumerate(event.groups):
@@ -229,7 +234,16 @@ def read(path: Path, scope: Scope | None) -> Settings:
                 if isinstance(value := handler.node.value, dict):
                     found = entry(event.name, value, number, place, matcher)
                     (ours if is_ours(value) else others).append(found)
-    return Settings(path, scope, text, "", tuple(ours), tuple(others))
+    return Settings(path, scope, text, "", tuple(ours), tuple(others), modules)
+
+
+def _modules(document: Node) -> Iterator[str]:
+    """Yield the modules that a plugin's file names, beside its hooks or in place of them."""
+    for holder in (document, document.member("hooks")):
+        listed = holder.member("modules") if holder is not None else None
+        named = listed.value if listed is not None else None
+        for module in named if isinstance(named, list) else ():
+            yield module if isinstance(module, str) else "a module that is no text"
 
 
 def _distinct(entries: Iterable[Entry], key: Callable[[Entry], object]) -> tuple[Entry, ...]:

@@ -77,14 +77,16 @@ _MEANING = {
     "deny": "the agent is told no, as the hook was installed to",
 }
 
+_LINE_OF_A_SKILL = "PreSkillShellCommand"
 # Claude Code's answers, by wish and event; an event that is not here is passed.
 _PERMISSION = (
-    '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
+    '{"hookSpecificOutput":{"hookEventName":"%s",'
     '"permissionDecision":"%s","permissionDecisionReason":%%s}}\n'
 )
 _CLAUDE = {
-    ("ask", "PreToolUse"): _PERMISSION % "ask",
-    ("deny", "PreToolUse"): _PERMISSION % "deny",
+    ("ask", "PreToolUse"): _PERMISSION % ("PreToolUse", "ask"),
+    ("deny", "PreToolUse"): _PERMISSION % ("PreToolUse", "deny"),
+    ("deny", _LINE_OF_A_SKILL): _PERMISSION % (_LINE_OF_A_SKILL, "deny"),
     ("deny", "PermissionRequest"): (
         '{"hookSpecificOutput":{"hookEventName":"PermissionRequest",'
         '"decision":{"behavior":"deny","message":%s}}}\n'
@@ -96,7 +98,11 @@ _GEMINI_DENIES = '{"decision":"deny","reason":%s}\n'
 _GEMINI = {("deny", "BeforeTool"): _GEMINI_DENIES, ("deny", ""): _GEMINI_DENIES}
 
 # Codex's: a denial in Claude Code's words.  To ask is void there, and the call would run.
-_CODEX = {case: words for case, words in _CLAUDE.items() if case[0] == "deny"}
+_CODEX = {
+    case: words
+    for case, words in _CLAUDE.items()
+    if case[0] == "deny" and case[1] != _LINE_OF_A_SKILL
+}
 
 _WORDS = {"claude": _CLAUDE, "gemini": _GEMINI, "codex": _CODEX}
 
@@ -109,6 +115,9 @@ def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply
     wish = _wish(options, unanswered.kind)
     words = _WORDS.get(options.platform)
     event = event_name(payload) if wish != "pass" and words is not None else None
+    if wish == "ask" and event == _LINE_OF_A_SKILL:
+        # Nobody at the agent can be asked about one, and after silence it would run.
+        wish = "deny"
     template = (words or {}).get((wish, event or ""))
     # Where nobody can tell what is asked, a no is exit code 2, which every agent heeds.
     blunt = wish == "deny" and event is None and template is None

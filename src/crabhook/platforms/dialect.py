@@ -126,6 +126,8 @@ def runs(
     mode = event.permission_mode
     if event.tool is None or event.tool.name == question:
         return _NOTHING
+    if row.phase is Phase.PART:  # the agent's own rules have let it before the hook was asked
+        return _NO_OPINION
     if row.phase is Phase.BEFORE:
         edits_unasked = mode == _EDITS_MODE and event.tool.name in edits
         return UNASKED.get(mode, _NO_OPINION if edits_unasked else _NOTHING)

@@ -242,6 +242,20 @@ class Around:
 
 
 @frozen
+class Unseen:
+    """What an agent runs without asking any hook, until a version of it.
+
+    `first`: the first version that asks. `advice`: what else keeps it from running, and `mend` is
+    the command that brings a newer version.
+    """
+
+    what: str
+    first: str
+    advice: str
+    mend: str
+
+
+@frozen
 class Settings:
     """How crabhook is installed into one agent, and what the doctor has to know of it.
 
@@ -254,6 +268,7 @@ class Settings:
     `above`: the machine's settings, which count first.  `beside`: a file that has a say, too,
     and `switch`: how a trouble there begins that switches every hook off.  `once`: hooks that
     are the same in two files run once.  `permitted` says whether its user has let our hooks run.
+    `unseen`: what older versions run without asking a hook.
     `brought` yields the hooks that plugins bring, which the agent runs beside its settings' own.
     """
 
@@ -275,6 +290,7 @@ class Settings:
     once: bool = False
     permitted: Callable[[Look], Iterator[Permission]] | None = None
     brought: Callable[[Around], Iterator[Brought]] = lambda _: iter(())
+    unseen: tuple[Unseen, ...] = ()
 
     @property
     def stance(self) -> Stance:

@@ -57,7 +57,7 @@ class Platform:
     call answered at the agent. `limits`: sentences about effects that an operator would expect but
     a decision does not have. `compared`: the parts of a call's input, by name, that must be the
     same when it runs; None for all of it. `by_person`: whether a person wrote a prompt, not the
-    agent's own program.
+    agent's own program. `part_of`: the id of the call that an event is about a part of.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Platform:
     limits: Callable[[Event], Sequence[str]] = lambda _: ()
     compared: Callable[[ToolCall], Mapping[str, Value] | None] = lambda _: None
     by_person: Callable[[Event], bool] = lambda _: True
+    part_of: Callable[[Event], str] = lambda _: ""
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that an operator may ask to hold."""
@@ -86,6 +87,11 @@ class Platform:
     def decided(self) -> frozenset[str]:
         """The events on which a hook decides a call, in every stance."""
         return frozenset(decided(self.events))
+
+    @cached_property
+    def changeable(self) -> frozenset[str]:
+        """The events on which a hook decides a call, and may change it."""
+        return frozenset(name for name in self.decided if self.events[name].phase is not Phase.PART)
 
     def phase(self, event: Event) -> Phase:
         """Return what the event means for a call, or for the turn."""

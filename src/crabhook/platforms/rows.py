@@ -113,11 +113,13 @@ class Held(Enum):
 class Phase(Enum):
     """What an event means for a tool call, or its turn.
 
-    BEFORE: the agent waits for the hook. ASKING: a person at the agent may answer first.
+    BEFORE: the agent waits for the hook. ASKING: a person at the agent may answer first. PART: the
+    agent waits, too, but no other event is ever about the same part, and no result is told.
     """
 
     BEFORE = "about to call"
     ASKING = "asks whether to call"
+    PART = "about to run a part of a call"
     RAN = "the call ran"
     REFUSED = "the agent itself refused the call"
     PROMPT = "a person begins a turn"

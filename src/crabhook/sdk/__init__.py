@@ -23,6 +23,7 @@ from crabhook.sdk.events.calls import (
     PostToolBatch,
     PostToolUse,
     PostToolUseFailure,
+    PreSkillShellCommand,
     PreToolUse,
 )
 from crabhook.sdk.events.session import (
@@ -89,6 +90,7 @@ __all__ = [
     "PostToolUseFailure",
     "PreCompact",
     "PreModelSwitch",
+    "PreSkillShellCommand",
     "PreToolUse",
     "Reply",
     "SessionEnd",

@@ -11,10 +11,11 @@ from tests.conformance.cells import (
     requests,
     results,
     session,
+    skills,
     stops,
 )
 
-_KINDS = (calls, asking, requests, results, prompts, stops, forms, session, observed)
+_KINDS = (calls, skills, asking, requests, results, prompts, stops, forms, session, observed)
 ALL: tuple[Cell | Undriven, ...] = tuple(
     sorted(
         (cell for kind in _KINDS for cell in kind.CELLS),

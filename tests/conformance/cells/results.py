@@ -86,7 +86,7 @@ DENIALS = (
     _denied(
         "retry",
         Decision(Verdict.RETRY),
-        model_read("hook indicated you may retry", "the model was told that it may try again"),
+        model_read("allows one more try", "the model was told that it may try again"),
         ASKED_AGAIN,
     ),
     _denied(

@@ -65,6 +65,20 @@ def test_a_tool_call_is_denied_or_asked_about_in_the_agents_own_words(wish: str)
     assert code == 0
 
 
+@pytest.mark.parametrize("wish", ["ask", "deny"])
+def test_a_skills_line_is_not_run_where_a_person_was_to_be_asked(wish: str) -> None:
+    """No dialog of the agent's follows for one: after silence it would run."""
+    stdout, stderr, code = fallen(wish, event("PreSkillShellCommand"))
+    output = stdout["hookSpecificOutput"]
+    assert (output["hookEventName"], output["permissionDecision"]) == (
+        "PreSkillShellCommand",
+        "deny",
+    )
+    assert "the agent is told no" in stderr
+    assert code == 0
+    assert fallen("pass", event("PreSkillShellCommand"))[0] in (None, "", {})
+
+
 def test_a_permission_request_is_denied_in_the_agents_own_words() -> None:
     stdout, stderr, code = fallen("deny", event("PermissionRequest"))
     assert stdout == {

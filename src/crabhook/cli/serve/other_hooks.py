@@ -21,6 +21,7 @@ from crabhook.server.core.law import Warner, no_warning
 
 if TYPE_CHECKING:
     from crabhook.doctor.entry import Entry
+    from crabhook.doctor.facts import Settings
     from crabhook.lint.configuration.command import Matcher
 
 FILES_KEPT = 1024  # settings files whose hooks are kept in memory
@@ -69,18 +70,13 @@ class OtherHooks:
         for agent in PLATFORMS.values():
             settings = [path for path, _ in places(agent, project, self._environment)]
             plugins = brought(agent, project, self._environment, self._object_in)
-            for path in (*settings, *(one.path for one in plugins)):
+            brought_by = dict.fromkeys(one.path for one in plugins)
+            for path in (*settings, *brought_by):
                 stamp = stamp_of(path)
                 known = self._read.get(path)
                 if known is None or known[0] != stamp:
-                    known = (
-                        stamp,
-                        [
-                            OtherHook(agent.name, one.told[:NAMED], path, _matcher(agent, one))
-                            for one in (read(path, None).others if stamp else ())
-                            if one.event in agent.decided and "supervisor-hook" not in one.told
-                        ],
-                    )  # the supervisor's hook changes no call
+                    there = read(path, None) if stamp else None
+                    known = stamp, [*_others(agent, there, path in brought_by)] if there else []
                     self._read[path] = known
                 yield from known[1]
 
@@ -96,6 +92,19 @@ class OtherHooks:
             if path.stat().st_size <= LARGEST_KEPT:
                 self._objects[path] = known
         return known[1]
+
+
+def _others(agent: Platform, there: "Settings", by_plugin: bool) -> Iterator[OtherHook]:  # noqa: FBT001 - a private step
+    """Yield what of a file may change a call: hooks, and code that an agent loads into itself.
+
+    The supervisor's hook changes no call. A module registers for events at its start, so that its
+    file does not tell for which tools.
+    """
+    for one in there.others:
+        if one.event in agent.changeable and "supervisor-hook" not in one.told:
+            yield OtherHook(agent.name, one.told[:NAMED], there.path, _matcher(agent, one))
+    for module in there.modules if by_plugin else ():
+        yield OtherHook(agent.name, f"the module {module}"[:NAMED], there.path, None)
 
 
 def _matcher(agent: Platform, one: "Entry") -> "Matcher | None":
@@ -119,6 +128,7 @@ def _warnings(found: Sequence[OtherHook], event: Event) -> tuple[str, ...]:
         one
         for one in found
         if tool is not None
+        and event.name in PLATFORMS[event.platform].changeable
         and one.platform == event.platform
         and (one.matcher is None or one.matcher.hits(tool.name[:LONGEST_NAME]))
     ]

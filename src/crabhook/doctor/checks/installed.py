@@ -52,8 +52,21 @@ def known_version(case: Case) -> Iterator[Finding]:
     if version in known:
         yield told("agent.version", "fine", "", figures, case=case)
         return
+    words = {"case": case, "known": ", ".join(known)}
+    for before in case.agent.settings.unseen:
+        if is_before(version, before.first):
+            yield told("agent.version", "unseen", before.mend, figures, before=before, **words)
+            return
     mend = crabhook_command("doctor", case.agent.name, "--live")
-    yield told("agent.version", "other", mend, figures, case=case, known=", ".join(known))
+    yield told("agent.version", "other", mend, figures, **words)
+
+
+def is_before(version: str, first: str) -> bool:
+    """Whether a version is older than another, by its numbers."""
+    older, newer = (
+        [int(part) for part in re.findall(r"\d+", text)[:3]] for text in (version, first)
+    )
+    return older < newer
 
 
 def version_in(said: str) -> str:
@@ -216,13 +229,14 @@ def _twice(case: Case) -> Iterator[Finding]:
 
 
 def _foreign(case: Case) -> Iterator[Finding]:
-    places = [(edit_command(settings.path), settings) for settings in case.settings]
-    places += [(plugin.without, settings) for plugin, settings in case.brought]
-    for mend, settings in places:
-        there = [
+    own = [(edit_command(settings.path), settings, ()) for settings in case.settings]
+    plugins = [(plugin.without, settings, settings.modules) for plugin, settings in case.brought]
+    for mend, settings, modules in (*own, *plugins):
+        there = [f"the module {module}" for module in modules]
+        there += [
             f"{one.event}: {one.told}"
             for one in settings.others
-            if one.event in case.agent.decided and "supervisor-hook" not in one.told
+            if one.event in case.agent.changeable and "supervisor-hook" not in one.told
         ]
         if there:
             yield told("hook.alone", "others", mend, path=settings.path, hooks=several(there))

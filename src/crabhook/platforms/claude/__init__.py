@@ -1,4 +1,4 @@
-"""Claude Code (hook protocol 2.1.330): `events` is the table of all its events."""
+"""Claude Code (hook protocol 2.1.332): `events` is the table of all its events."""
 
 from crabhook.platforms.claude import events, write
 from crabhook.platforms.interface import Platform, Tools
@@ -33,6 +33,8 @@ PLATFORM = Platform(
     check=write.check,
     write=write.write,
     outcome=write.outcome,
+    limits=events.limits,
     by_person=events.by_person,
+    part_of=events.part_of,
     compared=write.compared,
 )

@@ -1,10 +1,10 @@
-"""The 33 events of Claude Code (2.1.330), one row each, as on the protocol's page.
+"""The 34 events of Claude Code (2.1.332), one row each, as on the protocol's page.
 
 An event that does not wait gets silence at once. Silence is never an allow: the agent goes on as if
 crabhook were not there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from crabhook.model.card import Stance
@@ -45,6 +45,8 @@ _REQUEST: Mapping[Verdict, Way] = {
     Verdict.DENY: Way.DECISION,
     Verdict.ASK: Way.SILENCE,  # its own dialog is there already, or comes next
 }
+# A line of a skill cannot wait for a dialog: Claude Code takes an ask for a denial.
+_LINE: Mapping[Verdict, Way] = dict.fromkeys((Verdict.ALLOW, Verdict.DENY), Way.PERMISSION)
 _BLOCKABLE: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.DENY: Way.BLOCK}
 _STOP: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.KEEP_GOING: Way.BLOCK}
 _IDLE: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.KEEP_GOING: Way.EXIT}
@@ -86,6 +88,17 @@ _TELLS_SWITCH: Mapping[str, Told] = {
     ),
 }
 
+_SERVED: Mapping[str, Told] = {
+    "served_call": Told(
+        "served for",
+        How.FLAG,
+        yes="another session makes this call, and this machine serves it",
+        short="served for another session",
+    ),
+    "caller_session_id": Told("the session that makes this call", short="the calling session"),
+}
+"""What tells that a call is not of this session, on every event of a call."""
+
 # In the companion's stance Claude Code asks its own user and the operator may
 # be faster: that is PermissionRequest.  PreToolUse comes before every call, and
 # in auto and bypass modes nothing else does, so the rules are asked there; a
@@ -96,9 +109,18 @@ _TELLS_SWITCH: Mapping[str, Told] = {
 # fmt: off
 EVENTS = Rows[Way]({
     # tools
-    "PreToolUse": EventRow(_ALWAYS, _CALL, ALL, phase=Phase.BEFORE),
+    "PreToolUse": EventRow(_ALWAYS, _CALL, ALL, phase=Phase.BEFORE, told=_SERVED),
     "PermissionRequest": EventRow(  # halted by a denial alone, as interrupt
-        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING
+        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING, told=_SERVED
+    ),
+    "PreSkillShellCommand": EventRow(
+        _ALWAYS, _LINE, Also.HALT, phase=Phase.PART,
+        told={
+            "command_name": Told("part of skill", short="part of skill"),
+            "command_source": Told("it comes from", short="it comes from"),
+            "invoked_by": Told("started by", short="started by"),
+            **_SERVED,
+        },
     ),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, ALL, _CALL_OVER, Phase.RAN, "it ran",
@@ -204,7 +226,9 @@ def held(event: Event, stance: Stance) -> Held:
     """Return when the event waits for the operator, under this stance.
 
     A companion's PreToolUse asks only the rules, since PermissionRequest follows where the agent
-    would ask; in the mode without it, the two asking tools wait. A companion leaves forms to the
+    would ask; in the mode without it, the two asking tools wait. A line of a skill asks the rules,
+    too: Claude Code asks nobody about one, and runs those that its own rules cover. A companion
+    leaves forms to the
     agent's own dialog, which a waiting hook would block. A supervisor adds the end of a turn to the
     gate.
     """
@@ -212,7 +236,7 @@ def held(event: Event, stance: Stance) -> Held:
     if stance is Stance.SUPERVISOR and event.name in _ENDS_OF_TURNS:
         return _ALWAYS
     companion = stance is Stance.COMPANION
-    if companion and event.name == "PreToolUse":
+    if companion and row.phase in (Phase.BEFORE, Phase.PART):
         unasked = event.permission_mode == UNASKED_MODE
         return _ALWAYS if unasked and event.calls(*ASKING_TOOLS) else Held.BY_RULE
     if row.held is Held.AT_THE_GATE:
@@ -228,3 +252,27 @@ def by_person(event: Event) -> bool:
 def asks(event: Event) -> bool:
     """Whether the event asks a person something: a question, a plan or a form."""
     return event.name in _FORMS or event.calls(*ASKING_TOOLS)
+
+
+_LOADING = frozenset({"Skill", "SlashCommand"})
+_LINES_RUN = (
+    "Loading a skill runs its shell lines (!`…`). Claude Code from 2.1.332 on asks crabhook about "
+    "each line; an older version runs them unseen."
+)
+_PREAMBLE = ":preamble-"
+
+
+def limits(event: Event) -> Sequence[str]:
+    """Say what the decision about a call of a skill does not decide."""
+    return (_LINES_RUN,) if event.calls(*_LOADING) else ()
+
+
+def part_of(event: Event) -> str:
+    """Return the id of the call that a skill's line is a part of; empty where there is none.
+
+    A skill that a person typed has ids of its own, which no call has.
+    """
+    if EVENTS[event.name].phase is not Phase.PART or event.tool is None:
+        return ""
+    call, parted, _ = event.tool.use_id.rpartition(_PREAMBLE)
+    return call if parted else ""

@@ -25,6 +25,7 @@ from crabhook.platforms.installation import (
     Scope,
     Settings,
     Transport,
+    Unseen,
     grouped,
     settings_file,
 )
@@ -268,9 +269,17 @@ SETTINGS = Settings(
     switches=switches,
     unreachable="If no server can be reached, Claude Code goes on by its own rules.",
     transports=tuple(Transport),
-    versions=("2.1.330",),
+    versions=("2.1.332",),
     overridden=overridden,
     owns=is_ours,
     once=True,
     brought=brought,
+    unseen=(
+        Unseen(
+            "the shell lines of skills and custom commands (!`…`)",
+            "2.1.332",
+            'or write "disableSkillShellExecution": true into its settings, so that none runs',
+            "claude update",
+        ),
+    ),
 )

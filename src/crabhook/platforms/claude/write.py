@@ -17,6 +17,9 @@ from crabhook.platforms.claude import events
 from crabhook.platforms.rows import Also
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
+LINE_OF_A_SKILL = "PreSkillShellCommand"
+_UNECHOED = frozenset({"PermissionRequest", LINE_OF_A_SKILL})
+"""The events on which an allow does not send the input back; a skill's line would not run."""
 _EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 LONGEST = 200  # characters of the agent's own words
 _DETAIL: Mapping[str, str] = {"PostToolUseFailure": "error", "PermissionDenied": "reason"}
@@ -61,7 +64,7 @@ def _choices(
         (Beside.NOTE, Also.CONTEXT in row.also or name == "PermissionRequest"),
         (Beside.INPUT, before),
         (Beside.PERMISSIONS, reaches),
-        (Beside.RULE, before and not asking),
+        (Beside.RULE, (before or (name == LINE_OF_A_SKILL and calls)) and not asking),
         (Beside.OUTPUT, name == "PostToolUse"),
         (Beside.INTERRUPT, name == "PermissionRequest"),
         (Beside.SUPPRESS, Also.USER in row.also),
@@ -250,9 +253,9 @@ def _updated_input(event: Event, decision: Decision) -> dialect.Body | None:
     tool = event.tool
     if decision.verdict is not Verdict.ALLOW or tool is None or not isinstance(tool.input, dict):
         return None
-    if tool.name == events.PLAN_TOOL:
+    if tool.name == events.PLAN_TOOL and event.name != LINE_OF_A_SKILL:
         return tool.input
-    echoed = event.name != "PermissionRequest" and tool.name != events.QUESTION_TOOL
+    echoed = event.name not in _UNECHOED and tool.name != events.QUESTION_TOOL
     return tool.input if echoed and tool.size <= LARGEST_ECHO else None
 
 

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from crabhook.sdk.event import Answer, Body, Verdict
 from crabhook.sdk.events import session
-from crabhook.sdk.events.calls import PermissionDenied, PermissionRequest, PreToolUse
+from crabhook.sdk.events.calls import (
+    PermissionDenied,
+    PermissionRequest,
+    PreSkillShellCommand,
+    PreToolUse,
+)
 
 if TYPE_CHECKING:
     from crabhook.model.jsontext import Value
@@ -54,7 +59,7 @@ def _decide(body: Body, answer: Answer, verdict: Verdict) -> None:
     """Say the verdict as the event takes it; most events are blocked at the top level."""
     updated = _updated_input(body.event, answer)
     match body.event:
-        case PreToolUse() | session.PreModelSwitch():
+        case PreToolUse() | PreSkillShellCommand() | session.PreModelSwitch():
             body.specific["permissionDecision"] = verdict.value
             if answer.reason:
                 body.specific["permissionDecisionReason"] = answer.reason

@@ -22,7 +22,7 @@ _CLAUDE = """
     SubagentStart SubagentStop TeammateIdle TaskCreated TaskCompleted Elicitation ElicitationResult
     Setup SessionStart SessionEnd PreCompact PostCompact PreModelSwitch PostModelSwitch
     ConfigChange InstructionsLoaded CwdChanged FileChanged DirectoryAdded
-    WorktreeCreate WorktreeRemove
+    WorktreeCreate WorktreeRemove PreSkillShellCommand
 """
 _CODEX = """
     PreToolUse PermissionRequest PostToolUse UserPromptSubmit Stop SubagentStart SubagentStop

@@ -199,6 +199,23 @@ class PermissionRequest(_Call, Deniable):
         return super().deny(reason)._replace(interrupt=interrupt)
 
 
+class PreSkillShellCommand(_Call, Deniable, Haltable):
+    """A line of a skill is about to run as a shell command (Claude Code, from 2.1.332 on).
+
+    Claude Code's own rules have let it already: an allow adds nothing, and no opinion lets it run.
+    `invoked_by` is "user", "claude" or "other".
+    """
+
+    verdicts = frozenset({Verdict.ALLOW})
+    command_name = Text("command_name")
+    command_source = Text("command_source")
+    invoked_by = Text("invoked_by")
+
+    def allow(self) -> Answer:
+        """Object to nothing."""
+        return Answer(Verdict.ALLOW)
+
+
 class PostToolUse(_Call, Blockable, TakesContext, TalksToUser, Haltable):
     """A tool has been called (Gemini: AfterTool).
 

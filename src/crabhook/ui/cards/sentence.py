@@ -46,6 +46,8 @@ MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: 
 """How a level of risk looks, and its mark."""
 _MCP = "mcp__"  # before a server's name and its tool's
 LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
+_STARTED_BY = {"user": "you", "claude": "Claude"}
+"""Who had a skill loaded, by the agent's word for it."""
 NOTHING_RISKY = "nothing risky found"
 RESTORED = "it came before this server began to serve"
 
@@ -82,8 +84,22 @@ def sentence(card: Card, spell: Speller = safe) -> Sentence:
         return _question(event, spell)
     if is_plan(event):
         return Sentence("wants to leave", "plan mode")
+    return _call(event, spell)
+
+
+def _call(event: Event, spell: Speller) -> Sentence:
+    """Return what a call does, or a part of one."""
+    if event.name in vocabulary().parts:
+        return Sentence(part_of(event, spell), "", summary(event, spell))
     deed, thing = _deed(event, spell)
     return Sentence(f"wants to {deed}", thing, summary(event, spell))
+
+
+def part_of(event: Event, spell: Speller = safe) -> str:
+    """Return which skill runs a line, and at whose word: "runs part of skill X, started by you"."""
+    skill = brief(event.text("command_name"), spell) or "without a name"
+    by = _STARTED_BY.get(event.text("invoked_by"), "another program or agent")
+    return f"runs part of skill {skill}, started by {by}"
 
 
 def asker(event: Event, spell: Speller = safe) -> str:

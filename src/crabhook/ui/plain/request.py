@@ -34,7 +34,7 @@ def happening_rows(event: Event, longest: int, *, others: bool = True) -> Iterat
     """
     rest = {key: value for key, value in event.fields.items() if not _elsewhere(event, key, value)}
     fields = read_fields(event.fields)
-    own = {key: told.short for key, told in event.told.items() if key not in LABELS and told.short}
+    own = {key: told.short for key, told in event.told.items() if told.short}
     for key, label in {**LABELS, **own}.items():
         if key in rest:
             yield from _labelled(label, rest.pop(key), longest)

@@ -199,3 +199,30 @@ def test_a_matcher_is_read_as_the_agent_reads_it(
 def test_before_the_server_listens_nothing_is_read(home: Path, tmp_path: Path) -> None:
     put(home / ".claude" / "settings.json", ("PreToolUse", "/opt/rewriter", None))
     assert OtherHooks({"HOME": str(home)}).at(tmp_path)(calling()) == ()
+
+
+@pytest.mark.parametrize(
+    "file", [{"modules": ["hooks/guard.tsx"]}, {"modules": ["hooks/guard.tsx"], "hooks": HOOKS}]
+)
+@pytest.mark.parametrize("path", ["cache/tidy/hooks/hooks.json", _MANIFEST])
+def test_a_card_is_warned_of_the_code_that_a_plugin_has_its_agent_load(
+    home: Path, tmp_path: Path, file: Mapping[str, object], path: str
+) -> None:
+    """Such a module changes a call with no hook at all, whatever the tool."""
+    content = {"hooks": file} if path == _MANIFEST else file
+    lay(tmp_path, _INSTALLED | {path: content, _USER: _ON})
+    (told,) = known(home).at(tmp_path / HERE)(calling("Read"))
+    assert "the module hooks/guard.tsx" in told
+
+
+def test_no_hook_changes_a_line_of_a_skill(home: Path, tmp_path: Path) -> None:
+    """With any changed input Claude Code does not run it."""
+    put(
+        home / ".claude" / "settings.json",
+        ("PreToolUse", "/opt/x", None),
+        ("PreSkillShellCommand", "/opt/y", None),
+    )
+    warn = known(home).at(tmp_path)
+    assert warn(Event("claude", "PreSkillShellCommand", tool=ToolCall("Bash", {}))) == ()
+    (told,) = warn(calling())
+    assert "/opt/y" not in told

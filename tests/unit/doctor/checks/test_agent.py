@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.checks.installed import known_version
+from crabhook.doctor.checks.installed import is_before, known_version
 from crabhook.doctor.finding import Finding, Status
 from tests.unit.doctor.home import Home, is_well
 
@@ -22,9 +22,9 @@ def seen(home: Home, script: str, monkeypatch: pytest.MonkeyPatch) -> Finding:
 
 
 def test_a_version_that_was_run_is_well(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    finding = seen(home, 'echo "2.1.330 (Claude Code)"', monkeypatch)
+    finding = seen(home, 'echo "2.1.332 (Claude Code)"', monkeypatch)
     assert is_well(finding)
-    assert finding.figures == {"version": "2.1.330"}
+    assert finding.figures == {"version": "2.1.332"}
 
 
 def test_a_version_that_was_not_is_proven_by_running_it(
@@ -65,6 +65,26 @@ def test_an_agent_that_is_not_there_is_told_if_it_matters(home: Home) -> None:
 
 def test_a_program_can_be_named(home: Home, tmp_path: Path) -> None:
     program = tmp_path / "elsewhere"
-    program.write_text("#!/bin/sh\necho 2.1.330\n")
+    program.write_text("#!/bin/sh\necho 2.1.332\n")
     program.chmod(0o755)
     assert is_well(home.look(known_version, program=program))
+
+
+@pytest.mark.parametrize("version", ["2.1.331", "2.1.330", "2.0.999", "1.9.0"])
+def test_of_an_older_version_is_said_that_skills_lines_run_unseen(
+    home: Home, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home.folder / "bin"
+    folder.mkdir()
+    (folder / "claude").write_text(f'#!/bin/sh\necho "{version} (Claude Code)"\n')
+    (folder / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    (first,) = known_version(home.case())
+    assert (first.status, "run unseen" in first.means) == (Status.WARNING, True)
+    assert first.mend == "claude update"
+    assert "disableSkillShellExecution" in first.advice
+
+
+@pytest.mark.parametrize("version", ["2.1.332", "2.1.1000", "2.2.0", "3.0.0"])
+def test_of_a_version_that_asks_about_skills_lines_nothing_is_said(version: str) -> None:
+    assert not is_before(version, "2.1.332")

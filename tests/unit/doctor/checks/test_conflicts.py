@@ -223,3 +223,12 @@ def test_many_foreign_hooks_are_counted(home: Home) -> None:
 
     home.change(add)
     assert "and 5 more" in home.look(alone).what
+
+
+def test_a_plugins_module_is_warned_of_as_a_hook_is(home: Home) -> None:
+    home.install("--gate")
+    root = home.project / ".claude" / "skills" / "x"
+    home.write(root / ".claude-plugin" / "plugin.json", {"name": "us"})
+    home.write(root / "hooks" / "hooks.json", {"modules": ["hooks/guard.tsx"]})
+    (finding,) = alone(home.case("claude"))
+    assert (finding.status, "hooks/guard.tsx" in finding.what) == (Status.WARNING, True)

@@ -134,7 +134,7 @@ def test_the_other_checks_see_an_installation_like_any_other(home: Home) -> None
     install(home, "http://127.0.0.1:9", "--fail-closed", "--wait", "100")
     case = home.case()
     assert is_well(home.look(installed.current))
-    assert "31 events, gate, fail-closed" in home.look(installed.installed).what
+    assert "32 events, gate, fail-closed" in home.look(installed.installed).what
     assert is_well(home.look(installed.patient))
     assert is_well(home.look(program_runs))
     assert len(case.servers) == len(case.programs) == len(case.doors) == 1

@@ -9,16 +9,16 @@ from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, asks, held
 from crabhook.platforms.rows import Also, Held
 
-# The hook protocol's list, version 2.1.330.
+# The hook protocol's list, version 2.1.332.
 PROTOCOL = """
     PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit
     UserPromptExpansion SessionStart SessionEnd Stop StopFailure SubagentStart SubagentStop
     PreCompact PostCompact PreModelSwitch PostModelSwitch PermissionRequest PermissionDenied
     Setup TeammateIdle TaskCreated TaskCompleted Elicitation ElicitationResult ConfigChange
     WorktreeCreate WorktreeRemove InstructionsLoaded CwdChanged FileChanged DirectoryAdded
-    MessageDisplay
+    MessageDisplay PreSkillShellCommand
 """.split()  # noqa: SIM905 - a list of names reads best so
-HELD = {"PreToolUse", "PermissionRequest"}
+HELD = {"PreToolUse", "PermissionRequest", "PreSkillShellCommand"}
 NEVER = {
     *{"StopFailure", "MessageDisplay", "Notification", "SessionEnd", "PostCompact"},
     *{"InstructionsLoaded", "CwdChanged", "FileChanged", "DirectoryAdded"},
@@ -42,8 +42,8 @@ def event(name: str, tool: str = "Bash", tool_input: Any = None, mode: str = "")
     return Event("claude", name, tool=called, permission_mode=mode)
 
 
-def test_the_table_holds_the_protocols_33_events() -> None:
-    assert len(PROTOCOL) == 33
+def test_the_table_holds_the_protocols_34_events() -> None:
+    assert len(PROTOCOL) == 34
     assert set(EVENTS) == set(PROTOCOL)
 
 
@@ -99,7 +99,7 @@ def test_only_events_whose_context_reaches_the_model_take_it() -> None:
 
 HALTED = """
     PreToolUse PermissionRequest PostToolUse PostToolBatch UserPromptSubmit UserPromptExpansion
-    Stop TeammateIdle
+    Stop TeammateIdle PreSkillShellCommand
 """.split()  # noqa: SIM905 - as above
 SHOWN = """
     PreToolUse PostToolUse PostToolUseFailure PostToolBatch UserPromptSubmit UserPromptExpansion

@@ -9,9 +9,10 @@ HOLDABLE = waiting(EVENTS)
 OBSERVED = {name: EVENTS[name].hook for name in observed(EVENTS)}
 LEFT_OUT = {name for name, row in EVENTS.items() if isinstance(row.hook, str)}
 
-# Claude Code 2.1.330.
+# Claude Code 2.1.332.
 ALL = {
     "PreToolUse",
+    "PreSkillShellCommand",
     "PostToolUse",
     "PostToolUseFailure",
     "PostToolBatch",
@@ -45,11 +46,11 @@ ALL = {
     "DirectoryAdded",
     "MessageDisplay",
 }
-DECIDING = {"PreToolUse", "PermissionRequest"}
+DECIDING = {"PreToolUse", "PermissionRequest", "PreSkillShellCommand"}
 
 
 def test_every_event_of_the_protocol_is_decided_observed_or_left_out() -> None:
-    assert len(ALL) == 33
+    assert len(ALL) == 34
     assert DECIDING | set(HOLDABLE) | set(OBSERVED) | set(LEFT_OUT) == ALL
     assert len(DECIDING) + len(HOLDABLE) + len(OBSERVED) + len(LEFT_OUT) == len(ALL)
 
@@ -59,7 +60,7 @@ def test_what_can_be_held_is_what_the_table_of_events_can_hold() -> None:
     assert set(HOLDABLE) == can_wait - DECIDING
 
 
-def test_only_the_two_permission_events_are_decided() -> None:
+def test_only_the_permission_events_and_a_skills_lines_are_decided() -> None:
     assert set(DECIDED) == DECIDING
 
 

@@ -72,7 +72,7 @@ def test_failing_closed_is_the_agents_own_doing_on_the_events_that_decide() -> N
         for event, group in entries(fail_closed=True).items()
         if handler(group).get("onFailure") == "block"
     ]
-    assert closed == ["PreToolUse", "PermissionRequest"]
+    assert closed == ["PreToolUse", "PermissionRequest", "PreSkillShellCommand"]
     assert not any("onFailure" in handler(group) for group in entries().values())
 
 

@@ -181,6 +181,7 @@ def test_006_9_what_has_not_happened_yet_is_refused() -> None:
     }
     assert refused == {
         "PreToolUse",
+        "PreSkillShellCommand",
         "PermissionRequest",
         "PreModelSwitch",
         "UserPromptSubmit",

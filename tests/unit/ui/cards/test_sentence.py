@@ -153,3 +153,19 @@ def test_risk_is_told_with_its_level_and_is_never_called_safe(risk: Risk, said: 
 def test_what_wants_a_second_yes_is_named() -> None:
     assert dangers(RISK) == ("deletes ../cache (OUTSIDE)",)
     assert dangers(UNTOLD) == ()
+
+
+@pytest.mark.parametrize(
+    ("invoked", "by"),
+    [("user", "you"), ("claude", "Claude"), ("other", "another program or agent")],
+)
+def test_a_skills_line_tells_its_skill_and_who_started_it(invoked: str, by: str) -> None:
+    asked = sentence(card("PreSkillShellCommand-invoked-by-user", invoked_by=invoked))
+    assert str(asked) == f"runs part of skill probe, started by {by}"
+    assert asked.whole.endswith(": touch skill-ran.txt; echo hello-from-skill")
+
+
+def test_a_skills_card_says_that_older_versions_run_its_lines_unseen() -> None:
+    (limit,) = call("Skill", {"skill": "probe"}).limits
+    assert "unseen" in limit
+    assert not call("Bash", {"command": "ls"}).limits
