@@ -11,6 +11,7 @@ import sys
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
@@ -62,14 +63,20 @@ def short(text: str, width: int = WIDTH) -> str:
 _TERMINAL = "/dev/tty"
 _CTRL_C_WITHIN = 0.1  # seconds
 _LARGEST = 4096  # bytes; a terminal's line has no more
+PASSPHRASE_WITHIN = 300.0  # seconds in which a person types a secret
+YES_WITHIN = 900.0  # seconds for a yes, which may take a telephone call
 
 
 class UnseenError(CrabhookError):
     """Nobody can be asked, or nothing was answered."""
 
 
-def ask(prompt: str, *, shown: bool = False) -> str:
-    """Return the line that a person types, which is not `shown` as a rule; raises UnseenError."""
+def ask(prompt: str, *, shown: bool = False, within: float = PASSPHRASE_WITHIN) -> str:
+    """Return the line that a person types, which is not `shown` as a rule; raises UnseenError.
+
+    What was typed before the question stood is dropped. So a command whose keys came too early
+    would wait for ever: it ends `within` so many seconds, having sent nothing.
+    """
     try:
         handle = os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
@@ -82,8 +89,14 @@ def ask(prompt: str, *, shown: bool = False) -> str:
             rest = prompt.encode(errors="replace")
             while rest:
                 rest = rest[os.write(handle, rest) :]
+            until = monotonic() + within
+            # gRPC's threads may get the signal of Ctrl-C: only an awake main thread notices.
             while not select.select([handle], [], [], _CTRL_C_WITHIN)[0]:
-                pass  # gRPC's threads may get the signal: only an awake main thread notices
+                if monotonic() > until:
+                    raise UnseenError(
+                        f"nobody typed an answer within {within:g} s, so nothing was done; what is "
+                        "typed before the question stands is dropped"
+                    )
             typed = os.read(handle, _LARGEST)
             if not shown:
                 os.write(handle, b"\n")
@@ -101,7 +114,7 @@ def ask(prompt: str, *, shown: bool = False) -> str:
 
 def agrees(question: str) -> bool:
     """Whether a person answers yes; raises UnseenError."""
-    return ask(f"{question} [y/N] ", shown=True).strip().lower() in ("y", "yes")
+    return ask(f"{question} [y/N] ", shown=True, within=YES_WITHIN).strip().lower() in ("y", "yes")
 
 
 @contextmanager

@@ -51,3 +51,13 @@ def test_what_is_not_utf_8_is_refused() -> None:
         person.answer("Say: ", "")
         person.type(b"\xff\xfe\n")
         assert person.finish()[1] == "refused: what was typed is not UTF-8\n"
+
+
+def test_a_question_that_nobody_answers_ends_and_says_why() -> None:
+    environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    program = ASK.replace('ask("Say: ")', 'ask("Say: ", within=0.3)')
+    with Typist([sys.executable, "-c", program], environment) as person:
+        # What is typed before the question stands is dropped, as with every question.
+        code, output, _ = person.finish(20)
+    assert code == 0
+    assert output.startswith("refused: nobody typed an answer within 0.3 s")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 LOOK_WITHIN = 2.0  # seconds until a server is left to gRPC, which says more of a slow one
 FIRST_WITHIN = 10.0  # seconds to be attached in
+LEAVES_WITHIN = 2.0  # seconds to end the connection in, once all is said
 LAST_WITHIN = 5.0  # seconds that the last decision may take, once its operator has left
 
 
@@ -220,7 +221,8 @@ async def connected(
             yield there
         finally:
             running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            # Bounded: a library that swallows the cancelling must not keep a verb from its end.
+            await asyncio.wait({running}, timeout=LEAVES_WITHIN)
 
 
 async def _show(desk: "RemoteDesk", settings: Settings, server: str) -> None:
