@@ -28,6 +28,7 @@ _OPENS, _TRIES = programs.listed("made", "opens"), programs.listed("made", "trie
 _RUNNING, _AWK = programs.listed("made", "running"), programs.listed("running", "awk")
 _KEEPS, _TELLS, _TARGETS = map(programs.patterns, ("keeps", "tells", "targets"))
 _ATTACHED = programs.patterns("attached")
+_OPENS_ADDRESSES = frozenset({"curl", "wget"})
 
 
 class Makes(IntEnum):
@@ -98,7 +99,7 @@ def made_names(
         text = f"{shown} of {use.source}, a name that {worst.command.source} may have made"
         if worst.makes is Makes.LINKS and use.opener:
             troubles[f"{text}: a link there would lead to any file"] = None
-        elif not use.hidden:
+        else:
             what = Use.WRITE if use.writes else Use.READ
             parts[text] = FilePart(text, what, (), tools, program=use.program, own=tools, made=True)
     return MadeNames(tuple(parts.values()), tuple(troubles))
@@ -309,8 +310,10 @@ def _opens_nothing(name: str, texts: Sequence[str]) -> bool:
     return name in _IDLE or name in programs.NAMES_ONLY or name in programs.MOVES
 
 
-_BARE_OPTION = re.compile(r"-{1,2}|-[A-Za-z0-9]{1,2}|-\d+|--[\w-]+|--[\w-]+=\d*|\d+")
+_BARE_OPTION = re.compile(r"-{1,2}|-[A-Za-z]?\d*|--[\w-]+|--[\w-]+=\d*|\d+")
 _BUNDLE = re.compile(r"-[A-Za-z0-9]+")
+_MAY_ATTACH = frozenset("foOkKTtSdDCEXiI")
+_ADDRESS = re.compile(r"https?://.*")
 _SELECTS = re.compile(
     r"--(?:include|exclude|exclude-dir|colou?r|glob|iglob|type|format|delimiter)=.*"
 )
@@ -331,18 +334,19 @@ def _opened(name: str, words: Sequence[Word]) -> Iterator[Word]:
     fixed = all(word.fixed for word in words)
     if fixed and targets is not None and targets.fullmatch(_joined(texts)):
         return
-    yield from (
-        word for word in words[1:] if not (word.fixed and _BARE_OPTION.fullmatch(word.text))
-    )
+    yield from (word for word in words[1:] if not (word.fixed and _names_no_file(name, word.text)))
 
 
 def _names_no_file(name: str, text: str) -> bool:
+    """Whether a word of a program is an option without a name, or an address on the net."""
     if _BARE_OPTION.fullmatch(text) or _SELECTS.fullmatch(text):
+        return True
+    if name in _OPENS_ADDRESSES and _ADDRESS.fullmatch(text):
         return True
     if not _BUNDLE.fullmatch(text):
         return False
     letters = _ATTACHED.get(name)
-    return letters is not None and not (set(text[1:-1]) & set(letters.pattern))
+    return not set(text[1:-1]) & (set(letters.pattern) if letters else _MAY_ATTACH)
 
 
 _GIT_OPENS = re.compile(

@@ -19,7 +19,7 @@ from tests.unit.policy.law import (
 
 PROGRAMS = (
     "git tar unzip patch ln cp mv rsync npm pip make python3 mk cat head grep sed tee rm mkdir "
-    "touch find ls cd echo xargs sh awk zip docker cargo pytest true trap eval wait node go diff"
+    "touch find ls cd echo xargs sh awk zip docker cargo pytest true env sort svn curl gh trap eval wait node go diff"
 )
 NARROW = allowing(*(f"Bash({name} *)" for name in PROGRAMS.split()), "Read(./**)", "Edit(./**)")
 WIDE = allowing("Bash")
@@ -87,6 +87,10 @@ def test_a_name_that_code_may_have_made_is_covered_by_the_tool_alone(maker: str)
         "git clone https://x.org/y d && cat d/n",
         "git clone https://x.org/y d && cp -r d e && cat e/n",
         "ln -s a n && mv n m && cat m",
+        "tar xf k.tar && sort -on mine",
+        "tar xf k.tar && cp -tn mine",
+        "git apply k && env -C d cat config",
+        "svn up && cat n",
     ],
 )
 def test_what_may_run_beside_or_after_a_maker_counts_as_after_it(line: str) -> None:
@@ -120,6 +124,8 @@ def test_what_may_run_beside_or_after_a_maker_counts_as_after_it(line: str) -> N
         "git pull && git log --oneline -5",
         "git clone https://x.org/y d && cat n",
         "git status && cat n",
+        "curl -fsSL https://x.org/a.tgz | tar xz && ls",
+        "git pull && gh pr view 12 --web",
         "sed -i s/a/b/ n && cat n",
         "git stash && git pull && git stash pop",
         "git pull > /dev/null && npm test",
@@ -135,6 +141,13 @@ def test_an_exact_rule_and_a_rule_on_the_file_do_not_cover_a_made_name() -> None
     assert verdict(law, bash("cat n && git pull")) == "allow"
     assert verdict(law, bash("git pull && cat n")) == OPEN
     assert verdict(law, bash("npm ci && cat n")) == OPEN
+
+
+def test_a_name_inside_what_a_program_runs_counts_as_its_own() -> None:
+    law = allowing("Bash(npm *)", "Bash(env *)", "Bash(sudo *)", "Bash(sh -c *)")
+    for line in ("npm ci && env cat n", "npm ci && sudo cat n", "npm ci && sh -c 'cat n'"):
+        assert verdict(law, bash(line)) == OPEN, line
+        assert verdict(WIDE, bash(line)) == "allow", line
 
 
 def test_a_folder_that_nobody_could_look_at_may_hold_links() -> None:
