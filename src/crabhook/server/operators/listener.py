@@ -18,7 +18,7 @@ from crabhook.team.certificates import new_key, passing, plain
 
 CONNECTIONS = 2048
 """Desks and verbs at once; agents, who come to another port, are kept out by none of these."""
-HANDSHAKE_WITHIN = 10.0  # seconds
+HANDSHAKE_WITHIN = 4.0  # seconds; see docs/decisions/0044-a-listener-is-called-and-opened-anew.md
 
 _OPTIONS = (
     # A silent connection holds a place for a while only, and there are CONNECTIONS places.
