@@ -6,10 +6,15 @@ is worse than none.
 
 import os
 import re
+import sys
+import sysconfig
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import Field, field, fields, replace
+from functools import cache
 from pathlib import Path
+from shutil import which
 from typing import Any, TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
@@ -232,6 +237,36 @@ def config_folder() -> Path:
 def state_folder() -> Path:
     """Return the folder of files that crabhook keeps between its runs."""
     return _base("XDG_STATE_HOME", ".local/state") / "crabhook"
+
+
+def own_places() -> tuple[str, ...]:
+    """Return the folders and files beside the settings that crabhook's guard hangs on.
+
+    The state folder, the default socket's folder, and what the settings place elsewhere.
+    """
+    from crabhook.hook import decoded, own_folder  # noqa: PLC0415 - few need the socket's folder
+
+    found = [str(state_folder()), decoded(own_folder())]
+    with suppress(SettingsError):
+        settings = load()
+        found += [str(one) for one in (settings.token_file, settings.tls_key) if one]
+        listens = (one.removeprefix("unix:") for one in settings.listen if one.startswith("unix:"))
+        found += [str(Path(one).expanduser().absolute()) for one in listens]
+    return tuple(dict.fromkeys(found))
+
+
+@cache
+def program_places() -> tuple[str, ...]:
+    """Return what crabhook is run from: package, environment, the commands that start it."""
+    package = Path(__file__).parent
+    script = Path(sysconfig.get_path("scripts")) / "crabhook"
+    named = which("crabhook")
+    found = [package, *package.parent.glob("crabhook-*.dist-info"), script]
+    found += [Path(named)] if named else []
+    if sys.prefix != sys.base_prefix:
+        found.append(Path(sys.prefix))
+    both = [name for one in found for name in (str(one.absolute()), os.path.realpath(one))]
+    return tuple(dict.fromkeys(both))
 
 
 def record_place() -> str | Path:

@@ -64,7 +64,7 @@ def moment(text: str) -> datetime:
 
 def rule_files() -> RuleFiles:
     """Return the files where people's settings are; crabhook's own places are protected."""
-    return RuleFiles(config.config_folder(), (str(config.state_folder()),))
+    return RuleFiles(config.config_folder(), config.own_places(), program=config.program_places())
 
 
 def count(text: str) -> int:

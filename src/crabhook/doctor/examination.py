@@ -249,7 +249,7 @@ def _trusted(files: RuleFiles) -> Sequence[Trusted]:
 
 
 def _files() -> RuleFiles:
-    return RuleFiles(config.config_folder(), (str(config.state_folder()),))
+    return RuleFiles(config.config_folder(), config.own_places(), program=config.program_places())
 
 
 OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (

@@ -22,13 +22,15 @@ from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher, file_hit
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, own_pattern
 from crabhook.policy.rule import Rule
-from crabhook.policy.shell.programs import PRINTERS, RECURSIVE
+from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, UNPACKERS
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import lines, unfold
 from crabhook.tables import names, tables
 from crabhook.vocabulary import vocabulary
 
 NOTHING = PathSet(())
+# They reach all that is in a folder, or put into it what an archive holds.
+_WHOLE = RECURSIVE | UNPACKERS
 # Every reader of a project may read the project's own rules, so a search need not ask.
 _SHOWN = PathSet((own_pattern(".crabhook"),))
 
@@ -56,7 +58,7 @@ class Entry:
             return False
         if file_hit(self.paths, part, bases):
             return True
-        return part.program in RECURSIVE and self._is_inside(part, bases)
+        return part.program in _WHOLE and self._is_inside(part, bases)
 
     def _is_inside(self, part: FilePart, bases: Bases) -> bool:
         """Whether the part is a folder above a protected file, taken with all its content."""
@@ -64,13 +66,41 @@ class Entry:
         at_home = any(one.anchor is Anchor.HOME for one in self.paths.patterns)
         if at_home and not names.isdisjoint((bases.home, dirname(bases.home), "/")):
             return True
+        # A look at the folder says of a secret whether it is there.
+        if not self.secret and not names.isdisjoint(self._folders_above(bases.home)):
+            return True
         return any(name.endswith(above) for name in names for above in self._above)
+
+    def _folders_above(self, home: str) -> frozenset[str]:
+        """Return the absolute folders that have something protected somewhere in them."""
+        if home not in self._above_by_home:
+            fixed = {Anchor.HOME: home, Anchor.ROOT: ""}
+            whole = (
+                f"{fixed[one.anchor]}{one.pattern}"
+                for one in self.paths.patterns
+                if one.anchor in fixed
+            )
+            certain = (re.split(r"/[^/]*[*?\[]", text, maxsplit=1)[0] for text in whole)
+            self._above_by_home[home] = frozenset(
+                above for text in certain for above in _ancestors(text)
+            )
+        return self._above_by_home[home]
+
+    @cached_property
+    def _above_by_home(self) -> dict[str, frozenset[str]]:
+        return {}
 
     @cached_property
     def _above(self) -> tuple[str, ...]:
         """The ends of names of folders with something protected, as `/.github`."""
         parts = [one.pattern.split("/") for one in self.paths.patterns if one.loose]
         return tuple("/" + "/".join(some[:n]) for some in parts for n in range(1, len(some)))
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    """Yield every folder above an absolute path but the root."""
+    while len(path := dirname(path)) > 1:
+        yield path
 
 
 def _paths(texts: Iterable[str]) -> PathSet:
@@ -106,11 +136,12 @@ class Protected:
     """The list in force.
 
     `own`: absolute folders and files of crabhook itself, as the settings place them. `off`: entries
-    that the user has taken off.
+    that the user has taken off. `program`: absolute folders and files that crabhook is run from.
     """
 
     own: tuple[str, ...] = ()
     off: frozenset[str] = frozenset()
+    program: tuple[str, ...] = ()
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -119,7 +150,7 @@ class Protected:
 
     def without(self, names: Iterable[str]) -> "Protected":
         """Return the list with these entries taken off too."""
-        return Protected(self.own, self.off | frozenset(names))
+        return replace(self, off=self.off | frozenset(names))
 
     def concerned(self, part: Part, bases: Bases) -> Entry | None:
         """Return the first entry that the part touches."""
@@ -128,7 +159,7 @@ class Protected:
         if not isinstance(part, FilePart):
             return None
         # Most files are in no entry, and soon told.
-        whole = part.glob or part.program in RECURSIVE
+        whole = part.glob or part.program in _WHOLE
         if not (whole or any(self._all_paths.hits(one, bases) for one in part.places)):
             return None
         return next((entry for entry in self.entries if entry.concerns(part, bases)), None)
@@ -175,9 +206,10 @@ class Protected:
         return PathSet(tuple(one for entry in secret for one in entry.paths.patterns))
 
     def _with_own(self, entry: Entry) -> Entry:
-        if entry.name != "own-files":
+        places = {"own-files": self.own, "own-program": self.program}.get(entry.name, ())
+        if not places:
             return entry
-        escaped = (re.sub(r"[\\*?\[\]! #]", r"\\\g<0>", path) for path in self.own)
+        escaped = (re.sub(r"[\\*?\[\]! #]", r"\\\g<0>", path) for path in places)
         own = tuple(PathPattern(Anchor.ROOT, path) for path in escaped)
         return replace(entry, paths=PathSet((*entry.paths.patterns, *own)))
 

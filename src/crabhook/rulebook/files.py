@@ -117,8 +117,9 @@ class RulesError(CrabhookError):
 class RuleFiles:
     """Where the files are; `folder` is the user's settings folder.
 
-    `own_places`: other folders of crabhook, protected too. With rules `shared` by servers, the
-    owner's texts are in the record and files of these names are ignored; `by` is who changes them.
+    `own_places`: other folders of crabhook, protected too; `program`: what crabhook is run from.
+    With rules `shared` by servers, the owner's texts are in the record and files of these names are
+    ignored; `by` is who changes them.
     `signed`: each change takes a person's passphrase, which opens the key that signs it.
     """
 
@@ -127,6 +128,7 @@ class RuleFiles:
     shared: SharedTexts | None = None
     by: Actor = OWNER
     signed: bool = False
+    program: tuple[str, ...] = ()
 
     @property
     def user(self) -> Path:
@@ -190,7 +192,7 @@ class RuleFiles:
         """What always reaches a person, crabhook's own places among it."""
         from crabhook.policy.protected import Protected  # noqa: PLC0415 - as `_read_rules`
 
-        return Protected((str(self.folder), *self.own_places))
+        return Protected((str(self.folder), *self.own_places), program=self.program)
 
 
 @lru_cache(maxsize=4)  # thousands of rules take a second

@@ -19,6 +19,10 @@ SAMPLE = {
     "git-hooks": "/work/app/.git/hooks/pre-commit",
     "git-folder": "/work/app/.git/HEAD",
     "tool-settings": "/work/app/.vscode/tasks.json",
+    "project-instructions": "/work/app/AGENTS.md",
+    "own-program": "/work/app/.venv/lib/site-packages/crabhook/hook/run.py",
+    "tool-startup": "/home/dev/.tmux.conf",
+    "command-folders": "/home/dev/.local/bin/git",
     "agent-instructions": "/work/app/.claude/skills/x/SKILL.md",
 }
 EVERYTHING = rule("allow", "Bash", "Read(//**)", "Edit(//**)")

@@ -41,15 +41,18 @@ def named_files(
             use = Use.READ if programs.only_reads(program, words) else Use.NAMED
             writes = programs.writes(program, words)
             what, into, here = _deep(program, words)
-            for name in (*here, *_names(argv)):
+            into_here = (".",) if program in programs.UNPACKERS else ()
+            for name in (*here, *into_here, *_names(argv)):
+                # The program itself is run, and not changed.
+                changes = writes and name is not argv[0]
                 if len(found) >= MAX_NAMES:
                     return list(found.values())
                 deep = what if name in into else None
-                key = (program, name, use, writes, deep)
+                key = (program, name, use, changes, deep)
                 if key not in found:
                     places, wild = _places(name, folders, context), bool(_WILD.search(name))
                     found[key] = FilePart(
-                        name, use, places, glob=wild, program=program, deep=deep, writes=writes
+                        name, use, places, glob=wild, program=program, deep=deep, writes=changes
                     )
     return list(found.values())
 

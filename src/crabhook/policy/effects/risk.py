@@ -196,6 +196,8 @@ def _of_protected(
         *((one, "") for one in named_files(here, folders.all, found.context)),
         *((one, at) for words, at in away for one in named_files([words], ("/",), found.context)),
     ):
+        if at and part.text == ".":
+            continue  # nobody here knows the folder that a command elsewhere is in
         looks = part.program in ("find", "fd") and not told.find_acts
         idle = looks or part.program in PRINTERS or _OPTION.fullmatch(part.text)
         if not idle and (not part.glob or part.text in whole):  # a piece of a word may be no glob
