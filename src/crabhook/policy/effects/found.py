@@ -19,6 +19,7 @@ from crabhook.policy.shell.script import Command
 
 MOST_EFFECTS = 8  # shown; the rest are counted
 MOST_OBJECTS = 3  # of one effect
+MOST_LETTERS = 20  # that nobody sees: each is named
 MOST_UNKNOWN = 5
 MOST_FOLDERS = 8  # of one call that are looked into
 MOST_SECRETS = 20  # of one folder that are named or counted
@@ -123,8 +124,9 @@ def shortened(effects: Iterable[Effect], unknown: tuple[str, ...]) -> Risk:
 def _effect(kind: Kind, where: Where, at: str, objects: tuple[str, ...]) -> Effect:
     shown = objects[:1] if kind.name == "untold" else objects
     place = f" ({cut(at)})" if at else PLACE_WORDS[where] if kind.file and objects else ""
-    rest = f" and {len(shown) - MOST_OBJECTS} more" if len(shown) > MOST_OBJECTS else ""
-    words = kind.told(", ".join(shown[:MOST_OBJECTS]) + rest) + place
+    most = MOST_LETTERS if kind.name == "hides" else MOST_OBJECTS
+    rest = f" and {len(shown) - most} more" if len(shown) > most else ""
+    words = kind.told(", ".join(shown[:most]) + rest) + place
     return Effect(kind.name, kind.levels[where], words, objects, where if kind.file else None)
 
 

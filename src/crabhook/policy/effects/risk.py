@@ -24,11 +24,12 @@ from crabhook.policy.effects.found import Found, chosen_by_wildcards, shortened
 from crabhook.policy.effects.line import Known
 from crabhook.policy.effects.objects import DOUBT, Scene, Search, Subject, host
 from crabhook.policy.effects.table import table
+from crabhook.policy.effects.unseen import unseen
 from crabhook.policy.paths import Bases, is_within, normal
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RiskRule, RuleSet
 from crabhook.policy.shell.programs import MOVES, PRINTERS
-from crabhook.policy.shell.read import read_script
+from crabhook.policy.shell.read import ODD_LETTER, read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Script
 from crabhook.policy.shell.unfold import hidden_command, lines, unfold
 
@@ -68,6 +69,12 @@ def _of_line(line: CommandLine, found: Found) -> None:
     cwd, context = normal(line.cwd), found.context
     known = known_variables(cwd, context)
     script = read_script(line.text, known)
+    if hides := unseen(line.text):
+        for letter in hides:
+            found.tell("hides", letter)
+        # what is told by name needs no guess at the words, which would take a comment for a name
+        troubles = tuple(one for one in script.troubles if not one.endswith(ODD_LETTER))
+        script = replace(script, troubles=troubles)
     deep = unfold(line.text[:MOST_UNREAD], script, known)
     if line.loosened:
         found.tell("sandbox")
@@ -211,6 +218,8 @@ def _of_tool(call: Call, event: Event, found: Found) -> None:
         subject = scene.file(part.text) or Subject(part.text)
         writes = part.use is Use.WRITE
         deletes = call.kind is Sort.PATCH and f"*** Delete File: {part.text}" in str(event.tool)
+        for letter in unseen(part.text):
+            found.tell("hides", letter)
         if not part.glob:
             name = "deletes" if deletes else "writes" if writes else "reads"
             found.tell(name, subject)

@@ -18,6 +18,7 @@ from crabhook.policy.shell.script import Assignment, Command, Flow, Redirect, Sc
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
 
 MAX_BYTES = 8 * 1024
+ODD_LETTER = "a letter that a shell or an eye may read otherwise"
 
 _TIME = re.compile(r"time(?:[ \t]+-p)?(?:[ \t]+--)?(?=[ \t])")
 _OPENERS, _CLOSERS = listed("reserved", "openers"), listed("reserved", "closers")
@@ -43,7 +44,7 @@ def read_script(
         return Script(troubles=(f"the line is {size} bytes long; up to {MAX_BYTES} are read",))
     found = Found(known, inherited)
     if odd := next((letter for letter in text if _is_odd(letter)), None):
-        found.trouble(f"U+{ord(odd):04X}, a letter that a shell or an eye may read otherwise")
+        found.trouble(f"U+{ord(odd):04X}, {ODD_LETTER}")
     line = Line(text, found, _READERS)
     try:
         read_list(line, frozenset())

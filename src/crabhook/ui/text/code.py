@@ -49,7 +49,19 @@ def shell_rows(text: str, sheet: Sheet) -> Rows:
         text, spell = spell.apart(text)  # whole, to know which quotes are open
     said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
     for spans in split_lines(_tokens(said, _BASH)):
-        yield from rows_of_a_line(wrap_line([span[:2] for span in spans], sheet.columns))
+        line = in_red([span[:2] for span in spans])
+        yield from rows_of_a_line(wrap_line(line, sheet.columns))
+
+
+_UNSEEN = re.compile(r"([⟨<]U\+[0-9A-F]{4,6}[⟩>])")
+
+
+def in_red(line: Line) -> Line:
+    """Return a safe line whose marks of letters that nobody sees are in the colour of a danger."""
+    if not any("U+" in text for _, text in line):
+        return line
+    pieces = ((style, piece) for style, text in line for piece in _UNSEEN.split(text) if piece)
+    return [("danger" if _UNSEEN.fullmatch(text) else style, text) for style, text in pieces]
 
 
 def json_line(text: str) -> Line:
@@ -77,7 +89,7 @@ def plain_rows(text: str, sheet: Sheet, *, style: str = "", words: bool = False)
     """Return an agent's text in rows of one style; the flag tells whether a row begins a line."""
     for line in lines_of(sheet.fold(text)):
         rows = wrapped(line.replace("\t", TAB), sheet.columns, sheet.spell, words=words)
-        yield from rows_of_a_line([(style, row)] for row in rows)
+        yield from rows_of_a_line(in_red([(style, row)]) for row in rows)
 
 
 def _tokens(said: str, lexer: Lexer) -> Line:

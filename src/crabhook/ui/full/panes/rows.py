@@ -22,6 +22,7 @@ from crabhook.ui.cards.summary import (
     to_be_said,
     tool_label,
 )
+from crabhook.ui.text.code import in_red
 from crabhook.ui.text.layout import Line, ends
 from crabhook.ui.text.rows import Clock, ago, bar, lasting
 from crabhook.ui.text.safe import Speller
@@ -202,7 +203,7 @@ def _card_row(
         ("chosen", standing.tick),
         (standing.number_style, f"{number:<{number_cells}}"),
         *((style, " " + fit(text, width)) for text, width in told if width),
-        (style, " " + words.subject),
+        *in_red([(style, " " + words.subject)]),
     ]
     return ends(left, [("", " "), *_state(standing, clock, columns)], columns)
 
