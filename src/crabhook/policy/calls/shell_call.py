@@ -91,7 +91,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     suspected += mentioned_files.named_files(commands, folders.all, context)
     suspected += mentioned_files.told_files(commands, script.given, folders, context)
     parts = tuple(required), tuple(suspected)
-    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentions(text, script))
+    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentions(text, script, deep))
 
 
 def _applies_patch(command: Command) -> bool:

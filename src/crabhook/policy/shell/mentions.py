@@ -174,8 +174,11 @@ class Mentions:
         return any(_may_become(command, first, rest) for command in self.calls)
 
 
-def mentions(text: str, script: Script) -> Mentions:
-    """Return the names in a line that was read into this script."""
+def mentions(text: str, script: Script, unfolded: Script) -> Mentions:
+    """Return the names in a line that was read into this script.
+
+    `unfolded`: the same with all that hides in it, where a program's text may start others too.
+    """
     commands = [command for command in script.commands if not command.hidden]
     calls = tuple(
         one
@@ -183,7 +186,11 @@ def mentions(text: str, script: Script) -> Mentions:
         if one.words
         and (not all(word.fixed for word in one.words) or _is_fed(one) or _is_configured(one))
     )
-    starts = starts_untold(commands, script.redirects, given=bool(script.given))
+    reads = bool(script.given)
+    hidden = [command for command in unfolded.commands if command.hidden]
+    starts = starts_untold(commands, script.redirects, given=reads) or starts_untold(
+        hidden, unfolded.redirects, given=reads
+    )
     # What a variable is set to is a text that may run, whatever else the line holds.
     found = set(_tokens(script.assigned))
     if all(map(_is_data, commands)):

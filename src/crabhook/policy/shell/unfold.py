@@ -34,7 +34,6 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
     """Return the script with all that hides in it; `text` is what it was read from."""
     search = _Search(known)
     search.take(script)
-    search.written = frozenset(name for one in script.redirects for name in one.written)
     if script.troubles:
         search.queue(_by_text(text))
     search.run()
@@ -49,7 +48,8 @@ class _Search:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.troubles: list[str] = []
-        self.written: frozenset[str] = frozenset()  # names of files that the line may also run
+        # Names of files that the line, or a script inside it, writes and may also run.
+        self.written: frozenset[str] = frozenset()
         self._known = known
         self._seen: set[tuple[str, ...]] = set()
         self._read: set[str] = set()
@@ -68,6 +68,7 @@ class _Search:
         say which command reads which text.
         """
         self._unfit |= script.unfit
+        self.written |= {name for one in script.redirects for name in one.written}
         self._given |= dict.fromkeys(script.given)
         self._unknown_given |= script.varies
         self.queue(script.commands, depth)

@@ -22,6 +22,8 @@ INSIDE = [
     "x='{}' bash -c 'a=([x]=1)'",
     "env x='{}' bash -c 'a=([x]=1)'",
     "env -i x='{}' bash -c 'echo $((x))'",
+    "x='{}' sh -c '((x=1)); echo \"((x))\" > out/s; bash out/s'",
+    "env x='{}' bash -c 'f() {{ echo \"((x))\" > out/s; bash out/s; }}; f'",
     "x='{}' eval 'a=([x]=1)'",
     "export x='{}'; bash <<'E'\na=([x]=1)\nE",
     "for x in '{}'; do a=([x]=1); done",

@@ -119,6 +119,22 @@ def test_a_program_that_a_rule_denies_is_found_wherever_it_could_run(line: str) 
     assert verdict(denying("Bash(rm *)"), bash(line)) != "allow"
 
 
+HIDDEN = [
+    "bash -c \"python3 -c 'import os; os.system(chr(114))'\"",
+    "sh -c 'awk \"BEGIN{system(q)}\"'",
+    "find . -exec sh -c 'perl -e \"\\$x\"' \\;",
+    "bash -c \"echo '((x))' > out/s; bash out/s\"",
+    "env sh -c 'echo ls > s; . ./s'",
+    "timeout 5 bash -c 'cat > s.py; python3 s.py'",
+    "bash <<'E'\npython3 -c 'a'\nE",
+]
+
+
+@pytest.mark.parametrize("line", HIDDEN)
+def test_what_starts_untold_programs_is_found_inside_a_script_too(line: str) -> None:
+    assert verdict(denying("Bash(rm *)"), bash(line)) != "allow"
+
+
 TOLD_LATE = [
     'bash <<< "$x"',
     'bash -o errexit <<< "$x"',
