@@ -51,8 +51,8 @@ class _Search:
         # Names of files that the line, or a script inside it, writes and may also run.
         self.written: frozenset[str] = frozenset()
         self._known = known
-        self._seen: set[tuple[str, ...]] = set()
-        self._read: set[str] = set()
+        self._seen: set[tuple[Span, tuple[str, ...]]] = set()
+        self._read: set[tuple[Span, str]] = set()
         self._bytes = 0
         self._todo: deque[tuple[Command, int]] = deque()
         self._given: dict[str, None] = {}
@@ -102,8 +102,10 @@ class _Search:
                 script = assigned(f"{one.name}={one.value.text}")
                 self._look_into(script, depth + 1, command.span)
             for argv in spellings(command):
-                if depth < MAX_DEPTH and tuple(argv) not in self._seen:
-                    self._seen.add(tuple(argv))
+                # The same words at another time hide the same commands at that time.
+                once = (command.span, tuple(argv))
+                if depth < MAX_DEPTH and once not in self._seen:
+                    self._seen.add(once)
                     # It may run a file that the line writes, as `sh x` or `./x`.
                     runs_written = not self.written.isdisjoint(map(basename, argv[:3]))
                     self._shell_listens |= reads_script(argv) or runs_written
@@ -118,9 +120,9 @@ class _Search:
         for text in scripts:
             if self._bytes > MAX_HIDDEN_BYTES:
                 return
-            if text in self._read:
+            if (span, text) in self._read:
                 continue
-            self._read.add(text)
+            self._read.add((span, text))
             self._bytes += len(text)
             read = read_script(text, self._known, self._unfit)
             self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]

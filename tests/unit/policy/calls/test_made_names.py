@@ -91,6 +91,7 @@ def test_a_name_that_code_may_have_made_is_covered_by_the_tool_alone(maker: str)
         "tar xf k.tar && cp -tn mine",
         "git apply k && env -C d cat config",
         "svn up && cat n",
+        "sh -c 'cat n'; git apply k; sh -c 'cat n'",
     ],
 )
 def test_what_may_run_beside_or_after_a_maker_counts_as_after_it(line: str) -> None:
