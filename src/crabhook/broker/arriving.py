@@ -269,14 +269,16 @@ def _tied(state: BrokerState, event: Event, ruling: Course) -> Course:
 def _alike(state: BrokerState, event: Event) -> list[Card]:
     """Return the cards that may be of the event's call; an event with a result joins no card.
 
-    Nor does a part of a call: a skill's line and a call with the same command are two.
+    A part of a call joins its own alone: a skill's line and a call with the same command are two.
     """
-    if not state.asks_about_a_call(event) or state.is_part(event):
+    if not state.asks_about_a_call(event):
         return []
+    is_part = state.is_part(event)
     return [
         card
         for card in state.cards.alike(event)
-        if not state.is_part(card.event) and joins([leg.event for leg in card.requests], event)
+        if state.is_part(card.event) is is_part
+        and joins([leg.event for leg in card.requests], event)
     ]
 
 

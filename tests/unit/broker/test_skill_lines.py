@@ -42,6 +42,17 @@ def test_a_decided_call_decides_no_line_with_the_same_command(
     book.asks(line("c", "touch x", "")).sees("#3 waiting: c")
 
 
+@pytest.mark.parametrize("use_id", ["", "t1", f"{CALL}:preamble-0"])
+def test_a_line_joins_no_waiting_call_with_the_same_command(book: Playbook, use_id: str) -> None:
+    book.asks(bash("a", "touch x", "t1")).asks(prompt("b", "touch y"))
+    book.asks(line("c", "touch x", use_id)).asks(line("d", "touch y", ""))
+    assert [len(card.requests) for card in book.broker.waiting()] == [1, 1, 1, 1]
+
+
+def test_two_installations_that_ask_about_one_line_are_one_card(book: Playbook) -> None:
+    book.asks(line("a", "touch x")).asks(line("b", "touch x")).sees("#1 waiting: a b")
+
+
 def test_lines_of_one_skill_are_each_decided_alone(book: Playbook) -> None:
     book.asks(line("a", "touch x")).asks(line("b", "touch x", f"{CALL}:preamble-1"))
     book.answers(1, DENY).sees(

@@ -28,7 +28,7 @@ HOLDABLE = waiting(EVENTS)
 OBSERVED = {name: EVENTS[name].hook for name in observed(EVENTS)}
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
-DECIDING = {"PreToolUse", "PermissionRequest"}
+DECIDING = {"PreToolUse", "PermissionRequest", "PreSkillShellCommand"}
 STANCES = (Stance.COMPANION, Stance.GATE)
 
 
@@ -46,7 +46,7 @@ def option(entry: dict[str, Any], name: str) -> str | None:
 
 
 @pytest.mark.parametrize("stance", STANCES)
-def test_both_deciding_events_are_hooked_for_every_tool_in_every_stance(stance: Stance) -> None:
+def test_all_deciding_events_are_hooked_for_every_tool_in_every_stance(stance: Stance) -> None:
     found = entries(stance=stance)
     assert not any("matcher" in found[event] for event in DECIDING)
     assert set(found) == DECIDING | set(HOLDABLE) | set(OBSERVED)
