@@ -8,8 +8,8 @@ import re
 from posixpath import basename
 
 from crabhook.datatypes import frozen
-from crabhook.policy.shell.programs import starts_another
 from crabhook.policy.shell.script import Command
+from crabhook.policy.shell.starting import starts_another
 from crabhook.policy.shell.unfold import BLANK, Reading, lines
 
 

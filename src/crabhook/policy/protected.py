@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from posixpath import basename, dirname
 from typing import Any
 
@@ -22,9 +23,11 @@ from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher, file_hit
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, own_pattern
 from crabhook.policy.rule import Rule
-from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, UNPACKERS
+from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, UNPACKERS, listed
 from crabhook.policy.shell.read import read_script
+from crabhook.policy.shell.starting import is_understood
 from crabhook.policy.shell.unfold import lines, unfold
+from crabhook.policy.shell.wrappers import unwrapped
 from crabhook.tables import names, tables
 from crabhook.vocabulary import vocabulary
 
@@ -222,6 +225,8 @@ _SHELLS, _INTERPRETERS = names(_TABLES["shells"]), names(_TABLES["interpreters"]
 _HELD_BY_EXACTNESS = names(_TABLES["held_by_exactness"])
 _OPTIONS: Mapping[str, str] = _TABLES["options"]
 _VERSION = "0123456789."
+_TAKES_SUBCOMMAND = listed("subcommands", "taken")
+_OF_THE_SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+")
 
 
 def is_never_remembered(call: Call) -> bool:
@@ -320,7 +325,10 @@ def never_made(rule: Rule) -> tuple[str, ...]:
 
 
 def options_given(rule: Rule) -> tuple[str, ...]:
-    """Return what to know of an allow with a star: options that run something else, in words."""
+    """Return what to know of an allow with a star, in words: options that run something else.
+
+    Of a program whose arguments are not understood that is said.
+    """
     if rule.verdict.restricts:
         return ()
     return tuple(dict.fromkeys(said for one in rule.matchers for said in _given(one)))
@@ -340,10 +348,28 @@ def misread(rule: Rule) -> tuple[str, ...]:
 def _given(matcher: Matcher) -> Iterator[str]:
     if not isinstance(matcher, CommandMatcher) or matcher.pattern.exact:
         return
+    told = False
     for pattern in patterns_run(matcher.pattern):
         begins = pattern.written.parts[0]
         for words, options in _OPTIONS.items():
             if begins.startswith(f"{words} "):
+                told = True
                 yield (
                     f"with any arguments `{words}` also takes {options}, and so runs something else"
                 )
+    if not told and (program := _not_understood(matcher.pattern)):
+        yield f"crabhook does not know what {program} does with its arguments"
+
+
+def _not_understood(pattern: CommandPattern) -> str:
+    """Return the program, with its subcommand, whose arguments a rule leaves open unknown."""
+    script = read_script(_ANY_WORD.join(pattern.written.parts), {})
+    for command in script.commands:
+        texts = [word.text for word in unwrapped(command)[-1]] if command.words else [_ANY_WORD]
+        own = "/" in texts[0] and not _OF_THE_SYSTEM.fullmatch(texts[0])
+        texts[0] = texts[0] if own else basename(texts[0])
+        if _ANY_WORD in texts[0] or texts[0] in _HELD_BY_EXACTNESS or is_understood(texts):
+            continue
+        fixed = list(takewhile(lambda text: _ANY_WORD not in text and text[:1] != "-", texts))
+        return " ".join(fixed[: 2 if texts[0] in _TAKES_SUBCOMMAND else 1])
+    return ""

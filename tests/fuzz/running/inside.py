@@ -7,7 +7,8 @@ name, the path it was run by, what in its environment is not its own, and its ar
 - `narrow` holds nothing but recorders, which pass on what they are given as a pipe would.  What runs
   other programs (`timeout`, `xargs`, `bash`) is written down and does run them.
 - `open` is for rules that allow all but some programs: only those are recorders, and what can run
-  them is real: shells, `env`, `xargs`, `find`, `sed` and so on.  `git` is such a root with a repository.
+  them is real: shells, `env`, `xargs`, `find`, `sed` and so on.  `git` is such a root with a repository,
+  `code` one with interpreters, and with files of theirs that start nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 SHELLS = ("bash", "dash", "zsh")
-ROOTS = ("narrow", "open", "git")
+ROOTS = ("narrow", "open", "git", "code")
 PROJECT, HOME = "/work/app", "/home/dev"
 SECONDS, AFTERWARDS = 1.0, 0.4
 """What a line may take, and what is left in the background of its shell."""
@@ -45,6 +46,11 @@ PLAIN = (
 WRAPPERS = ("timeout", "nice", "nohup", "stdbuf", "env", "xargs", "time", "setsid")
 OTHER_SHELLS = ("sh", "csh", "ksh", "mksh", "ash", "tcsh")
 REAL = ("sed", "find", "awk", "git", "cat", "tr", "sort", "head", "tail", "tee", "ls", "wc", "uniq", "seq", "grep", "basename", "dirname", "uname", "true", "false", "touch", "mkdir", "cp", "mv", "test", "[", "echo", "printf", "date", "which", "expr")  # fmt: skip
+INTERPRETERS = ("python3", "perl", "make")
+IN_CODE: Mapping[str, bytes | None] = {name: text.encode() for name, text in {
+    "x.py": "import sys; print(sys.argv)\n", "m.py": "print(1)\n", "x.pl": "print 1;\n", "x.sh": 'echo "$@"\n', "x.awk": "{ print }\n",
+    "Makefile": "all:\n\t@echo made\n", "other.mk": "all:\n\t@echo other\n",
+}.items()}  # fmt: skip
 IN_PROJECT = ("ls", "cat", "echo", "sed", "git", "zz", "rm")
 """Programs in the project's folder itself, which only a changed PATH or a path can reach."""
 
@@ -207,6 +213,9 @@ class Inside:
         _recorder(bin_ / "git", "git", then)
         for program in DENIED:
             _recorder(bin_ / program, program, "")
+        for program in INTERPRETERS if name == "code" else ():
+            if found := _of_system(program):
+                shutil.copy(found, bin_ / program)
 
     def _furnish(self, folder: Path, name: str) -> None:
         """Make anew what a line can change."""
@@ -222,8 +231,7 @@ class Inside:
             for program in IN_PROJECT:
                 _recorder(project / program, program, "")
                 (project / "10" / program).hardlink_to(project / program)
-        elif name == "git":
-            _unpack(_REPOSITORY, project)
+        _unpack({"git": _REPOSITORY, "code": IN_CODE}.get(name, {}), project)
         for place in (project, folder / HOME[1:], folder / "tmp"):
             for file in (place, *place.rglob("*")):
                 self._give(file)
@@ -300,6 +308,12 @@ def _recorder(path: Path, name: str, then: str) -> None:
 def where(name: str) -> str | None:
     found = shutil.which(name)
     return os.path.realpath(found) if found else None
+
+
+def _of_system(name: str) -> str | None:
+    """Return the program whose files are in the folders of the system, which the roots share."""
+    path = Path("/usr/bin", name)
+    return os.path.realpath(path) if path.exists() else None
 
 
 def _mount(*words: str) -> None:

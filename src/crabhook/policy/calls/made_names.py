@@ -18,7 +18,7 @@ from crabhook.policy.calls.parts import FilePart, Use
 from crabhook.policy.context import NO_NAME, Context
 from crabhook.policy.paths import expand_home, is_within, normal, places_in
 from crabhook.policy.shell import programs
-from crabhook.policy.shell.mentions import sed_is_harmless
+from crabhook.policy.shell.interpreters import sed_is_harmless
 from crabhook.policy.shell.script import Command, Flow, Redirect, Span, Word
 from crabhook.policy.shell.wrappers import unwrapped
 

@@ -16,6 +16,7 @@ from crabhook.policy.calls.parts import CommandPart, FilePart, Kind, Part, ToolP
 from crabhook.policy.context import Context
 from crabhook.policy.paths import LONGEST_PATH, expand_home, is_within, normal, place, places_in
 from crabhook.policy.shell import programs
+from crabhook.policy.shell.interpreters import Lay
 from crabhook.policy.shell.mentions import Mentions, mentions
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Word
@@ -91,7 +92,28 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     suspected += mentioned_files.named_files(commands, folders.all, context)
     suspected += mentioned_files.told_files(commands, script.given, folders, context)
     parts = tuple(required), tuple(suspected)
-    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentions(text, script, deep))
+    told = mentions(text, script, deep, _lay(folders, context))
+    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), told)
+
+
+_STREAMS = ("/dev", "/proc")
+_NO_STREAM = re.compile(r"(?:.*/)?[\w-][\w.-]*\.[A-Za-z]\w*")
+
+
+def _lay(folders: Folders, context: Context) -> Lay:
+    """Return how to tell a plain file from a stream, in any folder that the line may be in."""
+
+    def is_stream(name: str) -> bool:
+        if len(name) > LONGEST_PATH:
+            return True
+        if not folders.sure and not name.startswith("/") and not _NO_STREAM.fullmatch(name):
+            return True
+        places = places_in(expand_home(name, context.home), folders.all, context)
+        return any(
+            is_within(one, top) for where in places for one in where.both for top in _STREAMS
+        )
+
+    return Lay(is_stream)
 
 
 def _applies_patch(command: Command) -> bool:

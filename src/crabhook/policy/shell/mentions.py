@@ -1,135 +1,20 @@
 """Programs that may run without being visible in the line.
 
 A denial must not depend on our knowledge of every program. So every word may name a program, except
-arguments of programs that take data only. A program text (`python3 -c`, `awk`), or a script that
-the line writes, can build names: where rules deny programs, such a line cannot be allowed.
+arguments of programs that take data only. What can put names together by itself is told by
+`interpreters.py`: where rules deny programs, such a line cannot be allowed.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, takewhile
 from posixpath import basename
 
 from crabhook.datatypes import frozen
-from crabhook.policy.shell.hidden import RUNNERS, SHELLS
+from crabhook.policy.shell.hidden import SHELLS
+from crabhook.policy.shell.interpreters import Lay, starts_untold
 from crabhook.policy.shell.programs import listed, patterns
-from crabhook.policy.shell.script import Command, Redirect, Script, Word
+from crabhook.policy.shell.script import Command, Script, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
-
-_INTERPRETERS = re.compile(f"(?:{'|'.join(listed('running', 'interpreters'))})[0-9.]*")
-_TEXT_OPTION = re.compile(
-    r"-[A-Za-z]*[ceErpBRFnx]\S*|--(?:eval|print|execute|exec|code|run|batch|ex).*"
-)
-_SCRIPT_FROM_FILE = re.compile(r"-m.*|--(?:version|help|check|test)|-[vVh]")
-_EDITORS, _AWK = listed("running", "editors"), listed("running", "awk")
-# How awk starts programs; what is surely no pipe is removed before.
-_AWK_STARTS = re.compile(r"system|[|@`]")
-_AWK_HARMLESS = re.compile(r"\|\||/[^/\s\"';{}|]*(?:\|[^/\s\"';{}|]+)+/")
-_SED_OPTION = re.compile(
-    r"-[nErisuz]+|-i\S*|--(?:quiet|silent|regexp-extended|in-place\S*|separate)"
-)
-_ADDRESS = r"(?:[0-9$]+(?:~[0-9]+)?|/(?:[^/\\\n]|\\.)*/I?)"
-_PIECE = r"(?:[^{0}\\\n]|\\.)*"
-_SUBSTITUTION = "|".join(
-    f"s{re.escape(one)}{_PIECE.format(one)}{re.escape(one)}{_PIECE.format(one)}{re.escape(one)}"
-    "[gpIiM0-9]*"
-    for one in "/|#,@!:%"
-)
-_SED_COMMAND = (
-    rf"(?:{_ADDRESS}(?:,\+?{_ADDRESS})?)? ?!? ?(?:\{{\s*(?:{_ADDRESS} ?!? ?)?)?"
-    rf"(?:[pdqD=nNPxhHgGlF]|{_SUBSTITUTION}|[btT]\w*|:\w+|y/{_PIECE.format('/')}/{_PIECE.format('/')}/"
-    r"|[aic]\\?[^\n;]*+)(?:\s*+;?\s*+\})?"
-)
-_SED = re.compile(rf"\s*+{_SED_COMMAND}(?:[^\S\n]*+[;\n]\s*+{_SED_COMMAND})*\s*+;?\s*+", re.DOTALL)
-_FILLERS = listed("files", "fillers")
-
-
-def starts_untold(
-    commands: Sequence[Command], redirects: Iterable[Redirect], *, given: bool
-) -> str:
-    """Return why unnamed programs may start, in words for a person; empty if none.
-
-    `given`: some command of the line reads a text of the line on standard input.
-    """
-    readings = [unwrapped(command)[-1] for command in commands if command.words]
-    given = given or any(command.fed for command in commands)
-    for words in readings:
-        if _is_program_text(words, given=given):
-            return f"what a program given to {words[0].text} starts is only known when it runs"
-    written = _written(readings, redirects)
-    for words in readings:
-        if _runs_one_of(words, written):
-            return f"{words[0].text} runs a script that the same line writes"
-    return ""
-
-
-def _is_program_text(words: Sequence[Word], *, given: bool) -> bool:
-    """Whether the words or standard input have a program text that may start others."""
-    name, rest = basename(words[0].text), words[1:]
-    texts = [word.text for word in rest]
-    if name in _AWK:
-        return any(map(_awk_starts, rest))
-    if name == "sed":
-        return not sed_is_harmless(rest)
-    if name in _EDITORS:
-        return given or any(text[:1] in ("-", "+") for text in texts)
-    return _INTERPRETERS.fullmatch(name) is not None and _is_given_text(name, texts, given=given)
-
-
-def _is_given_text(name: str, texts: Sequence[str], *, given: bool) -> bool:
-    """Whether an interpreter with these words runs a text of the line, not a file or module."""
-    if any(map(_SCRIPT_FROM_FILE.fullmatch, texts[:1])):
-        return False
-    options = list(takewhile(lambda text: text[:1] == "-", texts))
-    if "-" in options or any(map(_TEXT_OPTION.fullmatch, options)):
-        return True
-    rest = texts[len(options) :]
-    return (not rest and given) or (name in ("deno", "bun") and rest[:1] == ["eval"])
-
-
-def _awk_starts(word: Word) -> bool:
-    if word.fixed or word.glob:
-        return bool(_AWK_STARTS.search(_AWK_HARMLESS.sub("", word.text)))
-    return not word.raw.startswith(("$", '"$')) and bool(_AWK_STARTS.search(word.raw))
-
-
-def sed_is_harmless(words: Sequence[Word]) -> bool:
-    """Whether each sed script has only commands that start nothing, from a closed list."""
-    scripts: list[Word] = []
-    operands: list[Word] = []
-    given, rest = False, iter(words)
-    for word in rest:
-        if word.text in ("-e", "--expression", "-ne", "-Ee", "-nEe"):
-            given = True
-            scripts += islice(rest, 1)
-        elif word.text[:1] == "-" and len(word.text) > 1:
-            if not _SED_OPTION.fullmatch(word.text):
-                return False
-        else:
-            operands.append(word)
-    if not given:  # an empty first one may be an option's: `sed -i '' s/a/b/`
-        scripts += operands[: 1 if operands and operands[0].text else 2]
-    return all(word.fixed and (_SED.fullmatch(word.text) or not word.text) for word in scripts)
-
-
-def _written(readings: Iterable[Sequence[Word]], redirects: Iterable[Redirect]) -> frozenset[str]:
-    """Return the last name parts of all files that the line may write."""
-    found = {name for one in redirects for name in one.written}
-    for words in readings:
-        if basename(words[0].text) in _FILLERS:
-            texts = [text for word in words[1:] for text in (*word.values, *word.parts)]
-            found.update(basename(text.rpartition("=")[2].rstrip("/")) for text in texts)
-    return frozenset(found - {"", "."})
-
-
-def _runs_one_of(words: Sequence[Word], written: frozenset[str]) -> bool:
-    name = basename(words[0].text)
-    if "/" in words[0].text and name in written:
-        return True
-    if not (name in RUNNERS or _INTERPRETERS.fullmatch(name)):
-        return False
-    return any(basename(text) in written for word in words[1:] for text in word.values)
-
 
 _DATA = listed("running", "data")
 _DATA_SUBCOMMANDS = {name: listed("running", f"data_of_{name}") for name in ("git", "gh")}
@@ -174,10 +59,12 @@ class Mentions:
         return any(_may_become(command, first, rest) for command in self.calls)
 
 
-def mentions(text: str, script: Script, unfolded: Script) -> Mentions:
+def mentions(
+    text: str, script: Script, deep: Script | None = None, lay: Lay | None = None
+) -> Mentions:
     """Return the names in a line that was read into this script.
 
-    `unfolded`: the same with all that hides in it, where a program's text may start others too.
+    `deep`: the script with all that hides in it.
     """
     commands = [command for command in script.commands if not command.hidden]
     calls = tuple(
@@ -186,11 +73,8 @@ def mentions(text: str, script: Script, unfolded: Script) -> Mentions:
         if one.words
         and (not all(word.fixed for word in one.words) or _is_fed(one) or _is_configured(one))
     )
-    reads = bool(script.given)
-    hidden = [command for command in unfolded.commands if command.hidden]
-    starts = starts_untold(commands, script.redirects, given=reads) or starts_untold(
-        hidden, unfolded.redirects, given=reads
-    )
+    deep = deep or script
+    starts = starts_untold((*commands, *deep.nested), deep.redirects, lay)
     # What a variable is set to is a text that may run, whatever else the line holds.
     found = set(_tokens(script.assigned))
     if all(map(_is_data, commands)):

@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from crabhook.policy.shell.script import NUMBER, Atom, Command, Shape, Word
 from crabhook.tables import names, tables
@@ -106,7 +106,6 @@ def only_reads(program: str, words: tuple[str, ...]) -> bool:
 
 
 _ONLY_DROP, _LISTS, _READS_NAMES = map(patterns, ("only_drop", "lists", "reads_names"))
-_STARTING, _GIT_STARTS = patterns("starting"), listed("running", "git_starts")
 BRING_WORDS = frozenset({"xargs", "parallel"})
 _WIDENS_FIND = frozenset({"-o", "-or", "-not", "!", ",", "-printf", "-fprintf", "-exec", "-ok"})
 
@@ -129,24 +128,6 @@ def lists_names(texts: Sequence[str]) -> bool:
 def reads_names(program: str, texts: Sequence[str]) -> bool:
     """Whether a command opens files whose names it reads from a file or from its input."""
     return _fits(_READS_NAMES, (program, *texts[1:]))
-
-
-def starts_another(program: str, texts: Sequence[str]) -> bool:
-    """Whether a program that is known for something else starts another one, by an option."""
-    return _fits(_STARTING, (program, *texts[1:]))
-
-
-def may_start_another(program: str, words: Sequence[Word], *, told: bool) -> bool:
-    """Whether a command does so by one of its words, or may by one that may be any option.
-
-    `told`: `xargs` adds words.
-    """
-    able = not _GIT_STARTS.isdisjoint(word.text for word in words[1:2])
-    if able if program == "git" else program in _STARTING:
-        options = takewhile(lambda word: word.raw != "--", words[1:])
-        if told or any(word.begins_open for word in options):
-            return True
-    return starts_another(program, [word.text for word in words])
 
 
 def globs_told(texts: Sequence[str]) -> list[str]:

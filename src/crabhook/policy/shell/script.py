@@ -186,7 +186,8 @@ class Script:
     `troubles` say, in words for a person, why no rule may allow it. `given`: the texts on standard
     input of its commands; `varies`: one of these is unknown until the line runs. `assigned`: the
     texts that it puts into variables; `unfit`: the variables whose value may be more than a number,
-    which a script inside the line inherits.
+    which a script inside the line inherits. `nested`: the commands of scripts inside it, which are
+    among its commands too.
     """
 
     commands: tuple[Command, ...] = ()
@@ -196,6 +197,7 @@ class Script:
     varies: bool = False
     assigned: tuple[str, ...] = ()
     unfit: frozenset[str] = frozenset()
+    nested: tuple[Command, ...] = ()
 
 
 @dataclass(slots=True)

@@ -14,10 +14,11 @@ from posixpath import basename
 
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import Argv, assigned, inner, reads_script
-from crabhook.policy.shell.mentions import sed_is_harmless
-from crabhook.policy.shell.programs import listed, may_start_another
+from crabhook.policy.shell.interpreters import sed_is_harmless
+from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.read import MAX_BYTES, read_script
 from crabhook.policy.shell.script import Command, Redirect, Script, Span, Word
+from crabhook.policy.shell.starting import may_start_another
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
 MAX_DEPTH = 6
@@ -38,7 +39,8 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
         search.queue(_by_text(text))
     search.run()
     troubles = dict.fromkeys((*script.troubles, *search.troubles))
-    return Script(tuple(search.commands), tuple(search.redirects), tuple(troubles))
+    nested = tuple(search.nested)
+    return Script(tuple(search.commands), tuple(search.redirects), tuple(troubles), nested=nested)
 
 
 class _Search:
@@ -48,6 +50,7 @@ class _Search:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.troubles: list[str] = []
+        self.nested: list[Command] = []  # of the scripts inside
         # Names of files that the line, or a script inside it, writes and may also run.
         self.written: frozenset[str] = frozenset()
         self._known = known
@@ -128,6 +131,7 @@ class _Search:
             self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
             commands = tuple(replace(one, hidden=True, span=span) for one in read.commands)
             redirects = tuple(replace(one, hidden=True, span=span) for one in read.redirects)
+            self.nested += commands
             self.take(replace(read, commands=commands, redirects=redirects), depth)
             if read.troubles:
                 self.queue(_by_text(text), depth)

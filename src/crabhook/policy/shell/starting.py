@@ -1,0 +1,125 @@
+"""Options by which programs start others, and whose arguments are understood (`starting.toml`).
+
+An option is met by an abbreviation too, and one with a single dash by a longer word: programs
+differ in how they read both, and a guess too many only costs a question.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+from crabhook.datatypes import frozen
+from crabhook.policy.shell.programs import PRINTERS, READERS, listed
+from crabhook.policy.shell.script import Word
+from crabhook.tables import names, tables
+
+_TABLES = tables(__file__, "starting")
+_NEVER = re.compile(r"(?!)")
+_SHORTEST = 3  # letters of an abbreviated option, its dashes among them
+
+
+@frozen
+class Starting:
+    """Options by which some programs start others; `starting.toml` says what each field is."""
+
+    verbs: frozenset[str]
+    letters: str
+    long: tuple[str, ...]
+    but: tuple[str, ...]
+    first: re.Pattern[str]
+    words: re.Pattern[str]
+    whole: bool
+    open: bool
+    only: str
+
+    def is_of(self, texts: Sequence[str]) -> bool:
+        """Whether the command has one of the subcommands."""
+        return not self.verbs or not self.verbs.isdisjoint(texts[1:])
+
+    def has(self, texts: Sequence[str]) -> bool:
+        """Whether one of the words is such an option."""
+        if texts[1:] and self.first.fullmatch(texts[1]):
+            return True
+        rest = (text for text in texts[1:] if text not in self.verbs)
+        return any(self.words.fullmatch(text) or self._is_option(text) for text in rest)
+
+    def _is_option(self, text: str) -> bool:
+        name = text.partition("=")[0]
+        if text[:1] != "-" or len(text) < 2:
+            return False
+        if not name.startswith("--") and any(one in name for one in self.letters):
+            return True
+        if len(name) < _SHORTEST or name.startswith(self.but):
+            return name in self.long
+        single = not name.startswith("--")  # whose value may stand right behind it
+        return any(one.startswith(name) or (single and name.startswith(one)) for one in self.long)
+
+
+def _starting(row: Mapping[str, Any]) -> Starting:
+    return Starting(
+        names(row.get("verbs", "")),
+        row.get("letters", ""),
+        tuple(row.get("long", "").split()),
+        tuple(row.get("but", "\0").split(" ")),
+        re.compile(row["first"]) if "first" in row else _NEVER,
+        re.compile(row["words"]) if "words" in row else _NEVER,
+        whole=row.get("whole", False),
+        only=row.get("only", ""),
+        open=row.get("open", False) or row.get("whole", False),
+    )
+
+
+def _by_program() -> dict[str, list[Starting]]:
+    found: dict[str, list[Starting]] = {}
+    for row in _TABLES["row"]:
+        for name in row["programs"].split():
+            found.setdefault(name, []).append(_starting(row))
+    return found
+
+
+_ROWS = _by_program()
+_UNDERSTOOD = names(_TABLES["understood"]["programs"]) | listed("running", "data")
+_UNDERSTOOD_VERBS = {name: listed("running", f"data_of_{name}") for name in ("git",)}
+
+
+def starts_another(program: str, texts: Sequence[str]) -> bool:
+    """Whether a program that is known for something else starts another one, by an option."""
+    rows = (row for row in _ROWS.get(program, ()) if row.is_of(texts))
+    return any(row.has(texts) for row in rows)
+
+
+def tells_of_another(program: str, texts: Sequence[str]) -> bool:
+    """Whether a risk is to say that the command starts another program by an option."""
+    rows = (row for row in _ROWS.get(program, ()) if row.only != "rules" and row.is_of(texts))
+    return any(row.has(texts) for row in rows)
+
+
+def may_start_another(
+    program: str, words: Sequence[Word], *, told: bool, beside: bool = False
+) -> bool:
+    """Whether a command does so by one of its words, or may by one that may be any option.
+
+    `told`: `xargs` adds words. `beside`: it is asked beside a denial, and not for a rule's star.
+    """
+    texts = [word.text for word in words]
+    apart = "rules" if beside else "beside"
+    of_program = (row for row in _ROWS.get(program, ()) if row.only != apart)
+    rows = [row for row in of_program if row.is_of(texts)]
+    if any(row.open and (row.letters or row.long or row.words is not _NEVER) for row in rows):
+        options = takewhile(lambda word: word.raw != "--", words[1:])
+        if told or any(word.begins_open for word in options):
+            return True
+    return any(row.has(texts) for row in rows)
+
+
+def is_understood(texts: Sequence[str]) -> bool:
+    """Whether it is known of all that this program may be given what it does with that."""
+    program = texts[0]
+    if program in _UNDERSTOOD_VERBS:
+        rows = [row for row in _ROWS.get(program, ()) if row.verbs and row.is_of(texts)]
+        verb = next((text for text in texts[1:] if text[:1] != "-"), "")
+        return verb in _UNDERSTOOD_VERBS[program] or any(row.whole for row in rows)
+    if rows := _ROWS.get(program, []):
+        return any(row.whole for row in rows)
+    return program in _UNDERSTOOD or program in PRINTERS or program in READERS
