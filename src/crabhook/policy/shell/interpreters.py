@@ -425,8 +425,8 @@ def _hides_interpreter(call: _Call) -> bool:
             first, *more = text.rpartition("=")[2].split() or [""]
             if able and basename(first) in SHELLS and after and after.text == "-c":
                 continue  # that script is read as one
-            names_ = {basename(one) for one in (first if more or after or able else "", *more)}
-            if any(map(_is_program, names_ if able else names_ - _USUAL_WORDS)):
+            spelled = {basename(one) for one in (first if more or after or able else "", *more)}
+            if any(map(_is_program, spelled if able else spelled - _USUAL_WORDS)):
                 return True
     return False
 
