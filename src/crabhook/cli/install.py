@@ -3,17 +3,26 @@
 import argparse
 import os
 import shlex
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from crabhook import config
 from crabhook.cli.commands import Command, declaring, servers
+from crabhook.hook import own_folder
 from crabhook.hook.servers import listed
 from crabhook.install import program
 from crabhook.install.entries import known, with_hooks, without_hooks
-from crabhook.install.settings_file import Change, has_hooks, plan, read, read_settings
+from crabhook.install.settings_file import (
+    Change,
+    backups_of,
+    has_hooks,
+    plan,
+    read,
+    read_settings,
+)
 from crabhook.model.card import Stance
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms import PLATFORMS
@@ -53,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 add_place_arguments = declaring(
-    "uninstall",
+    "place",
     {"named": ", ".join(PLATFORMS), "scopes": [scope.value for scope in Scope], "here": Path()},
 )
 
@@ -331,6 +340,9 @@ def _seconds(text: str) -> int:
 
 
 def _uninstall(arguments: argparse.Namespace) -> None:
+    if arguments.all:
+        _uninstall_all(arguments)
+        return
     agent = known(arguments.agent)
     path = chosen_path(arguments)
     change = plan(path, without_hooks)
@@ -341,6 +353,79 @@ def _uninstall(arguments: argparse.Namespace) -> None:
     else:
         report(change, f"{agent.title}'s settings without crabhook")
         say("A session that runs already may ask the operator until it ends.")
+        _say_what_is_kept()
 
 
-uninstall = Command(add_place_arguments, partial(refusing, "uninstall", _uninstall))
+def _kept() -> Iterator[tuple[str, Path]]:
+    """Yield the folders of this user's that an uninstallation leaves, and what each holds."""
+    for what, folder in (
+        ("settings, rules and desks", config.config_folder()),
+        ("the record, the token, the log and the team", config.state_folder()),
+        ("the server's socket", Path(os.fsdecode(own_folder()))),
+    ):
+        if os.path.lexists(folder):
+            yield what, folder
+
+
+def _say_what_is_kept() -> None:
+    for what, folder in _kept():
+        say(f"Kept: {what}, in {folder}")
+    say("`crabhook uninstall --all` removes these too.  Do it before you remove the program.")
+
+
+def _uninstall_all(arguments: argparse.Namespace) -> None:
+    """Take the hooks of this user and this project out of every agent's settings, and the rest.
+
+    The record and the rules are gone for ever then, so a person has to say yes at a terminal: no
+    agent can. Raises InstallError.
+    """
+    from crabhook.cli.background import is_listened_at  # noqa: PLC0415 - few uninstall
+    from crabhook.cli.terminal import agrees  # noqa: PLC0415 - likewise
+
+    if is_listened_at(default_address()):
+        raise InstallError("a server runs, so nothing was removed; first: crabhook down")
+    looked_at = list(_everywhere(arguments.project))
+    paths = [change.settings.path for _, change in looked_at]
+    changes = [(agent, change) for agent, change in looked_at if not change.is_none]
+    folders = list(_kept())
+    lines = [f"Hooks of {agent.title}: {change.settings.path}" for agent, change in changes]
+    lines += [f"Backup: {backup}" for path in paths for backup in backups_of(path)]
+    lines += [f"{what[0].upper()}{what[1:]}: {folder}" for what, folder in folders]
+    say(*lines)
+    if arguments.dry_run or not lines:
+        say("Nothing was removed.")
+        return
+    if not agrees("Remove all of this, the record and the rules for ever?"):
+        raise InstallError("nothing was removed")
+    for _, change in changes:
+        change.carry_out()
+    _remove(paths, [folder for _, folder in folders])
+    say("All of it was removed.  The program itself: pipx uninstall crabhook, or as you put it in.")
+
+
+def _remove(settings: Sequence[Path], folders: Sequence[Path]) -> None:
+    """Remove the backups of these settings files, one of which may be new, and these folders."""
+    try:
+        for backup in [backup for path in settings for backup in backups_of(path)]:
+            backup.unlink()
+        for folder in folders:
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise InstallError(f"{error.filename} cannot be removed: {error.strerror}") from error
+
+
+def _everywhere(project: Path) -> Iterator[tuple[Platform, Change]]:
+    """Yield each agent's settings that this user may change, with what takes our hooks out."""
+    for agent in PLATFORMS.values():
+        for scope in agent.settings.scopes:
+            if scope is not Scope.MANAGED:
+                path = agent.settings.path(scope, project, os.environ)
+                yield agent, plan(path, without_hooks)
+
+
+def _add_uninstall_arguments(parser: argparse.ArgumentParser) -> None:
+    add_place_arguments(parser)
+    declaring("uninstall")(parser)
+
+
+uninstall = Command(_add_uninstall_arguments, partial(refusing, "uninstall", _uninstall))

@@ -78,8 +78,11 @@ class Entry:
     @property
     def is_of_this_installation(self) -> bool:
         """Whether it starts the stub beside us by our interpreter, whichever of its names."""
-        theirs, ours = Path(self.interpreter), Path(program.interpreter())
-        same = theirs.parent == ours.parent and theirs.resolve() == ours.resolve()
+        theirs = Path(self.interpreter)
+        same = any(
+            theirs.parent == ours.parent and theirs.resolve() == ours.resolve()
+            for ours in program.interpreters()
+        )
         return same and self.stub == program.stub()
 
     @property

@@ -18,7 +18,7 @@ from crabhook.install.entries import events_in, is_ours
 from crabhook.model.document import Node, parse
 from crabhook.model.errors import InstallError, PayloadError
 from crabhook.model.jsontext import Value, parse_object
-from crabhook.platforms.installation import START, Around, Brought, Scope
+from crabhook.platforms.installation import START, START_CLOSED, Around, Brought, Scope
 from crabhook.platforms.interface import Platform
 
 MOST_PLUGINS = 500  # that are looked at
@@ -128,8 +128,8 @@ class Case:
 
     def is_as_installed(self, entry: Entry) -> bool:
         """Whether an entry starts our client as this installation would have it started."""
-        words = entry.command[1:6] == ("-I", "-S", "-c", START, entry.stub)
-        return words and entry.is_of_this_installation
+        starts = {("-I", "-S", "-c", start, entry.stub) for start in (START, START_CLOSED)}
+        return entry.command[1:6] in starts and entry.is_of_this_installation
 
     def may_ask(self, entry: Entry) -> bool:
         """Whether it is safe to ask the server that an entry names, and to show it the token."""

@@ -25,14 +25,22 @@ _FRAGILE = {
 
 
 def interpreter() -> str:
-    """Return the absolute path of the running interpreter, links not followed.
+    """Return the absolute path of the Python that a hook starts; raises InstallError.
 
-    A virtual environment's interpreter is a link to the system's Python, which an upgrade may
-    remove.
+    Of a virtual environment it is the Python that the environment was made with. That Python is
+    still there where pipx or uv removed the environment, so that the hook can end in silence; a
+    program that is gone is an error at each of the agent's events. Links are not followed: the name
+    `python3` outlives an upgrade.
     """
     if not sys.executable:
         raise InstallError("Python does not know its own path, so no hook can name it")
-    return str(Path(sys.executable).absolute())
+    made_with = Path(getattr(sys, "_base_executable", None) or sys.executable).absolute()
+    return str(made_with if made_with.is_file() else Path(sys.executable).absolute())
+
+
+def interpreters() -> tuple[Path, ...]:
+    """Return every path by which a hook of this installation may name its Python."""
+    return Path(interpreter()), Path(sys.executable).absolute()
 
 
 def own_command(*words: str) -> list[str]:

@@ -6,6 +6,7 @@ regular file of limited size.
 """
 
 import difflib
+import glob
 import os
 import secrets
 import stat
@@ -19,6 +20,7 @@ from crabhook.model.errors import InstallError
 from crabhook.ownfile import open_own, read_own
 
 LARGEST = 4 << 20  # bytes of a settings file
+_BACKUP = ".crabhook-backup"
 _EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
@@ -93,6 +95,14 @@ def _refuse_changed(settings: SettingsFile) -> None:
         raise InstallError("it was changed by another program meanwhile; run this again")
 
 
+def backups_of(path: Path) -> list[Path]:
+    """Return the backups that crabhook made of a settings file."""
+    stem = f"{path.name}{_BACKUP}"
+    numbered = path.parent.glob(f"{glob.escape(stem)}.*")
+    made = [one for one in numbered if one.name.removeprefix(f"{stem}.").isdecimal()]
+    return [one for one in (path.with_name(stem), *sorted(made)) if os.path.lexists(one)]
+
+
 def _back_up(settings: SettingsFile) -> Path | None:
     """Keep the content under a new name, unless a backup has all that counts."""
     if not settings.content or settings.status is None:
@@ -100,7 +110,7 @@ def _back_up(settings: SettingsFile) -> Path | None:
     wanted = _owned(settings.content)
     if not wanted.strip():
         return None
-    stem = settings.path.name + ".crabhook-backup"
+    stem = settings.path.name + _BACKUP
     number = 1
     backup = settings.path.with_name(stem)
     while os.path.lexists(backup):

@@ -22,8 +22,12 @@ MAX_WAIT = MAX_TIMEOUT - AGENT_GRACE
 
 # Runs the stub, the next argument, as if it were Python's script. Python itself exits with 2 for a
 # missing script, and 2 is how a hook blocks: after removing crabhook every prompt would be refused.
-# This way a missing stub exits with 1, a notice, or what `onFailure` says.
-START = "import sys;del sys.argv[0];__file__=sys.argv[0];exec(open(__file__).read())"
+# A hook that fails closed exits with 1 where the stub is missing, and `onFailure` blocks. Any other
+# hook is silent there: crabhook was removed before its hooks, and the agent goes by its own rules.
+START_CLOSED = "import sys;del sys.argv[0];__file__=sys.argv[0];exec(open(__file__).read())"
+START = START_CLOSED.replace("sys;", "sys,posix;").replace(
+    "exec", "posix.access(__file__,4)or sys.exit();exec"
+)
 
 Group = dict[str, object]
 """A matcher group of an agent's settings, or a handler in it: a JSON object to be written."""
@@ -78,7 +82,8 @@ class Installation:
 
         `-I -S` halve the start; the stub finds its package by its own path.
         """
-        words = [self.interpreter, "-I", "-S", "-c", START, self.stub, *platform]
+        start = START_CLOSED if closed else START
+        words = [self.interpreter, "-I", "-S", "-c", start, self.stub, *platform]
         if self.stance is Stance.COMPANION:
             words.append("--companion")
         for option, value in self.passed_on.items():

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from crabhook.cli import main
+from crabhook.install.program import interpreter
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.installation import MAX_TIMEOUT, observed, waiting
 from crabhook.server.address import default_address
@@ -48,7 +49,7 @@ def test_install_writes_the_companion_for_the_user(
     hooks = json.loads(path.read_text())["hooks"]
     assert set(hooks) == {"PreToolUse", "PermissionRequest", *HOLDABLE, *OBSERVED}
     found = entry(path, "PermissionRequest")
-    assert found["command"] == sys.executable
+    assert found["command"] == interpreter()
     server = str(default_address())
     assert found["args"][5:] == ["--companion", "--server", server, "--wait", "86430"]
     assert found["timeout"] == 86_460

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -72,24 +73,32 @@ def modules(flags: Sequence[str], program: str, *options: str, runtime: Path) ->
 
 
 @pytest.fixture
+def console(folder: Path) -> str:
+    """A file with the program that the command `crabhook` gives to Python."""
+    (program,) = re.findall(r"-EP -c '(.*)'", Path(CONSOLE[0]).read_text("utf-8"))
+    (folder / "console.py").write_text(program, "utf-8")
+    return str(folder / "console.py")
+
+
+@pytest.fixture
 def runtime(folder: Path) -> Path:
     (folder / "crabhook").mkdir(mode=0o700)
     return folder
 
 
-@pytest.mark.parametrize(
-    ("flags", "program", "door"),
-    [(["-I", "-S"], STUB, set()), ([], CONSOLE[0], DOOR)],
-    ids=["installed", "console"],
-)
+@pytest.mark.parametrize("way", ["installed", "console"])
 @pytest.mark.parametrize(
     "options",
     [(), ("--companion", "--wait=20", "--platform", "claude", "--when-lost=deny")],
     ids=["told nothing", "told much"],
 )
 def test_a_call_and_its_receipt_import_exactly_this(
-    runtime: Path, flags: list[str], program: str, door: set[str], options: tuple[str, ...]
+    runtime: Path, console: str, way: str, options: tuple[str, ...]
 ) -> None:
+    flags, program, door = {
+        "installed": (["-I", "-S"], STUB, set[str]()),
+        "console": (["-E", "-P"], console, DOOR),
+    }[way]
     operator = Operator(lambda _request, _context: replying(b"yes", confirm=True))
     with serving(operator, f"unix:{runtime}/crabhook/crabhook.sock"):
         told = modules(flags, program, *options, runtime=runtime)

@@ -17,6 +17,7 @@ from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import (
     MAX_WAIT,
     START,
+    START_CLOSED,
     USUAL_WAIT,
     Group,
     Installation,
@@ -65,21 +66,32 @@ def test_the_command_is_absolute_isolated_and_started_without_a_shell() -> None:
         assert entry["args"][:5] == ["-I", "-S", "-c", START, STUB]
 
 
-def run_the_start(stub: Path) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-I", "-S", "-c", START, str(stub), "--wait", "5"]
+def run_the_start(stub: Path, start: str = START) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-I", "-S", "-c", start, str(stub), "--wait", "5"]
     return subprocess.run(command, capture_output=True, timeout=60, check=False)
 
 
 @pytest.mark.process
-def test_the_stub_runs_as_a_script_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [START, START_CLOSED])
+def test_the_stub_runs_as_a_script_does(tmp_path: Path, start: str) -> None:
     stub = tmp_path / "run.py"
     stub.write_text("import sys\nprint(__name__, __file__, sys.argv, sep='|')\n")
-    assert run_the_start(stub).stdout.decode() == f"__main__|{stub}|['{stub}', '--wait', '5']\n"
+    assert (
+        run_the_start(stub, start).stdout.decode() == f"__main__|{stub}|['{stub}', '--wait', '5']\n"
+    )
 
 
 @pytest.mark.process
-def test_a_stub_that_is_gone_is_a_failure_and_does_not_block(tmp_path: Path) -> None:
-    assert run_the_start(tmp_path / "run.py").returncode not in (0, 2)
+def test_a_hook_whose_program_is_gone_is_silent_where_it_does_not_fail_closed(
+    tmp_path: Path,
+) -> None:
+    ran = run_the_start(tmp_path / "run.py")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+@pytest.mark.process
+def test_a_hook_that_fails_closed_is_a_failure_where_its_program_is_gone(tmp_path: Path) -> None:
+    assert run_the_start(tmp_path / "run.py", START_CLOSED).returncode not in (0, 2)
 
 
 @pytest.mark.parametrize("wait", [1, USUAL_WAIT, MAX_WAIT])

@@ -9,13 +9,25 @@ from crabhook.install import program
 from crabhook.model.errors import InstallError
 
 
-def test_the_interpreter_is_this_one_and_no_link_of_it_is_followed(
+def test_the_interpreter_is_the_one_of_the_environment_and_no_link_of_it_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link = tmp_path / "python"
     link.symlink_to(sys.executable)
-    monkeypatch.setattr(sys, "executable", str(link))
+    monkeypatch.setattr(sys, "_base_executable", str(link))
     assert program.interpreter() == str(link)
+    assert Path(sys.executable) in program.interpreters()
+
+
+def test_the_interpreter_outlives_the_virtual_environment() -> None:
+    assert not Path(program.interpreter()).is_relative_to(sys.prefix)
+
+
+def test_without_the_environments_own_python_the_running_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "_base_executable", str(tmp_path / "gone"))
+    assert program.interpreter() == sys.executable
 
 
 def test_an_interpreter_without_a_path_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
