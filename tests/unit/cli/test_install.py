@@ -13,7 +13,7 @@ import pytest
 from crabhook.cli import main
 from crabhook.install.program import interpreter
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.installation import MAX_TIMEOUT, observed, waiting
+from crabhook.platforms.installation import MAX_TIMEOUT, decided, observed, waiting
 from crabhook.server.address import default_address
 
 HOLDABLE = waiting(EVENTS)
@@ -47,7 +47,7 @@ def test_install_writes_the_companion_for_the_user(
 ) -> None:
     assert main(["install", "claude"]) == 0
     hooks = json.loads(path.read_text())["hooks"]
-    assert set(hooks) == {"PreToolUse", "PermissionRequest", *HOLDABLE, *OBSERVED}
+    assert set(hooks) == {*decided(EVENTS), *HOLDABLE, *OBSERVED}
     found = entry(path, "PermissionRequest")
     assert found["command"] == interpreter()
     server = str(default_address())
