@@ -20,7 +20,7 @@ from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS, Cut, Head, Kind, Record
-from crabhook.store.verify import ENDS, Verified, stats, verify
+from crabhook.store.verify import ENDS, Verified, left_open, stats, verify, verify_here
 from crabhook.store.writer import head_line, read_head
 from crabhook.ui.text.safe import safe
 
@@ -84,16 +84,13 @@ def _sessions(history: History, arguments: argparse.Namespace) -> int:
 
 
 def _verify(history: History, arguments: argparse.Namespace) -> int:
-    kept = history.kept_head()
-    heads = [kept] if kept else []
+    heads = list[Head]()
     if path := arguments.head:
         try:
             heads.append(read_head(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise StoreError(f"{path} cannot be read as a head: {error}") from error
-    found = verify(history, heads)
-    if kept is None and found.records:
-        found.fault(found.head.seq, "the head that was kept apart is gone")
+    found = verify_here(history, heads)
     for line in (json.dumps(_verified(found)),) if arguments.json else _findings(found):
         say(line)
     return 0 if found.sound else 1
@@ -154,6 +151,7 @@ def _move(arguments: argparse.Namespace) -> None:
         head = source.head
     with open_history(arguments.target, state) as history:
         found = verify(history, [head])
+        found.elsewhere = head.seq
     for line in _findings(found):
         say(line)
     if not found.sound:
@@ -222,6 +220,8 @@ def _verified(found: Verified) -> dict[str, object]:
         "faults": [asdict(fault) for fault in found.faults],
         "notes": [asdict(note) for note in found.notes],
         "untold": found.untold,
+        "elsewhere": found.elsewhere,
+        "left_open": list(left_open(found)),
     }
 
 
@@ -234,3 +234,4 @@ def _findings(found: Verified) -> Iterator[str]:
     sound = "as they were written" if found.sound else "NOT as they were written"
     yield f"{span}: {sound}"
     yield f"head {found.head.seq} {found.head.hash.hex()}"
+    yield from left_open(found)

@@ -144,9 +144,9 @@ def delivered(request_id: str, *entries: Entry, whole: bool) -> Change:
     return Change(entries, delivered=((request_id, whole),))
 
 
-def halted(halts: tuple[Halt, ...]) -> Change:
+def halted(halts: tuple[Halt, ...], *entries: Entry) -> Change:
     """Return the change to this complete list of halted sessions."""
-    return Change(halts=halts)
+    return Change(entries, halts=halts)
 
 
 def written(document: Document, entry: Entry) -> Change:

@@ -174,6 +174,25 @@ def note(told: NoteToldOf, at: float) -> Entry:
     return _about(Kind.OPERATOR, told.event, at, told.request_id, body=body)
 
 
+def stops(halts: Sequence[Standing], notes: int, at: float) -> Entry:
+    """Return the entry of all stops that stand now, and of how many notes wait.
+
+    The stops lie in a table beside the record for the next server; the entry witnesses that table.
+    """
+    stopped: list[Value] = []
+    for order in halts:
+        about: dict[str, Value] = {"session": order.session, "agent": order.agent}
+        about |= {"machine": order.machine or "", "why": order.words}
+        stopped.append({key: value for key, value in about.items() if value})
+    what = f"stops that stand: {len(stopped)}; notes that wait: {notes}"
+    return Entry(Kind.STOPS, at, body={"what": what, "stopped": stopped})
+
+
+def stops_stay(at: float) -> Entry:
+    """Return a new entry of the stops before retention removes the last one."""
+    return Entry(Kind.STOPS, at, body={"what": "the stops and the notes stay as they are"})
+
+
 def summary(event: Event, at: float, **said: Value) -> Entry:
     """Return the entry of what a session was about, from its transcript at its end."""
     return _about(Kind.SUMMARY, event, at, body=said)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
@@ -287,6 +287,35 @@ class Agent:
     decisions: int
 
 
+Row: TypeAlias = Mapping[str, object]
+"""The columns of a table's row by their names."""
+
+
+@frozen
+class Beside:
+    """The tables beside the record, as they are.
+
+    `key` is empty where it cannot be read. `card` and `begins` are the counters. `head` is the
+    chain's end where the storage notes that apart from the records; None elsewhere.
+    """
+
+    key: bytes = field(repr=False)
+    card: int
+    begins: int
+    waiting: Sequence[Row] = field(default=(), repr=False)
+    answers: Sequence[Row] = field(default=(), repr=False)
+    halts: Sequence[tuple[str, str]] = ()
+    head: Head | None = None
+
+
+@frozen
+class Schema:
+    """What a database consists of, a line each: as it is, and as it was made."""
+
+    there: frozenset[str]
+    made: frozenset[str]
+
+
 class History(AbstractContextManager["History"], Protocol):
     """A view of the record at one moment, which cannot write; closed with its block."""
 
@@ -299,14 +328,17 @@ class History(AbstractContextManager["History"], Protocol):
     def checkpoints(self) -> Iterator[str]:
         """Return the bodies of the checkpoints, in order."""
 
-    def unrecorded(self) -> list[str]:
-        """Return the ids of answers to hooks that no decision on record has."""
-
     def damage(self) -> list[str]:
         """Return the damage that the storage itself finds."""
 
     def documents(self) -> Mapping[str, Document]:
         """Return the documents by their names."""
+
+    def beside(self) -> Beside:
+        """Return the tables beside the record, as they are."""
+
+    def schema(self) -> Schema:
+        """Return what the database's tables are, and what this version makes them."""
 
     def agents(self) -> Iterator[Agent]:
         """Return the sessions' agents, the latest first."""

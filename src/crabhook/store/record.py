@@ -37,6 +37,7 @@ class Kind(StrEnum):
     OPERATOR = "operator"  # an operator's action that was no decision
     CHECKPOINT = "checkpoint"  # older records were deleted; the start of the kept part
     SUMMARY = "summary"  # what a session was about, at its end
+    STOPS = "stops"  # the stopped sessions and waiting notes changed: all of them, as they are now
     SERVER = "server"  # an event of the server's own, such as a replaced socket
     DOCUMENT = "document"  # a new version of a document: the rules, the team
 
@@ -114,6 +115,11 @@ class Head:
 def as_hash(kept: object) -> bytes:
     """Return the content of a record's hash column as bytes, whatever somebody made of it."""
     return kept if isinstance(kept, bytes) else repr(kept).encode()
+
+
+def as_number(kept: object) -> int:
+    """Return the content of a counter's column as a number, whatever somebody made of it."""
+    return kept if isinstance(kept, int) else -1
 
 
 def iso(at: float) -> str:

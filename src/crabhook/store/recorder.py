@@ -250,6 +250,9 @@ class Recorder:
                 store.close()
             except StoreError as error:
                 _LOG.warning("the record was not closed well: %s", error)
+            else:
+                if self._courier:
+                    self._courier.finish(store.kept)
 
     def _keep_house(self, store: Writer, now: float) -> None:
         if now >= self._forget_at:

@@ -1,8 +1,6 @@
 """Code shared by both databases: table rows, a query's clauses, retention."""
 
-import json
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -135,17 +133,3 @@ def cut_among(
     latest = max(str(at) for _, at, _ in oldest[:count])
     why = size if large else days
     return Cut(last[0] + 1, last[2], count, first[1], last[1], why, latest)
-
-
-def without_decision(answered: set[str], decided: Iterable[Sequence[Any]]) -> list[str]:
-    """Return the ids of answers without a decision among these ids and bodies."""
-    missing = set(answered)
-    if not missing:
-        return []
-    for request_id, body in decided:
-        missing.discard(request_id)
-        with suppress(ValueError, TypeError, AttributeError):
-            missing.difference_update(map(str, json.loads(body).get("legs", ())))
-        if not missing:
-            break
-    return sorted(missing)

@@ -6,7 +6,7 @@ before. The database may be ahead of the kept head, which is kept after the reco
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
@@ -15,11 +15,13 @@ from typing import Any
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Nobody, Operator
 from crabhook.store.actors import actor_in
-from crabhook.store.interface import ALL, History, Query, StoreError
+from crabhook.store.interface import ALL, Beside, CorruptError, History, Query, Row, StoreError
 from crabhook.store.record import GENESIS, Cut, Head, Kind, Record, cut_of, cuts_in, link
+from crabhook.store.witness import legs_of, of_answer, of_asked, of_halts
 
 _OF_DOCUMENTS = Query(kinds=(Kind.DOCUMENT.value,))
 MOST = 100  # findings of each sort that are listed
+_SHOWN = 120  # letters of a table's definition
 
 
 @frozen
@@ -34,7 +36,8 @@ class Finding:
 class Verified:
     """The result; `faults` mean that the record is not as written.
 
-    `lost`: a gap says that entries were lost.
+    `lost`: a gap says that entries were lost. `elsewhere` is the number of the newest record whose
+    head came from elsewhere and was compared; None without one.
     """
 
     records: int = 0
@@ -44,6 +47,7 @@ class Verified:
     notes: list[Finding] = field(default_factory=list)
     untold: int = 0
     lost: bool = False
+    elsewhere: int | None = None
 
     @property
     def sound(self) -> bool:
@@ -67,16 +71,17 @@ def verify(
     `heads` were kept apart before `history` was opened. `thorough` also makes the storage check
     itself. `last` verifies only so many of the latest records; 0 is all.
     """
-    found = Verified()
+    found, beside = Verified(), _Outstanding()
     try:
+        _schema(history, found)
         first = next(history.find(ALL), None)
         before = next(history.find(Query(last=last + 1)), None) if last else None
         if before and first and before.seq == first.seq:
             before = None  # the record has no more
-        hashes = _walk(history, found, {head.seq for head in heads}, before, last)
+        hashes = _walk(history, found, {head.seq for head in heads}, (before, last), beside)
         _compare(history, found, heads, hashes, first)
-        _answers(history, found)
         _documents(history, found)
+        _compare_beside(history, found, None if before else beside)
         if thorough:
             for fault in history.damage():
                 found.fault(0, f"the database is damaged: {fault}")
@@ -85,10 +90,58 @@ def verify(
     return found
 
 
+def verify_here(
+    history: History, elsewhere: Sequence[Head] = (), *, thorough: bool = True, last: int = 0
+) -> Verified:
+    """Return what `verify` does, by the head kept here and by heads from `elsewhere`.
+
+    A head kept here that cannot be read, or is gone, is a fault as well.
+    """
+    garbled, kept = "", None
+    try:
+        kept = history.kept_head()
+    except CorruptError as error:
+        garbled = str(error)
+    heads = [*([kept] if kept else []), *elsewhere]
+    found = verify(history, heads, thorough=thorough, last=last)
+    if garbled:
+        found.fault(found.head.seq, f"the head that was kept apart is garbled: {garbled}")
+    elif kept is None and found.records:
+        found.fault(found.head.seq, "the head that was kept apart is gone")
+    found.elsewhere = max((head.seq for head in elsewhere), default=None)
+    return found
+
+
+def left_open(found: Verified) -> Iterator[str]:
+    """Yield what a record without faults does not show, a sentence each."""
+    if found.elsewhere is None:
+        yield (
+            "No head from elsewhere was compared: this does not show that nobody wrote the whole "
+            "record anew, and the head kept beside it."
+        )
+        yield (
+            "A head that left this machine shows that: `crabhook audit verify --head FILE`. "
+            "`[record] head_command` in settings.toml sends heads away."
+        )
+    elif found.elsewhere < found.head.seq:
+        yield (
+            f"The head from elsewhere is of record {found.elsewhere}: it does not show that nobody "
+            f"wrote records {found.elsewhere + 1} to {found.head.seq} anew, or added them."
+        )
+
+
 def _walk(
-    history: History, found: Verified, wanted: set[int], earlier: Record | None, last_ones: int
+    history: History,
+    found: Verified,
+    wanted: set[int],
+    end: tuple[Record | None, int],
+    beside: "_Outstanding",
 ) -> dict[int, bytes]:
-    """Follow the chain; return the wanted hashes, and that before the first record."""
+    """Follow the chain; return the wanted hashes, and that before the first record.
+
+    `end`: the record before the last ones, if only these are verified, and how many they are.
+    """
+    earlier, last_ones = end
     records = history.find(Query(last=last_ones) if earlier else ALL)
     first = next(records, None)
     if first is None:
@@ -106,6 +159,7 @@ def _walk(
         if before is not None and link(before, record[:-1]) != record.hash:
             found.fault(record.seq, "this record, or what it follows, is not what was written")
         _remark(record, latest, found)
+        beside.take(record)
         last, before, latest = record.seq, record.hash, max(latest, str(record.at))
         if last in wanted:
             hashes[last] = before
@@ -224,12 +278,150 @@ def amiss(history: History) -> dict[str, tuple[int, str]]:
     return wrong
 
 
-def _answers(history: History, found: Verified) -> None:
+class _Outstanding:
+    """What the tables beside the record must hold, by the records."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, Record] = {}  # by the request, the record that put it there
+        self.by_card: dict[int, set[str]] = {}
+        self.stops: Record | None = None
+        self.last_card = 0
+
+    def take(self, record: Record) -> None:
+        """Take the next record."""
+        if isinstance(record.card, int):
+            self.last_card = max(self.last_card, record.card)
+        match record.kind:
+            case Kind.ASKED | Kind.TAKEN_UP:
+                self.waiting[record.request_id] = record
+                self.by_card.setdefault(record.card or 0, set()).add(record.request_id)
+            case Kind.DECIDED | Kind.WITHDRAWN | Kind.EXPIRED:
+                self._end(record.request_id)
+                for request_id in self.by_card.pop(record.card or 0, ()):
+                    self.waiting.pop(request_id, None)
+                if '"legs"' in str(record.body):
+                    for leg in legs_of(record.request_id, record.data()):
+                        self._end(leg)
+            case Kind.LEFT:
+                self._end(record.request_id)
+            case Kind.STOPS:
+                self.stops = record
+
+    def _end(self, request_id: str) -> None:
+        record = self.waiting.pop(request_id, None)
+        if record is not None:
+            self.by_card.get(record.card or 0, set()).discard(request_id)
+
+
+def _schema(history: History, found: Verified) -> None:
+    """Compare the tables, indexes, triggers and views with what crabhook makes."""
+    schema = history.schema()
+    for line in sorted(schema.there - schema.made):
+        found.fault(0, f"the database has what crabhook does not make: {line[:_SHOWN]}")
+    for line in sorted(schema.made - schema.there):
+        found.fault(0, f"the database lacks what crabhook makes: {line[:_SHOWN]}")
+
+
+def _compare_beside(history: History, found: Verified, beside: _Outstanding | None) -> None:
+    """Compare the tables beside the record with it; None: only a part of it was read."""
+    there = history.beside()
+    if not found.records:
+        return
+    if there.head is not None and there.head != found.head:
+        what = f"the head in the database is of record {there.head.seq}, and is not this record"
+        found.fault(found.head.seq, what)
+    if not there.key:
+        found.fault(found.head.seq, "the record's key is gone: what waits cannot be compared")
+    _compare_answers(history, there, found)
+    _compare_stops(history, there, found)
+    if beside is None:
+        return
+    if there.begins != found.first:
+        what = f"the counter says that the record begins at {there.begins}, and it does here"
+        found.fault(found.first, what)
+    if there.card < beside.last_card:
+        what = f"the counter of cards is at {there.card}, and the record has #{beside.last_card}"
+        found.fault(found.head.seq, what)
+    _compare_waiting(there, beside, found)
+
+
+def _compare_waiting(there: Beside, beside: _Outstanding, found: Verified) -> None:
+    rows = _by_recorded_id(there.waiting, there.key)
+    for request_id, record in beside.waiting.items():
+        kept = kept_in(record)
+        row = rows.get(request_id)
+        if row is None and kept:
+            what = f"request {request_id} of #{record.card} waits, and its row is gone"
+            _beside(found, f"{what}: the next server will not ask about it", record.seq)
+        elif row is not None and kept and there.key and of_asked(there.key, row) not in kept:
+            what = f"what waits as request {request_id} is not what was asked here"
+            found.fault(record.seq, what)
+    missing = (row for name, row in rows.items() if name not in beside.waiting)
+    told = {id(row) for name, row in rows.items() if name in beside.waiting}
+    for request_id in {str(row.get("request_id")) for row in missing if id(row) not in told}:
+        what = f"request {request_id} waits in the database, and no record says that it does"
+        _beside(found, what, noted=found.first > 1)
+
+
+def _by_recorded_id(rows: Iterable[Row], key: bytes) -> dict[str, Row]:
+    """Return the rows by their requests' ids as the record may have them.
+
+    A hook chooses its id, and an id that looks like a secret is on record as a mark.
+    """
+    ids = [(str(row.get("request_id")), row) for row in rows]
+    if not ids:
+        return {}
+    from crabhook.store.redact import Redactor  # noqa: PLC0415 - its patterns take time to compile
+
+    redactor = Redactor(key)
+    ways = (str, redactor.name, redactor.text)
+    return {way(request_id): row for request_id, row in ids for way in ways}
+
+
+def _compare_answers(history: History, there: Beside, found: Verified) -> None:
     """Compare the hooks' answers with the decisions."""
-    for request_id in history.unrecorded():
-        what = f"the answer to request {request_id} was given by no decision on record"
-        lost = "; entries were lost while the record was missing" if found.lost else ""
-        found.fault(found.head.seq, f"{what}{lost}", noted=found.lost)
+    rows = _by_recorded_id(there.answers, there.key)
+    missing = {str(row.get("request_id")) for row in there.answers}
+    for record in history.find(Query(kinds=(Kind.DECIDED.value,), backwards=True)):
+        if not missing:
+            return
+        kept = None
+        for leg in legs_of(str(record.request_id), record.data()) & rows.keys():
+            row = rows[leg]
+            if (request_id := str(row.get("request_id"))) not in missing:
+                continue
+            missing.discard(request_id)
+            kept = kept_in(record) if kept is None else kept
+            if kept and there.key and not kept.issuperset(of_answer(there.key, row)):
+                what = f"the answer to request {request_id} is not the one that was decided here"
+                found.fault(record.seq, what)
+    for request_id in sorted(missing):
+        _beside(found, f"the answer to request {request_id} was given by no decision on record")
+
+
+def _compare_stops(history: History, there: Beside, found: Verified) -> None:
+    last = next(history.find(Query(kinds=(Kind.STOPS.value,), last=1)), None)
+    if last is None:
+        if there.halts:
+            what = "sessions are stopped, or notes wait, of which no record tells"
+            found.fault(found.head.seq, f"{what}: an older crabhook wrote none", noted=True)
+        return
+    if there.key and (kept := kept_in(last)) and of_halts(there.key, there.halts) not in kept:
+        said = last.data().get("what", "")
+        what = f"the table of stopped sessions and notes is not what was written here ({said})"
+        found.fault(last.seq, f"{what}: a stopped session may go on")
+
+
+def _beside(found: Verified, what: str, seq: int = 0, *, noted: bool = False) -> None:
+    """Add a fault of the tables; harmless where the records that would tell were lost."""
+    lost = "; entries were lost while the record was missing" if found.lost else ""
+    found.fault(seq or found.head.seq, f"{what}{lost}", noted=noted or found.lost)
+
+
+def kept_in(record: Record) -> set[str]:
+    """Return the fingerprints of rows that a record was written with; none in an older one."""
+    kept = record.data().get("kept")
+    return set(map(str, kept)) if isinstance(kept, list) else set()
 
 
 BY_RULE, BY_OPERATOR, BY_NOBODY = "rules", "operator", "nobody"

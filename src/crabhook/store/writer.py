@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from crabhook.model.actor import Actor
 from crabhook.model.jsontext import compact
 from crabhook.store.actors import decider_data
-from crabhook.store.change import Change, happened, written
+from crabhook.store.change import Change, halted, happened, written
+from crabhook.store.entries import stops_stay
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal, StoreError
 from crabhook.store.record import (
     COLUMNS,
@@ -33,6 +34,7 @@ from crabhook.store.record import (
     iso,
     link,
 )
+from crabhook.store.witness import witnessed
 
 if TYPE_CHECKING:
     from crabhook.store.redact import Redactor
@@ -82,7 +84,10 @@ class Writer:
         if self._in_doubt:
             self.head = self.journal.head()
         self._in_doubt = True
-        entries = [entry for change in changes for entry in change.entries]
+        key = self.journal.key
+        entries = [
+            (entry, witnessed(key, change, entry)) for change in changes for entry in change.entries
+        ]
         records = list(chained(entries, self.head, self._redactor))
         pending = self.journal.commit(Batch(self.head, records, changes, cut))
         if records:
@@ -113,6 +118,8 @@ class Writer:
         told = self.journal.documents().values()
         stay = [document for document in told if document.at <= cut.latest]
         again = [written(replace(document, at=iso(now)), document.again(now)) for document in stay]
+        if halts := self.journal.recover(now).halts:
+            again.append(halted(halts, stops_stay(now)))
         self.write([happened(cut.entry(now)), *again], cut)
         self.journal.give_back()
         return cut.removed
@@ -156,16 +163,25 @@ class Writer:
         return self.journal.hash_of(kept.seq) == kept.hash
 
 
-def chained(entries: Iterable[Entry], head: Head, redactor: "Redactor") -> Iterator[Record]:
-    """Return the records after `head`, one for each entry, without secrets and bounded."""
+def chained(
+    entries: Iterable[tuple[Entry, Sequence[str]]], head: Head, redactor: "Redactor"
+) -> Iterator[Record]:
+    """Return the records after `head`, one for each entry, without secrets and bounded.
+
+    Beside each entry stand the fingerprints of the rows that it tells of.
+    """
     seq, before = head.seq, head.hash
-    for entry in entries:
+    for entry, kept in entries:
         seq += 1
         *names, verdict = _clean(_names(entry), redactor)
         ids = map(redactor.name, (entry.tool_use_id, entry.request_id))
         body = compact(redactor.value(dict(entry.body)))
         if entry.by is not None:
             body = _begun(entry.by, redactor) + body[1:]
+        if kept:
+            # After the secrets were taken out: a fingerprint looks like one.
+            more = "," if len(body) > len("{}") else ""
+            body = f'{body[:-1]}{more}"kept":{compact([*kept])}}}'
         said = (*names, *ids, entry.card, verdict, body)
         content = (seq, iso(entry.at), str(entry.kind), *said)
         before = link(before, content)
@@ -189,7 +205,8 @@ def _clean(names: tuple[str, ...], redactor: "Redactor") -> tuple[str, ...]:
 _LOG = logging.getLogger(__name__)
 
 _HEX = 2 * len(GENESIS.hash)
-COMMAND_WITHIN = 20.0  # seconds a command may take to send the head
+_LARGEST = 2**63  # no record of either storage has this number
+COMMAND_WITHIN = 10.0  # seconds a command may take to send the head; `down` waits 20
 
 
 def head_line(head: Head) -> str:
@@ -201,7 +218,7 @@ def head_line(head: Head) -> str:
 def read_head(text: str) -> Head:
     """Return the head in a line of `head_line`; raises ValueError. Older lines have no time."""
     match said := json.loads(text):
-        case {"seq": int(seq), "hash": str(digest)} if seq >= 0 and len(digest) == _HEX:
+        case {"seq": int(seq), "hash": str(digest)} if 0 <= seq < _LARGEST and len(digest) == _HEX:
             return Head(seq, bytes.fromhex(digest), str(said.get("at", "")))
     raise ValueError('it has no number "seq" and SHA-256 "hash"')
 
@@ -225,6 +242,17 @@ class Courier:
         grown = head.seq - self._sent.seq
         if grown <= 0 or (grown < self._every_records and now - self._at < self._every_seconds):
             return
+        self._bring(head, now)
+
+    def finish(self, head: Head) -> None:
+        """Send the head of a record that is closed, unless it was sent: what follows is the end.
+
+        Without it, the last minutes of each server had no head elsewhere.
+        """
+        if head.seq > self._sent.seq:
+            self._bring(head, self._at)
+
+    def _bring(self, head: Head, now: float) -> None:
         try:
             self._send(head_line(head))
         except (OSError, StoreError, subprocess.SubprocessError) as error:

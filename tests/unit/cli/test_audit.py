@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from crabhook.cli import audit
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
-from tests.unit.store.making import NOON, decision, entry
+from tests.unit.store.making import NOON, decision, entry, laid_open
 
 HOSTILE = "ls \x1b[2J\u202e\nrm"
 Audit = Callable[..., tuple[int, str, str]]
@@ -141,6 +140,35 @@ def test_a_head_that_is_gone_is_a_fault(run: Audit, folder: Path) -> None:
     assert "gone" in out
 
 
+@pytest.mark.parametrize(
+    "head", ["", "{", "\udcff", "[]", '{"seq": 9223372036854775808, "hash": "%s"}' % ("00" * 32)]
+)
+def test_a_garbled_head_is_a_fault_of_a_record_that_is_read_to_its_end(
+    run: Audit, folder: Path, head: str
+) -> None:
+    (folder / "record.head").write_bytes(head.encode("utf-8", "surrogateescape"))
+    code, out, err = run("verify")
+    assert (code, err) == (1, "")
+    assert "FAULT  record 5: the head that was kept apart is garbled" in out
+    assert "5 records, 1 to 5" in out
+
+
+def test_verifying_says_what_it_leaves_open(run: Audit, tmp_path: Path) -> None:
+    """A record that was written anew as a whole, with its head, looks the same."""
+    out = run("verify")[1]
+    assert "No head from elsewhere was compared" in out
+    assert "audit verify --head FILE" in out
+    assert json.loads(run("verify", "--json")[1])["left_open"]
+    newest, older = tmp_path / "newest", tmp_path / "older"
+    newest.write_text(run("head")[1])
+    third = json.loads(run("export")[1].splitlines()[2])
+    older.write_text(json.dumps({"seq": 3, "hash": third["hash"]}))
+    assert "elsewhere" not in run("verify", "--head", str(newest))[1]
+    assert "nobody wrote records 4 to 5 anew" in run("verify", "--head", str(older))[1]
+    told = json.loads(run("verify", "--json", "--head", str(older))[1])
+    assert (told["elsewhere"], len(told["left_open"])) == (3, 1)
+
+
 def test_a_head_kept_elsewhere_finds_what_our_own_no_longer_can(
     run: Audit, folder: Path, tmp_path: Path
 ) -> None:
@@ -176,8 +204,5 @@ def test_without_a_record_there_is_nothing_to_show(run: Audit, tmp_path: Path, a
 
 def change(folder: Path, statement: str) -> None:
     """Change the record the way a person with `sqlite3` would."""
-    with sqlite3.connect(folder / "record.db") as connection:
-        connection.execute("DROP TRIGGER record_never_changes")
-        connection.execute("DROP TRIGGER record_goes_by_retention_alone")
+    with laid_open(folder) as connection:
         connection.execute(statement)
-    connection.close()

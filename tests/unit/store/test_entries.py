@@ -39,7 +39,7 @@ REDACTOR = Redactor(b"k" * 32)
 
 def told(entry: Entry) -> dict[str, Any]:
     """Return the body of the entry's record."""
-    return next(chained([entry], GENESIS, REDACTOR)).data()
+    return next(chained([(entry, ())], GENESIS, REDACTOR)).data()
 
 
 def test_an_event_is_kept_whole_and_nothing_of_it_twice() -> None:
@@ -146,6 +146,9 @@ def test_no_secret_of_the_corpus_is_anywhere_in_the_record() -> None:
     """Not in a command, a file's content, a tool's output, a reason, a note or a rule."""
     lines = [sample for line in corpus.commands() for sample in corpus.with_passwords(line)[:1]]
     for sample in (*corpus.secrets(), *lines):
-        records = [repr(kept) for kept in chained(_everywhere(sample.text), GENESIS, REDACTOR)]
+        records = [
+            repr(kept)
+            for kept in chained(((one, ()) for one in _everywhere(sample.text)), GENESIS, REDACTOR)
+        ]
         kept = [secret for secret in sample.secrets for one in records if secret in one]
         assert not kept, sample.text

@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from crabhook.store.change import happened
 from crabhook.store.interface import CorruptError, StoreError
+from crabhook.store.opening import open_writer
 from crabhook.store.record import Head
+from crabhook.store.recorder import Recorder
 from crabhook.store.sqlite.files import HeadFile
 from crabhook.store.writer import Courier, head_line, read_head, through
+from tests.unit.store.making import entry
 
 HEAD = Head(5, bytes(range(32)))
 
@@ -39,6 +43,7 @@ def test_a_head_is_read_as_it_was_kept(tmp_path: Path) -> None:
         '{"seq": 1, "hash": 2}',
         '{"seq": 1, "hash": "00"}',
         '{"seq": 1, "hash": "%s"}' % ("zz" * 32),
+        '{"seq": 9223372036854775808, "hash": "%s"}' % ("00" * 32),
     ],
 )
 def test_what_is_no_head_is_said_to_be_none(tmp_path: Path, text: str) -> None:
@@ -80,6 +85,38 @@ def test_a_courier_that_fails_says_so_and_goes_again() -> None:
     courier.take(later(5), 1.0)
     assert courier.trouble == ""
     assert len(sent) == 2
+
+
+def test_the_head_goes_elsewhere_at_the_servers_end_too(tmp_path: Path) -> None:
+    sent: list[str] = []
+    recorder = Recorder(lambda: open_writer(tmp_path), courier=Courier(sent.append))
+    recorder.write(happened(entry()))
+    recorder.time_passed(1.0)
+    recorder.anchor()
+    recorder.write(happened(entry()), happened(entry()))
+    recorder.close()
+    assert [json.loads(line)["seq"] for line in sent] == [1, 3]
+    recorder.close()
+    assert len(sent) == 2
+
+
+def test_a_head_that_is_elsewhere_already_is_not_sent_at_the_end() -> None:
+    sent: list[str] = []
+    courier = Courier(sent.append)
+    courier.take(HEAD, 0.0)
+    courier.finish(HEAD)
+    assert len(sent) == 1
+
+
+def test_what_a_killed_server_left_of_a_head_is_removed(tmp_path: Path) -> None:
+    """It was killed between writing the new head and renaming it."""
+    open_writer(tmp_path).close()
+    left = [tmp_path / f"record.{name}.0123abcd.new" for name in ("head", "key")]
+    others = [tmp_path / "record.head.mine.new", tmp_path / "token.0123abcd.new"]
+    for path in (*left, *others):
+        path.write_text("{")
+    open_writer(tmp_path).close()
+    assert [path.exists() for path in (*left, *others)] == [False, False, True, True]
 
 
 @pytest.mark.process

@@ -66,11 +66,11 @@ def test_while_all_is_well_a_recorder_is_its_store(folder: Path, recorder: Recor
 def test_what_could_not_be_written_is_written_after_a_record_of_the_gap(
     folder: Path, recorder: Recorder, clock: Clock
 ) -> None:
-    recorder.write(waits(waiting("r1"), entry(Kind.ASKED)))
+    recorder.write(waits(waiting("r1"), entry(Kind.ASKED, request_id="r1")))
     with locked(folder):
         assert not recorder.write(settled([answer("r1")], decision(1)))
         clock.now += 30
-        assert not recorder.write(waits(waiting("r2"), entry(Kind.ASKED)))
+        assert not recorder.write(waits(waiting("r2"), entry(Kind.ASKED, request_id="r2")))
         assert "NOT RECORDED" in recorder.trouble
         assert "2 entries" in recorder.trouble
         recorder.time_passed(100.0)
@@ -173,7 +173,7 @@ def test_two_tickets_with_one_id_do_not_hold_up_the_backlog(
 ) -> None:
     recorder.write(waits(waiting("r1", secret="mine")))
     with locked(folder):
-        recorder.write(waits(waiting("r1", secret="theirs"), entry(Kind.ASKED)))
+        recorder.write(waits(waiting("r1", secret="theirs"), entry(Kind.ASKED, request_id="r1")))
     recorder.time_passed(50.0)
     assert recorder.trouble == ""
     assert [record.kind for record in records(folder)] == ["gap", "asked"]
@@ -183,7 +183,7 @@ def test_two_tickets_with_one_id_do_not_hold_up_the_backlog(
 @pytest.mark.slow
 def test_a_store_that_cannot_be_opened_is_opened_later(folder: Path, clock: Clock) -> None:
     old = open_writer(folder)
-    old.write([waits(waiting("old"), entry(Kind.ASKED))])
+    old.write([waits(waiting("old"), entry(Kind.ASKED, request_id="old"))])
     recorder = Recorder(lambda: open_writer(folder), wall=clock)
     assert "another crabhook" in recorder.trouble
     assert recorder.recover().waiting == ()

@@ -11,7 +11,7 @@ from crabhook.store.opening import Place, open_writer
 from crabhook.store.record import DAY, Entry, Head, Kind, Retention, iso
 from crabhook.store.redact import Redactor
 from crabhook.store.writer import Writer, chained, head_line, read_head
-from tests.unit.store.making import NOON, entry, records, verified
+from tests.unit.store.making import NOON, entry, laid_open, records, verified
 
 
 def aged(place: Place, retention: Retention, *, days: int = 10, each: int = 5) -> Writer:
@@ -104,7 +104,9 @@ def test_removing_by_hand_is_no_retention(folder: Path) -> None:
         other.execute("DELETE FROM record WHERE seq = (SELECT min(seq) FROM record)")
     other.close()
     found = verified(folder)
-    assert "no checkpoint tells of it" in found.faults[0].what
+    schema, *faults = found.faults
+    assert "lacks what crabhook makes: trigger record_goes_by_retention_alone" in schema.what
+    assert "no checkpoint tells of it" in faults[0].what
 
 
 def forged(folder: Path, begins: int, **said: object) -> None:
@@ -113,14 +115,12 @@ def forged(folder: Path, begins: int, **said: object) -> None:
     before = next(record for record in records(folder) if record.seq == begins - 1)
     body = {"begins": begins, "hash": before.hash.hex(), "removed": begins - 1} | said
     entries = [Entry(Kind.CHECKPOINT, NOON + 60, body=body)]
-    with sqlite3.connect(folder / "record.db") as connection:
-        for trigger in ("record_never_changes", "record_goes_by_retention_alone"):
-            connection.execute(f"DROP TRIGGER {trigger}")
+    with laid_open(folder) as connection:
         connection.execute("DELETE FROM record WHERE seq < ?", (begins,))
+        connection.execute("UPDATE counter SET value = ? WHERE name = 'begins'", (begins,))
         head = Head(kept[-1].seq, kept[-1].hash)
-        for record in chained(entries, head, Redactor(b"k" * 32)):
+        for record in chained([(one, ()) for one in entries], head, Redactor(b"k" * 32)):
             connection.execute(f"INSERT INTO record VALUES ({', '.join('?' * 15)})", record)
-    connection.close()
 
 
 def span(until: float, why: str) -> dict[str, object]:

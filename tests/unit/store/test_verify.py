@@ -18,7 +18,7 @@ from crabhook.store.record import COLUMNS, Head, Kind, Record, link
 from crabhook.store.sqlite.files import HeadFile
 from crabhook.store.writer import head_line
 from tests.support.examples import examples
-from tests.unit.store.making import answer, decision, entry, records, verified
+from tests.unit.store.making import answer, decision, entry, laid_open, records, verified
 
 RECORDS = 12
 SEQS = st.integers(1, RECORDS)
@@ -46,12 +46,9 @@ class Tampered:
 
     def do(self, *statements: tuple[str, tuple[Any, ...]]) -> None:
         """Change the database the way a person with `sqlite3` would."""
-        with sqlite3.connect(self.folder / "record.db") as connection:
-            for trigger in ("record_never_changes", "record_goes_by_retention_alone"):
-                connection.execute(f"DROP TRIGGER {trigger}")
+        with laid_open(self.folder) as connection:
             for statement, values in statements:
                 connection.execute(statement, values)
-        connection.close()
 
 
 Open = Callable[[], Tampered]

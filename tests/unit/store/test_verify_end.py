@@ -1,6 +1,5 @@
 """The end of a record is verified like the whole: by the hash it follows."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from crabhook.store.change import happened
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Retention
 from crabhook.store.verify import Verified, verify
-from tests.unit.store.making import NOON, entry
+from tests.unit.store.making import NOON, entry, laid_open
 
 
 def recorded(folder: Path, many: int) -> Path:
@@ -71,9 +70,5 @@ def test_an_empty_record_has_an_empty_tail(tmp_path: Path) -> None:
 
 
 def edit(folder: Path, statement: str) -> None:
-    connection = sqlite3.connect(folder / "record.db")
-    with connection:
-        for trigger in ("record_never_changes", "record_goes_by_retention_alone"):
-            connection.execute(f"DROP TRIGGER {trigger}")
+    with laid_open(folder) as connection:
         connection.execute(statement)
-    connection.close()

@@ -13,7 +13,7 @@ from crabhook.doctor.facts import Machine
 from crabhook.doctor.finding import Finding, chmod_command, move_away_command, told
 from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import Place, is_shared, open_history
-from crabhook.store.verify import Verified, verify
+from crabhook.store.verify import Verified, verify_here
 
 NEEDED, WANTED = 10_000_000, 200_000_000  # bytes that are free: to go on at all, and for a while
 WHOLE = 250_000  # records: to verify so many takes a few seconds
@@ -126,12 +126,9 @@ def _unproven(folder: Path | None, what: str, figures: Mapping[str, int]) -> Fin
 def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int]:
     """Verify the record, or only a long one's end; return the result and the record's size."""
     with open_history(place, folder) as history:
-        kept = history.kept_head()
         ends = [*history.find(Query(last=1))]
         first = next(history.find(), None)
         records = ends[0].seq - first.seq + 1 if ends and first else 0
         last = QUICK_LAST if quick else 0 if records <= WHOLE else LAST
-        found = verify(history, [kept] if kept else [], thorough=not last, last=last)
-    if kept is None and found.records:
-        found.fault(found.head.seq, "the head that was kept apart is gone")
+        found = verify_here(history, thorough=not last, last=last)
     return found, max(records, found.records)

@@ -117,7 +117,9 @@ class JournalMapper:
             made += self._delivered(fact)
         if (steering := (tuple(halts), tuple(notes))) != self._steering:
             self._steering = steering
-            made.append(halted(kept(halts, notes, fact.now, self._wall())))
+            wall = self._wall()
+            stops = entries.stops(halts, len(notes), wall)
+            made.append(halted(kept(halts, notes, fact.now, wall), stops))
         return made
 
     def _told(self, fact: messages.Fact, effects: Sequence[Effect], wall: float) -> Iterator[Entry]:

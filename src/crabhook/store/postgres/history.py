@@ -5,7 +5,7 @@ there.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from re import sub
@@ -14,9 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from crabhook.store import interface
 from crabhook.store.postgres.journal import head_path
 from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
-from crabhook.store.postgres.tables import documents_in, marked, unmarked, version_of
+from crabhook.store.postgres.tables import (
+    SCHEMA,
+    SCHEMA_OF,
+    documents_in,
+    made,
+    marked,
+    schema_line,
+    unmarked,
+    version_of,
+)
 from crabhook.store.record import COLUMNS, GENESIS, Document, Head, Record
-from crabhook.store.sql import clauses, without_decision
+from crabhook.store.sql import ANSWER, WAITING, clauses
 from crabhook.store.sqlite.files import HeadFile
 
 if TYPE_CHECKING:
@@ -94,13 +103,6 @@ class PgHistory(AbstractContextManager["PgHistory"]):
         rows = self._rows("SELECT body FROM record WHERE kind = 'checkpoint' ORDER BY seq")
         return (unmarked(body) for (body,) in rows)
 
-    def unrecorded(self) -> list[str]:
-        """Return the ids of answers to hooks that no decision on record has."""
-        answered = {unmarked(row[0]) for row in self._rows("SELECT request_id FROM answer")}
-        decided = "SELECT request_id, body FROM record WHERE kind = 'decided' ORDER BY seq DESC"
-        rows = self._rows(decided)
-        return without_decision(answered, (tuple(map(unmarked, row)) for row in rows))
-
     def damage(self) -> list[str]:
         """Return nothing: PostgreSQL reports damage when it reads."""
         return []
@@ -110,6 +112,34 @@ class PgHistory(AbstractContextManager["PgHistory"]):
         if not list(self._rows("SELECT 1 WHERE to_regclass('crabhook.document') IS NOT NULL")):
             return {}
         return self._ask(documents_in(self._connection))
+
+    def beside(self) -> interface.Beside:
+        """Return the tables beside the record, as they are."""
+        ((key, card, begins, seq, digest, at),) = self._rows(
+            "SELECT key, card, begins, seq, hash, at FROM head"
+        )
+        halts = self._rows("SELECT session, why FROM halt")
+        return interface.Beside(
+            key,
+            card,
+            begins,
+            waiting=self._named(WAITING, "waiting"),
+            answers=self._named(ANSWER, "answer"),
+            halts=[(unmarked(session), unmarked(why)) for session, why in halts],
+            head=Head(seq, digest, at),
+        )
+
+    def _named(self, columns: Sequence[str], table: str) -> list[interface.Row]:
+        names = ", ".join(f'"{column}"' for column in columns)
+        rows = self._rows(f"SELECT {names} FROM {table}")  # noqa: S608 - constants
+        return [dict(zip(columns, map(unmarked, row), strict=True)) for row in rows]
+
+    def schema(self) -> interface.Schema:
+        """Return what the tables are, and what they are made; of an older version nothing."""
+        if self._ask(version_of(self._connection)) != SCHEMA_OF:
+            return interface.Schema(frozenset(), frozenset())
+        there = frozenset(schema_line(str(text)) for (text,) in self._rows(SCHEMA))
+        return interface.Schema(there, made())
 
     def agents(self) -> Iterator[interface.Agent]:
         """Return the sessions' agents, the latest first."""

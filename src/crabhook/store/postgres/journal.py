@@ -24,7 +24,7 @@ from crabhook.store.postgres.line import ANSWER_WITHIN, Line, shown, speaking_of
 from crabhook.store.postgres.tables import answer_to, documents_in, proposals_in, unmarked
 from crabhook.store.record import GENESIS, Cut, Document, Head, Retention
 from crabhook.store.sql import ANSWER, WAITING, answer_in, cut_among, waiting_in
-from crabhook.store.sqlite.files import HeadFile, private
+from crabhook.store.sqlite.files import HeadFile, private, sweep
 
 if TYPE_CHECKING:
     from crabhook.store.postgres.line import Connection
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 HOUSE_WITHIN = 1.0  # seconds that a running server waits for minor tasks
+LEFT_AFTER = 60.0  # seconds; another server on this machine may be about to rename a younger one
 _ALL = "SELECT id, key, begins, seq, hash, at FROM head"
 _WAITING = "SELECT request_id, secret FROM waiting"
 _GIVEN = "SELECT request_id, secret, decided, delivered = 0 AND card IS NOT NULL FROM answer"
@@ -163,6 +164,7 @@ class PgJournal:
             return
         private(self._beside)
         path = head_path(self._beside, name)
+        sweep(self._beside, path.name, LEFT_AFTER)
         self._head_file = HeadFile(path)
         self._kept = kept = self._head_file.read() or GENESIS
         if kept == GENESIS and seq:

@@ -5,6 +5,7 @@ in one transaction, and a newer one is refused.
 """
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -76,6 +77,42 @@ async def documents_in(connection: "Connection") -> dict[str, Document]:
     """Return the documents by their names."""
     rows = [tuple(map(unmarked, row)) for row in await connection.fetch(DOCUMENTS)]
     return {str(row[0]): Document(*row) for row in rows}
+
+
+SCHEMA_OF = len(STEPS)
+"""The version that `schema.txt` is of."""
+SCHEMA = """
+WITH ours AS (SELECT * FROM pg_class WHERE relnamespace = 'crabhook'::regnamespace)
+SELECT format('relation %s %s %s', relname, relkind,
+  CASE WHEN relrowsecurity THEN 'of some rows' ELSE '' END)
+FROM ours WHERE relkind NOT IN ('i', 't')
+UNION ALL SELECT format('index %s', pg_get_indexdef(oid)) FROM ours WHERE relkind = 'i'
+UNION ALL SELECT format('column %s.%s %s %s %s', relname, attname,
+  format_type(atttypid, atttypmod), attcollation::regcollation,
+  CASE WHEN attnotnull THEN 'not null' ELSE '' END)
+FROM ours JOIN pg_attribute ON attrelid = ours.oid
+WHERE relkind NOT IN ('i', 't') AND attnum > 0 AND NOT attisdropped
+UNION ALL SELECT format('trigger %s of %s %s %s %s', tgname, relname, tgtype, tgenabled, proname)
+FROM ours JOIN pg_trigger ON tgrelid = ours.oid JOIN pg_proc ON tgfoid = pg_proc.oid
+WHERE NOT tgisinternal
+UNION ALL SELECT format('rule %s of %s', rulename, relname)
+FROM ours JOIN pg_rewrite ON ev_class = ours.oid WHERE rulename <> '_RETURN'
+UNION ALL SELECT format('function %s %s', proname, prosrc)
+FROM pg_proc WHERE pronamespace = 'crabhook'::regnamespace
+UNION ALL SELECT format('view %s %s', relname, pg_get_viewdef(oid)) FROM ours WHERE relkind = 'v'
+"""
+_BY_VERSION = re.compile(r"crabhook\.|\brecord\.|[\s()]+")
+
+
+def schema_line(text: str) -> str:
+    """Return a row of `SCHEMA` as a line; PostgreSQL writes a view by its own version."""
+    return _BY_VERSION.sub(" ", text).strip()
+
+
+def made() -> frozenset[str]:
+    """Return the lines of a schema that nobody changed."""
+    text = Path(__file__).with_name("schema.txt").read_text("utf-8")
+    return frozenset(text.splitlines())
 
 
 async def _row(connection: "Connection", text: str, *values: object) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+from time import time
 from typing import TypeVar
 
 from crabhook.ownfile import read_own
@@ -224,6 +225,19 @@ def put(path: Path, content: bytes) -> None:
     except OSError:
         beside.unlink(missing_ok=True)
         raise
+
+
+def sweep(folder: Path, name: str, older: float = 0.0) -> None:
+    """Remove what a process left that was killed in `put`, before it renamed its new file.
+
+    `name` is that of the file, and may have `*`. Where others may write it too, only what is
+    `older` than so many seconds is removed.
+    """
+    before = time() - older
+    with suppress(OSError):
+        for path in folder.glob(f"{name}.{'[0-9a-f]' * 8}.new"):
+            if path.lstat().st_mtime <= before:
+                path.unlink()
 
 
 class HeadFile:

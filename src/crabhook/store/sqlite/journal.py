@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
+from crabhook.ownfile import read_own
 from crabhook.store import interface
 from crabhook.store.change import Recovered, carried
 from crabhook.store.record import (
@@ -23,10 +24,20 @@ from crabhook.store.record import (
     Record,
     Retention,
     as_hash,
+    as_number,
 )
-from crabhook.store.sql import DOCUMENTS, clauses, cut_among, without_decision
+from crabhook.store.sql import DOCUMENTS, clauses, cut_among
 from crabhook.store.sqlite import files
-from crabhook.store.sqlite.tables import FORGET, Owners, apply, check, recovered
+from crabhook.store.sqlite.tables import (
+    FORGET,
+    SCHEMA,
+    Owners,
+    apply,
+    check,
+    made_by,
+    recovered,
+    schema_line,
+)
 
 WAL_CLEARED = 4_000_000  # bytes of log at which an anchor clears it
 
@@ -52,6 +63,8 @@ class SqliteJournal:
         with ExitStack() as opened:
             lock = files.WriterLock(folder / files.LOCK)
             opened.callback(lock.release)
+            for name in (files.HEAD, files.KEY):
+                files.sweep(folder, name)
             self.key = files.load_key(folder / files.KEY)
             self._connection = files.connected(self.path)
             opened.callback(self._connection.close)
@@ -183,6 +196,7 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / files.DATABASE
+        self._version = 0
         self._kept: Head | interface.CorruptError | None
         try:
             self._kept = files.HeadFile(
@@ -198,7 +212,7 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
             self._connection = _opened(self._path)
         try:
             with files.speaking_of(self._path, files.READING):
-                check(self._connection)
+                self._version = check(self._connection)
                 self._connection.execute("BEGIN")
                 self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except BaseException:
@@ -229,12 +243,6 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
         rows = self._rows("SELECT body FROM record WHERE kind = 'checkpoint' ORDER BY seq")
         return (body for (body,) in rows)
 
-    def unrecorded(self) -> list[str]:
-        """Return the ids of answers to hooks that no decision on record has."""
-        answered = {str(row[0]) for row in self._rows("SELECT request_id FROM answer")}
-        decided = "SELECT request_id, body FROM record WHERE kind = 'decided' ORDER BY seq DESC"
-        return without_decision(answered, self._rows(decided))
-
     def damage(self) -> list[str]:
         """Return the damage that SQLite finds in its file and its indexes."""
         return [str(row[0]) for row in self._rows("PRAGMA integrity_check(10)") if row[0] != "ok"]
@@ -245,10 +253,44 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
             return {}
         return {str(row[0]): Document(*row) for row in self._rows(DOCUMENTS)}
 
+    def beside(self) -> interface.Beside:
+        """Return the tables beside the record, as they are."""
+        try:
+            key = read_own(self._path.with_name(files.KEY), 1024)
+        except OSError:
+            key = b""
+        counters = {str(name): value for name, value in self._rows("SELECT * FROM counter")}
+        return interface.Beside(
+            key,
+            as_number(counters.get("card")),
+            as_number(counters.get("begins")),
+            waiting=self._named("SELECT * FROM waiting"),
+            answers=self._named("SELECT * FROM answer"),
+            halts=self._halts(),
+        )
+
+    def _halts(self) -> list[tuple[str, str]]:
+        """Return the rows of stops and notes; none from a database without their table."""
+        if not list(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'halt'")):
+            return []
+        rows = self._rows("SELECT session, why FROM halt")
+        return [(str(session), str(why)) for session, why in rows]
+
+    def schema(self) -> interface.Schema:
+        """Return what the tables are, and what the steps up to their version make them."""
+        there = frozenset(map(schema_line, self._rows(SCHEMA)))
+        return interface.Schema(there, made_by(self._version))
+
     def agents(self) -> Iterator[interface.Agent]:
         """Return the sessions' agents, the latest first."""
         for row in self._rows("SELECT * FROM agent ORDER BY last DESC"):
             yield interface.Agent(*row)
+
+    def _named(self, text: str) -> list[interface.Row]:
+        with files.speaking_of(self._path, files.READING):
+            cursor = self._connection.execute(text)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def _rows(self, text: str, values: list[object] | None = None) -> Iterator[tuple[Any, ...]]:
         with files.speaking_of(self._path, files.READING):

@@ -5,8 +5,11 @@ in one transaction, and a newer one is refused. Waiting and answered requests ar
 they are wiped after minutes.
 """
 
+import re
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from crabhook.broker.pending import same_secret
@@ -56,6 +59,29 @@ def check(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> int:
 
 def _tables(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+
+
+SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+_SQLITES_OWN = re.compile("(table|index) sqlite_(stat[0-9]|autoindex_[a-z_]+_[0-9]+|sequence) ")
+
+
+def schema_line(row: Sequence[object]) -> str:
+    """Return a row of `SCHEMA` as a line.
+
+    SQLite puts other quotes and blanks into the text of a table that was changed, by its version.
+    What it makes for itself counts as nothing.
+    """
+    kind, name, table, text = map(str, row)
+    line = f"{kind} {name} of {table}: {' '.join(text.replace(chr(34), '').split())}"
+    return "" if _SQLITES_OWN.match(line) else line
+
+
+@cache
+def made_by(version: int) -> frozenset[str]:
+    """Return the lines of a database that the steps up to this version make."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript("".join(STEPS[:version]))
+        return frozenset({"", *map(schema_line, connection.execute(SCHEMA))})
 
 
 _WAIT = """

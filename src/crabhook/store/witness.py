@@ -1,0 +1,87 @@
+"""What the chain witnesses of the tables beside the record.
+
+What waits, what was answered and what is stopped lies in tables of its own, since it is wiped after
+minutes and holds secrets. The record that tells of such a row has the row's fingerprint, as `kept`:
+so `audit verify` finds a row that was changed, added or removed by hand. A fingerprint takes the
+record's key, so that nothing can be guessed from it.
+"""
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+
+from crabhook.store.change import Answer, Change, Halt, Waiting
+from crabhook.store.interface import Row
+from crabhook.store.record import Entry, Kind
+from crabhook.store.sql import ANSWER, WAITING, answer_row, halt_row, waiting_row
+
+_LATER = frozenset({"asked", "wait_until", "card", "gives_up_at"})
+"""Columns of a waiting request that change while it waits."""
+_ASKED = tuple(name for name in WAITING if name not in _LATER)
+_GIVEN = ANSWER[:5]
+_CALL = ("request_id", *ANSWER[7:])
+
+
+def fingerprint(key: bytes, parts: Iterable[object]) -> str:
+    """Return the fingerprint of a row's columns, whatever somebody put there."""
+    digest = blake2b(key=key[:64], digest_size=12, person=b"crabhook kept")
+    for part in parts:
+        content = part if isinstance(part, bytes) else _bytes(part)
+        digest.update(b"%d:" % len(content))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _bytes(part: object) -> bytes:
+    return str(part).encode("utf-8", "surrogatepass")
+
+
+def of_asked(key: bytes, row: Row) -> str:
+    """Return the fingerprint of a waiting request's row, of what never changes in it."""
+    return fingerprint(key, (row.get(name, "") for name in _ASKED))
+
+
+def of_answer(key: bytes, row: Row) -> tuple[str, ...]:
+    """Return the fingerprints of an answer's row: of the reply, and of the call if it is there."""
+    reply = fingerprint(key, (row.get(name, "") for name in _GIVEN))
+    if row.get("card") is None:
+        return (reply,)
+    return reply, fingerprint(key, (row.get(name, "") for name in _CALL))
+
+
+def of_halts(key: bytes, rows: Iterable[tuple[str, str]]) -> str:
+    """Return the fingerprint of all rows of stops and notes."""
+    return fingerprint(key, (part for row in sorted(rows) for part in row))
+
+
+def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
+    """Return the fingerprints that an entry of a change is written with."""
+    match entry.kind:
+        case Kind.ASKED | Kind.TAKEN_UP:
+            return [
+                _asked(key, one) for one in change.waiting if one.request_id == entry.request_id
+            ]
+        case Kind.DECIDED if change.answers:
+            legs = legs_of(entry.request_id, entry.body)
+            given = [one for one in change.answers if one.request_id in legs]
+            return [mark for one in given for mark in _answer(key, one)]
+        case Kind.STOPS:
+            return [] if change.halts is None else [_halts(key, change.halts)]
+    return []
+
+
+def legs_of(request_id: str, body: Mapping[str, object]) -> set[str]:
+    """Return the ids of all requests that a decision answered."""
+    legs = body.get("legs")
+    return {request_id, *(map(str, legs) if isinstance(legs, list | tuple) else ())}
+
+
+def _asked(key: bytes, waiting: Waiting) -> str:
+    return of_asked(key, dict(zip(WAITING, waiting_row(waiting), strict=True)))
+
+
+def _answer(key: bytes, answer: Answer) -> tuple[str, ...]:
+    return of_answer(key, dict(zip(ANSWER, answer_row(answer), strict=True)))
+
+
+def _halts(key: bytes, halts: Iterable[Halt]) -> str:
+    return of_halts(key, map(halt_row, halts))
