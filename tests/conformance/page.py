@@ -8,7 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crabhook.platforms.claude.events import EVENTS
+from crabhook.model.card import Stance
+from crabhook.model.event import Event
+from crabhook.platforms.claude.events import held
 from tests.conformance.cell import Cell, Undriven
 from tests.support import requirements
 
@@ -52,12 +54,21 @@ def page(results: Sequence[Result], cells: Sequence[Cell | Undriven]) -> str:
 
 
 def _section(event: str, cells: Sequence[Cell | Undriven], seen: Mapping[int, Result]) -> str:
-    waits = EVENTS[event].held.value
     rows = [
         _undriven(cell) if isinstance(cell, Undriven) else _row(seen[id(cell)]) for cell in cells
     ]
     table = ["| decided | where | written | seen |", "| --- | --- | --- | --- |", *rows]
-    return f"## {event}\n\nHeld: {waits}.\n\n" + "\n".join(table) + "\n"
+    return f"## {event}\n\nHeld: {when_held(event)}.\n\n" + "\n".join(table) + "\n"
+
+
+def when_held(event: str) -> str:
+    """Return when an event waits for the operator, by the stance of its hooks."""
+    gate, companion = (
+        held(Event("claude", event), stance).value for stance in (Stance.GATE, Stance.COMPANION)
+    )
+    if gate == companion:
+        return gate
+    return f"as a gate {gate}; as a companion {companion}"
 
 
 def row_start(cell: Cell | Undriven) -> str:
