@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Actor
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 
 
@@ -51,13 +51,15 @@ class TakenOffer:
 class AllowWithRule(Command):
     """Write an offered rule into the operator's file and decide the card, both or neither.
 
-    Other waiting cards that the rule allows are decided too.
+    Other waiting cards that the rule allows are decided too, but for those that it `spares`: this
+    desk has another answer to them on its way.
     """
 
     card: int
     seen: int
     taken: TakenOffer
     decision: Decision
+    spares: frozenset[int] = frozenset()
 
 
 @frozen
@@ -117,21 +119,30 @@ class Snooze(Command):
 
 @frozen
 class KeepRule(Command):
-    """Write a rule that was offered for an entry of the history into the operator's own file."""
+    """Write a rule that was offered for an entry of the history into the operator's own file.
+
+    Waiting cards that the rule allows are decided, but for those that it `spares`: this desk has
+    an answer to them on its way.
+    """
 
     entry: int
     taken: TakenOffer
+    spares: frozenset[int] = frozenset()
 
 
 @frozen
 class Claim(Command):
     """Tell the other desks for a minute that the operator looks at a card, or `release` that.
 
-    A claim decides nothing and stops nobody from deciding.
+    With a `verdict` it tells that this desk holds such an answer and sends it at `due`, on the
+    server's clock; `release` tells that it was taken back. A claim decides nothing and stops no
+    person from deciding.
     """
 
     card: int
     release: bool = False
+    verdict: Verdict | None = None
+    due: float = 0.0
 
 
 @frozen

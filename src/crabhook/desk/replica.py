@@ -44,7 +44,7 @@ class Replica:
         self._attached: tuple[updates.AttachedDesk, ...] = ()
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._lost = ""
-        self._looking: Bounded[int, tuple[Actor, ...]] = Bounded(READ_KEPT)
+        self._claims: Bounded[int, updates.Claimed] = Bounded(READ_KEPT)
         self._offers: Bounded[tuple[int, int], updates.Offering] = Bounded(READ_KEPT)
         self._around: Bounded[int, updates.ContextReady] = Bounded(READ_KEPT)
         self._objections: Bounded[int, updates.ObjectionsReady] = Bounded(READ_KEPT)
@@ -100,8 +100,8 @@ class Replica:
                 self._begin(news)
             case updates.SessionsSeen(changed, ended):
                 self._see(changed, ended)
-            case updates.Claimed(card, by):
-                self._claim(card, by)
+            case updates.Claimed():
+                self._claim(news)
             case updates.LinkChanged(lost, now, changed):
                 self._ahead = self._ahead if lost else now - self._clock()
                 self._lost = lost
@@ -148,9 +148,9 @@ class Replica:
         self._feed = deque(all_of_it.feed, FEED_KEPT)
         self._plain = replace(all_of_it, waiting=(), ended=(), feed=(), live=(), claims=())
         self._live.clear()
-        self._looking.clear()
+        self._claims.clear()
         for claimed in all_of_it.claims:
-            self._claim(claimed.card, claimed.by)
+            self._claim(claimed)
         self._see(all_of_it.live, ())
 
     def _gone(self, card: Card) -> Card:
@@ -160,10 +160,10 @@ class Replica:
             self._put(ended)
         return ended
 
-    def _claim(self, card: int, by: tuple[Actor, ...]) -> None:
-        self._looking.pop(card, None)
-        if by:
-            self._looking[card] = by
+    def _claim(self, claimed: updates.Claimed) -> None:
+        self._claims.pop(claimed.card, None)
+        if claimed.by or claimed.holding:
+            self._claims[claimed.card] = claimed
 
     def _see(self, changed: Sequence[SessionView], ended: Sequence[SessionKey]) -> None:
         for key in ended:
@@ -214,7 +214,7 @@ class Replica:
             ended=tuple(self.ended()),
             feed=tuple(self.feed()),
             live=tuple(self.live()),
-            claims=tuple(updates.Claimed(card, by) for card, by in self._looking.items()),
+            claims=tuple(self._claims.values()),
         )
 
     def now(self) -> float:
@@ -269,7 +269,14 @@ class Replica:
 
     def looking(self, number: int) -> tuple[Actor, ...]:
         """Return who looks at a card at other desks."""
-        return self._looking.get(number, ())
+        claimed = self._claims.get(number)
+        return claimed.by if claimed else ()
+
+    def holding(self, number: int) -> tuple[updates.Holding, ...]:
+        """Return the answers to a card that other desks hold now; they may be taken back."""
+        claimed, now = self._claims.get(number), self.now()
+        held = claimed.holding if claimed else ()
+        return tuple(one for one in held if one.due > now)
 
     def doing(self) -> bool:
         """Return whether anything that was submitted to be done has no outcome yet."""

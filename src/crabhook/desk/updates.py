@@ -11,7 +11,7 @@ from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command, Outcome
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import UNTOLD, Card, FeedEntry, Risk
-from crabhook.model.decision import Decision
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.model.session import SessionKey, SessionView
@@ -59,11 +59,29 @@ class EntryRead:
 
 
 @frozen
+class Holding:
+    """An answer that an operator's desk holds, and sends at `due`, on the server's clock.
+
+    It decides nothing until it is sent, and may be taken back.
+    """
+
+    by: Actor
+    verdict: Verdict
+    due: float
+
+
+@frozen
 class Claimed:
-    """These operators, at other desks, look at a card."""
+    """These operators, at other desks, look at a card, or have an answer to it that is held."""
 
     card: int
     by: tuple[Actor, ...]
+    holding: tuple[Holding, ...] = ()
+
+    def of(self, counts: Callable[[Actor], bool]) -> "Claimed":
+        """Return the part of it that is about the operators who count."""
+        held = tuple(one for one in self.holding if counts(one.by))
+        return Claimed(self.card, tuple(filter(counts, self.by)), held)
 
 
 @frozen

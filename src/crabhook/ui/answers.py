@@ -2,7 +2,8 @@
 
 The laws of this file: a held answer decides nothing. It is dropped when its card ends or grows,
 when it is taken back, and when the desk is closed. While it is held or on its way, only a stricter
-answer takes its place: a key meant for another card must not turn a denial into an allow.
+answer takes its place: a key meant for another card must not turn a denial into an allow. A rule
+that goes with the allow of another card spares its card. Other desks see what is held.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,7 +11,16 @@ from dataclasses import replace
 from math import ceil
 
 from crabhook.datatypes import frozen
-from crabhook.desk.commands import AllowWithRule, Decide, Done, Outcome, Refused, TakenOffer
+from crabhook.desk.commands import (
+    AllowWithRule,
+    Claim,
+    Decide,
+    Done,
+    KeepRule,
+    Outcome,
+    Refused,
+    TakenOffer,
+)
 from crabhook.desk.replica import Replica, Then
 from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
@@ -166,8 +176,17 @@ class Answers:
             held = HeldAnswer(card, one.revision, decision, now, due, self.turn, rule, then)
             if due > now:
                 self._held[card.number] = held
+                self._desk.submit(Claim(card.number, verdict=decision.verdict, due=due))
             else:
                 self._send(held)
+
+    def sparing(self, command: AllowWithRule | KeepRule) -> AllowWithRule | KeepRule:
+        """Return a command that writes a rule so that it spares the cards answered here.
+
+        A card with an answer held, or on its way, gets that answer and not the rule's allow.
+        """
+        own = {command.card} if isinstance(command, AllowWithRule) else set[int]()
+        return replace(command, spares=frozenset((*self._held, *self._sent)) - own)
 
     def drop_since(self, turn: int) -> None:
         """Drop the held answers that were given after that `turn`."""
@@ -207,8 +226,9 @@ class Answers:
         return f"#{number} taken back, it waits for you again"
 
     def drop(self, number: int) -> None:
-        """Forget the answer held for that card."""
-        if self._held.pop(number, None) is not None:
+        """Forget the answer held for that card, and let the other desks know."""
+        if (held := self._held.pop(number, None)) is not None:
+            self._desk.submit(Claim(number, release=True, verdict=held.decision.verdict))
             self._waits_again(number)
 
     def news(self, card: Card) -> str:
@@ -223,14 +243,15 @@ class Answers:
             ended = joined(f"#{card.number} {card.outcome}{why}", by, by=" ")
             return f"{ended}: your answer changed nothing"
         if asked_again(held.card, card):
-            del self._held[card.number]
+            self.drop(card.number)
             return f"your answer was not sent: #{card.number} was asked again, there is more to see"
         return ""
 
     def tick(self) -> None:
-        """Send the answers that are due."""
+        """Send the answers that are due, those with a rule last: it spares what was sent."""
         now = self._desk.now()
         ripe = [held for held in self._held.values() if held.due <= now]
+        ripe.sort(key=lambda held: held.rule is not None)
         for held in ripe:
             del self._held[held.card.number]
         for held in ripe:
@@ -256,5 +277,5 @@ class Answers:
 
         self._sent[number] = held
         plain = Decide(number, seen, decision)
-        command = plain if rule is None else AllowWithRule(number, seen, rule, decision)
-        self._desk.submit(command, settled)
+        with_rule = rule and self.sparing(AllowWithRule(number, seen, rule, decision))
+        self._desk.submit(with_rule or plain, settled)

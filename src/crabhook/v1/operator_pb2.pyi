@@ -795,31 +795,69 @@ Global___Bookmark: _TypeAlias = Bookmark  # noqa: Y015
 
 @_typing.final
 class Claimed(_message.Message):
-    """Claimed says who looks at a card."""
+    """Claimed says who looks at a card, and whose answer to it is held."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CARD_FIELD_NUMBER: _builtins.int
     BY_FIELD_NUMBER: _builtins.int
+    HOLDING_FIELD_NUMBER: _builtins.int
     card: _builtins.int
     """The card's number."""
     @_builtins.property
     def by(self) -> _containers.RepeatedCompositeFieldContainer[Global___Actor]:
         """Who looks at it; none: nobody any more."""
 
+    @_builtins.property
+    def holding(self) -> _containers.RepeatedCompositeFieldContainer[Global___Holding]:
+        """The answers to it that other desks hold, and may still take back."""
+
     def __init__(
         self,
         *,
         card: _builtins.int = ...,
         by: _abc.Iterable[Global___Actor] | None = ...,
+        holding: _abc.Iterable[Global___Holding] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "card", b"card"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "card", b"card", "holding", b"holding"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Claimed: _TypeAlias = Claimed  # noqa: Y015
+
+@_typing.final
+class Holding(_message.Message):
+    """Holding says that an operator's desk holds an answer, which decides nothing until it is sent."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BY_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    DUE_FIELD_NUMBER: _builtins.int
+    verdict: Global___Verdict.ValueType
+    """What the answer is."""
+    due: _builtins.float
+    """When it is sent, on the server's clock."""
+    @_builtins.property
+    def by(self) -> Global___Actor:
+        """Whose answer it is."""
+
+    def __init__(
+        self,
+        *,
+        by: Global___Actor | None = ...,
+        verdict: Global___Verdict.ValueType = ...,
+        due: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "due", b"due", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Holding: _TypeAlias = Holding  # noqa: Y015
 
 @_typing.final
 class OrdersChanged(_message.Message):
@@ -2584,6 +2622,7 @@ class RememberRequest(_message.Message):
     SEEN_SHA256_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
     TAKEN_FIELD_NUMBER: _builtins.int
+    SPARES_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """The card's number."""
     version: _builtins.int
@@ -2600,6 +2639,10 @@ class RememberRequest(_message.Message):
     def taken(self) -> Global___TakenOffer:
         """The rule that is taken."""
 
+    @_builtins.property
+    def spares(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Cards with another answer of this desk on its way: the rule does not decide them."""
+
     def __init__(
         self,
         *,
@@ -2609,10 +2652,11 @@ class RememberRequest(_message.Message):
         seen_sha256: _builtins.bytes = ...,
         decision: Global___Decision | None = ...,
         taken: Global___TakenOffer | None = ...,
+        spares: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "taken", b"taken"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "decision_id", b"decision_id", "number", b"number", "seen_sha256", b"seen_sha256", "taken", b"taken", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "decision_id", b"decision_id", "number", b"number", "seen_sha256", b"seen_sha256", "spares", b"spares", "taken", b"taken", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2684,29 +2728,37 @@ Global___RememberResponse: _TypeAlias = RememberResponse  # noqa: Y015
 
 @_typing.final
 class ClaimRequest(_message.Message):
-    """ClaimRequest says that an operator looks at a card."""
+    """ClaimRequest says that an operator looks at a card, or that the desk holds an answer to it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CARD_FIELD_NUMBER: _builtins.int
     RELEASE_FIELD_NUMBER: _builtins.int
     COMMAND_ID_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    DUE_FIELD_NUMBER: _builtins.int
     card: _builtins.int
     """The card's number."""
     release: _builtins.bool
-    """Whether the operator looks at it no longer."""
+    """Whether the operator looks at it no longer, or the answer was taken back."""
     command_id: _builtins.bytes
     """Made by the desk."""
+    verdict: Global___Verdict.ValueType
+    """The answer that the desk holds; not said: this is about looking alone."""
+    due: _builtins.float
+    """When that answer is sent, on the server's clock."""
     def __init__(
         self,
         *,
         card: _builtins.int = ...,
         release: _builtins.bool = ...,
         command_id: _builtins.bytes = ...,
+        verdict: Global___Verdict.ValueType = ...,
+        due: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "command_id", b"command_id", "release", b"release"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "command_id", b"command_id", "due", b"due", "release", b"release", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -3159,6 +3211,7 @@ class KeepRuleRequest(_message.Message):
     COMMAND_ID_FIELD_NUMBER: _builtins.int
     ENTRY_FIELD_NUMBER: _builtins.int
     TAKEN_FIELD_NUMBER: _builtins.int
+    SPARES_FIELD_NUMBER: _builtins.int
     command_id: _builtins.bytes
     """Made by the desk."""
     entry: _builtins.int
@@ -3167,16 +3220,21 @@ class KeepRuleRequest(_message.Message):
     def taken(self) -> Global___TakenOffer:
         """The rule that is taken."""
 
+    @_builtins.property
+    def spares(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Cards with an answer of this desk on its way: the rule does not decide them."""
+
     def __init__(
         self,
         *,
         command_id: _builtins.bytes = ...,
         entry: _builtins.int = ...,
         taken: Global___TakenOffer | None = ...,
+        spares: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["taken", b"taken"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "entry", b"entry", "taken", b"taken"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "entry", b"entry", "spares", b"spares", "taken", b"taken"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

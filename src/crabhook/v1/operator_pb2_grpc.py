@@ -190,7 +190,8 @@ class OperatorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Claim(self, request, context):
-        """Claim says that the operator looks at a card, for a minute or until it is said again.
+        """Claim says that the operator looks at a card, for a minute or until it is said again; or that
+        the desk holds an answer to it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -78,7 +78,9 @@ class OperatorServiceStub:
     Remember: _grpc.UnaryUnaryMultiCallable[_operator_pb2.RememberRequest, _operator_pb2.RememberResponse]
     """Remember writes a rule that was offered for a card, and allows the card."""
     Claim: _grpc.UnaryUnaryMultiCallable[_operator_pb2.ClaimRequest, _operator_pb2.ClaimResponse]
-    """Claim says that the operator looks at a card, for a minute or until it is said again."""
+    """Claim says that the operator looks at a card, for a minute or until it is said again; or that
+    the desk holds an answer to it.
+    """
     Adjust: _grpc.UnaryUnaryMultiCallable[_operator_pb2.AdjustRequest, _operator_pb2.AdjustResponse]
     """Adjust lets a card wait longer, or puts it aside."""
     GiveOrder: _grpc.UnaryUnaryMultiCallable[_operator_pb2.GiveOrderRequest, _operator_pb2.GiveOrderResponse]
@@ -140,7 +142,9 @@ class OperatorServiceAsyncStub(OperatorServiceStub):
     Remember: _aio.UnaryUnaryMultiCallable[_operator_pb2.RememberRequest, _operator_pb2.RememberResponse]  # type: ignore[assignment]
     """Remember writes a rule that was offered for a card, and allows the card."""
     Claim: _aio.UnaryUnaryMultiCallable[_operator_pb2.ClaimRequest, _operator_pb2.ClaimResponse]  # type: ignore[assignment]
-    """Claim says that the operator looks at a card, for a minute or until it is said again."""
+    """Claim says that the operator looks at a card, for a minute or until it is said again; or that
+    the desk holds an answer to it.
+    """
     Adjust: _aio.UnaryUnaryMultiCallable[_operator_pb2.AdjustRequest, _operator_pb2.AdjustResponse]  # type: ignore[assignment]
     """Adjust lets a card wait longer, or puts it aside."""
     GiveOrder: _aio.UnaryUnaryMultiCallable[_operator_pb2.GiveOrderRequest, _operator_pb2.GiveOrderResponse]  # type: ignore[assignment]
@@ -229,7 +233,9 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.ClaimRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.ClaimResponse, _abc.Awaitable[_operator_pb2.ClaimResponse]]:
-        """Claim says that the operator looks at a card, for a minute or until it is said again."""
+        """Claim says that the operator looks at a card, for a minute or until it is said again; or that
+        the desk holds an answer to it.
+        """
 
     @_abc_1.abstractmethod
     def Adjust(

@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import Outcome
-from crabhook.desk.updates import AttachedDesk, Claimed
+from crabhook.desk.updates import AttachedDesk, Claimed, Holding
 from crabhook.model.actor import Actor
+from crabhook.model.decision import Verdict
 
 
 class Attendance:
@@ -60,15 +61,23 @@ class Attendance:
 CLAIMED_FOR = 60.0  # seconds, unless the desk repeats it
 
 
+HELD_FOR = 60.0  # seconds at most that an answer is taken to be held
+ON_ITS_WAY = 2.0  # seconds that a held answer may need from its desk to us once it is due
+
+
 class Claims:
-    """Which card each operator looks at; `publish` receives the changes."""
+    """Which card each operator looks at, and which answers desks hold.
+
+    `publish` receives the changes.
+    """
 
     def __init__(self, publish: Callable[[Claimed], object]) -> None:
         self._publish = publish
         self._of: dict[Actor, tuple[int, float]] = {}
+        self._holding: dict[tuple[int, Actor], Holding] = {}
 
     def __repr__(self) -> str:
-        return f"<Claims {len(self._of)}>"
+        return f"<Claims {len(self._of)} holding={len(self._holding)}>"
 
     def take(self, by: Actor, card: int, now: float) -> None:
         """Note that an operator looks at this card only; 0 for none."""
@@ -79,17 +88,39 @@ class Claims:
             for one in filter(None, (before, card)):
                 self._publish(self._claimed(one))
 
+    def hold(self, by: Actor, card: int, verdict: Verdict, due: float, now: float) -> None:
+        """Note that an operator's desk holds an answer to a card, which it sends at `due`."""
+        self._holding[card, by] = Holding(by, verdict, min(due, now + HELD_FOR))
+        self._publish(self._claimed(card))
+
+    def let_go(self, by: Actor, card: int) -> None:
+        """Note that an operator's desk holds no answer to a card any more."""
+        if self._holding.pop((card, by), None) is not None:
+            self._publish(self._claimed(card))
+
+    def held(self, now: float) -> frozenset[int]:
+        """Return the cards with an answer that a desk holds, or has just sent."""
+        return frozenset(
+            card for (card, _), one in self._holding.items() if one.due + ON_ITS_WAY > now
+        )
+
     def expire(self, now: float) -> None:
-        """End the claims that no desk repeated in time."""
+        """End the claims that no desk repeated in time, and forget answers that were due."""
         for by in [by for by, (_, until) in self._of.items() if until <= now]:
             self.take(by, 0, now)
+        over = [key for key, one in self._holding.items() if one.due + ON_ITS_WAY <= now]
+        for card, by in over:
+            self.let_go(by, card)
 
     def published(self) -> tuple[Claimed, ...]:
-        """Return the claimed cards, each with the operators that look at it."""
-        return tuple(map(self._claimed, dict.fromkeys(card for card, _ in self._of.values())))
+        """Return the claimed cards, each with its operators and the answers that are held."""
+        cards = [card for card, _ in self._of.values()] + [card for card, _ in self._holding]
+        return tuple(map(self._claimed, dict.fromkeys(cards)))
 
     def _claimed(self, card: int) -> Claimed:
-        return Claimed(card, tuple(by for by, (number, _) in self._of.items() if number == card))
+        by = tuple(by for by, (number, _) in self._of.items() if number == card)
+        held = tuple(one for (number, _), one in self._holding.items() if number == card)
+        return Claimed(card, by, held)
 
 
 OUTCOMES_KEPT = 1024  # of commands; enough for any desk that lost its connection

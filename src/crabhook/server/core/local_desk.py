@@ -1,7 +1,7 @@
 """An operator's desk on a core in this process."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -196,13 +196,21 @@ class LocalDesk:
         now = self._core.now()
         self._core.take(Answered(number, decision, self._by, now, seen=seen))
         self._handle(RuleAdded(f"#{number}", kept, self._by, now), settle)
-        self._readings.judge_again(broker.alike(number))
+        self._judge_again(broker.alike(number), command.spares)
 
     def _keep_rule(self, command: KeepRule, settle: Settle) -> None:
         about = _entry(command.entry)
         kept = self._readings.keep_rule(command.taken, about, self._by)
         self._handle(RuleAdded(about, kept, self._by, self._core.now()), settle)
-        self._readings.judge_again(self._core.broker.waiting()[:JUDGED_AGAIN])
+        self._judge_again(self._core.broker.waiting()[:JUDGED_AGAIN], command.spares)
+
+    def _judge_again(self, cards: Sequence[Card], spares: frozenset[int]) -> None:
+        """Let a new rule decide waiting cards, but for those with an answer on its way.
+
+        A person has decided these, with more than a rule can tell, and may still take it back.
+        """
+        spares |= self._core.claims.held(self._core.now())
+        self._readings.judge_again([card for card in cards if card.number not in spares])
 
     def _pass_on(self, command: Command, settle: Settle) -> None:
         """Let the broker carry it out; publish changed sessions before the outcome."""
@@ -216,7 +224,13 @@ class LocalDesk:
     def _claim(self, command: Claim, settle: Settle) -> None:
         card = self._core.broker.card(command.card)
         waits = card is not None and card.state is State.WAITING and not command.release
-        self._core.claims.take(self._by, command.card if waits else 0, self._core.now())
+        claims, now = self._core.claims, self._core.now()
+        if command.verdict is None:
+            claims.take(self._by, command.card if waits else 0, now)
+        elif waits:
+            claims.hold(self._by, command.card, command.verdict, command.due, now)
+        else:
+            claims.let_go(self._by, command.card)
         settle(Done())
 
     # What each asks to be read.
@@ -287,10 +301,10 @@ class LocalDesk:
 def _to_one(news: News, who: Actor) -> News:
     """Return news as an operator sees it, without this operator's own claim."""
     match news:
-        case Claimed(card, by):
-            return Claimed(card, tuple(one for one in by if one != who))
+        case Claimed():
+            return news.of(lambda one: one != who)
         case Snapshot():
-            claims = tuple(Claimed(c.card, tuple(b for b in c.by if b != who)) for c in news.claims)
+            claims = tuple(claimed.of(lambda one: one != who) for claimed in news.claims)
             return replace(news, claims=claims, me=who)
     return news
 

@@ -225,8 +225,7 @@ class Sight:
         if not self._all and (card is None or not self.sees(card)):
             return None
         own = (self._seat.operator, self._seat.device_name)
-        others = (b for b in claimed.by if isinstance(b, Operator) and (b.id, b.desk) != own)
-        return updates.Claimed(claimed.card, tuple(others))
+        return claimed.of(lambda one: isinstance(one, Operator) and (one.id, one.desk) != own)
 
 
 def _in_short(troubles: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
+from math import ceil
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from crabhook.desk.commands import Outcome, TooLate
 from crabhook.desk.replica import Replica
-from crabhook.model.actor import HERE
+from crabhook.model.actor import HERE, Actor, Operator
 from crabhook.model.card import NO_RISK, UNTOLD, Card, Level, Risk, State
 from crabhook.model.decision import Beside, Decision, Suggestion, Verdict
 from crabhook.model.errors import QuestionError
@@ -45,6 +46,19 @@ LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
 MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: ("danger", "▲▲")}
 """How a level of risk looks, and its mark."""
 _MCP = "mcp__"  # before a server's name and its tool's
+_WITH_A_PLAN = {Verdict.ALLOW: "approves it", Verdict.DENY: "sends it back"}
+_DOES = {
+    Verdict.ALLOW: "allows it",
+    Verdict.DENY: "denies it",
+    Verdict.ASK: "hands it back",
+    Verdict.DEFER: "defers it",
+    Verdict.KEEP_GOING: "keeps it going",
+    Verdict.RETRY: "lets it be tried again",
+    Verdict.ACCEPT: "accepts it",
+    Verdict.DECLINE: "declines it",
+    Verdict.CANCEL: "cancels it",
+    Verdict.PASS: "passes it",
+}
 LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
 _STARTED_BY = {"user": "you", "claude": "Claude"}
 """Who had a skill loaded, by the agent's word for it."""
@@ -209,6 +223,30 @@ def by_another(card: Card, desk: Replica, spell: Speller = safe, *, when: bool =
     where = "the server's terminal" if by.desk == HERE else brief(by.desk, spell)
     said = f"by {brief(by.name, spell) or 'an operator'}" + (f" at {where}" if where else "")
     return f"{said}, {ago(desk.now() - card.ended_at)} ago" if when else said
+
+
+def held_elsewhere(card: Card, desk: Replica, spell: Speller = safe) -> str:
+    """Return whose answer to a waiting card is held at another desk: "ann allows it in 2 s"."""
+    if card.state is not State.WAITING:
+        return ""
+    now, held = desk.now(), desk.holding(card.number)
+    deeds = (f"{_whose(one.by, spell)} {_does(card.event, one.verdict)}" for one in held)
+    told = [f"{deed} in {ceil(one.due - now)} s" for deed, one in zip(deeds, held, strict=True)]
+    return f"{', '.join(told)}: you may decide first" if told else ""
+
+
+def _whose(by: Actor, spell: Speller) -> str:
+    named = brief(by.name, spell) if isinstance(by, Operator) else ""
+    return named or "an operator"
+
+
+def _does(event: Event, verdict: Verdict) -> str:
+    """Return what an operator does with a verdict, as others read it while it is held."""
+    if is_plan(event) and verdict in _WITH_A_PLAN:
+        return _WITH_A_PLAN[verdict]
+    if is_question(event) and verdict is Verdict.ALLOW:
+        return "answers it"
+    return _DOES[verdict]
 
 
 def too_late(outcome: Outcome, card: Card | None, desk: Replica) -> str:

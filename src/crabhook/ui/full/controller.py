@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from math import inf
 
-from crabhook.desk.commands import Outcome
+from crabhook.desk.commands import KeepRule, Outcome
 from crabhook.desk.updates import News, Snapshot
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
@@ -275,6 +275,9 @@ class Controller:
                 self._give_all(cards, decision)
             case do.TakeBack(number):
                 self._take_back(number)
+            case do.Submit(KeepRule() as command, then):
+                sparing = self._screen.answers.sparing(command)
+                self._gate.submit(sparing, lambda outcome: self._obey(lambda: then(outcome)))
             case do.Submit(command, then):
                 self._gate.submit(command, lambda outcome: self._obey(lambda: then(outcome)))
             case _:

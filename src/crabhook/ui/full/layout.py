@@ -9,7 +9,7 @@ from crabhook.model.card import Card, Level, State
 from crabhook.model.errors import QuestionError
 from crabhook.model.wording import plural
 from crabhook.ui.cards.context import below_rows
-from crabhook.ui.cards.sentence import by_another, outlasting
+from crabhook.ui.cards.sentence import by_another, held_elsewhere, outlasting
 from crabhook.ui.cards.summary import as_allowed, is_question
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.dialogs.edit import cursor_place
@@ -287,7 +287,11 @@ class Painter:
         work = screen.work.about(card)
         lines = [[("", " "), *line] for line in head_lines(self._standing(card), sheet, clock)]
         lines += [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
-        others = [by.name for by in screen.desk.looking(card.number) if isinstance(by, Operator)]
+        if held := held_elsewhere(card, screen.desk, self._spell):
+            lines.append([("held", f" {held}")])
+        holders = {one.by for one in screen.desk.holding(card.number)}
+        looking = (by for by in screen.desk.looking(card.number) if by not in holders)
+        others = [by.name for by in looking if isinstance(by, Operator)]
         if card.state is State.WAITING and others:
             names, verb = self._spell(", ".join(others)), "is" if len(others) == 1 else "are"
             lines.append([("noted", f" {names} {verb} looking")])

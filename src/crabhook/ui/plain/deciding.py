@@ -300,7 +300,8 @@ class Deciding:
             return
         seen = card.revision
         if rule is not None:
-            self.submit(do.AllowWithRule(number, seen, rule, decision), card)
+            with_rule = do.AllowWithRule(number, seen, rule, decision)
+            self.submit(self._answers.sparing(with_rule), card)
             return
         command = do.Decide(number, seen, decision)
         self.submit(command, card, write=other_words(card), then=then)

@@ -82,8 +82,9 @@ class ForAPerson(Format):
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list, its time at the end."""
         names = self._names(card.number)
-        looks = f", {_are_looking(names)}" if names else ""
-        return f"{self.header(card)} · {left(card, now)}{looks}"
+        held = sentence.held_elsewhere(card, self._desk, covered)
+        others = [*([held] if held else []), *([_are_looking(names)] if names else [])]
+        return ", ".join([f"{self.header(card)} · {left(card, now)}", *others])
 
     def looks(self, card: int) -> str:
         """Return that others look at a card that waits, each of them once; else nothing."""
@@ -91,11 +92,16 @@ class ForAPerson(Format):
         for one in new:
             self._lookers_told[card, one] = None
         waits = self._desk.card(card)
-        told = waits is not None and waits.state is State.WAITING and new
-        return f"· {_are_looking(new)} at #{card}" if told else ""
+        if waits is None or waits.state is not State.WAITING:
+            return ""
+        if held := sentence.held_elsewhere(waits, self._desk, covered):
+            return f"· #{card}: {held}"
+        return f"· {_are_looking(new)} at #{card}" if new else ""
 
     def _names(self, card: int) -> list[str]:
-        return [by.name for by in self._desk.looking(card) if isinstance(by, Operator)]
+        holders = {one.by for one in self._desk.holding(card)}
+        looking = (by for by in self._desk.looking(card) if by not in holders)
+        return [by.name for by in looking if isinstance(by, Operator)]
 
     def block(
         self, card: Card, now: float, *, whole: bool = False, bare: bool = False
@@ -213,6 +219,8 @@ class ForAPerson(Format):
         if card.state is State.WAITING:
             yield from [Row(f"  {sentence.RESTORED}")] if card.restored else ()
             yield from (Row("  limit: ", limit) for limit in card.limits)
+            if held := sentence.held_elsewhere(card, self._desk, covered):
+                yield Row(f"  {held}")
             if names := self._names(card.number):
                 yield Row(f"  {_are_looking(names)}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 
 from crabhook.desk.commands import (
+    AllowWithRule,
     AskContext,
     AskDesks,
     AskEntry,
@@ -20,9 +21,11 @@ from crabhook.desk.commands import (
     Decide,
     Done,
     GiveOrder,
+    KeepRule,
     Outcome,
     Refused,
     Stale,
+    TakenOffer,
     TooLate,
 )
 from crabhook.desk.replica import Replica
@@ -48,9 +51,9 @@ from crabhook.server.core.law import Law
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
 from tests.support.desk import PLAYED_SECRET, PlayedDesk
-from tests.support.offering import BOTH
+from tests.support.offering import BOTH, NARROW
 from tests.support.playbook import ALLOW, bash
-from tests.support.ruled import NO_RM
+from tests.support.ruled import NO_RM, judge_by
 from tests.support.seat import Seat, seat
 from tests.support.sitting import call
 
@@ -335,3 +338,19 @@ def test_a_desk_that_comes_takes_no_news_of_the_house_away_from_those_that_are_t
         Replica(desk, desk.now).follow()
     assert (desk.replica.house(), desk.replica.troubles()) == (desk.core.house(), ("wrong",))
     assert desk.replica.desks() == 1
+
+
+@pytest.mark.parametrize("from_history", [False, True])
+def test_a_rule_decides_no_card_that_it_spares(*, from_history: bool) -> None:
+    desk = PlayedDesk()
+    allow = judge_by('[[rule]]\nverdict = "allow"\nmatch = "Bash"\n', "/home/ann/api-server")
+    desk.read.judge = lambda event: allow(event) if desk.rules else None
+    desk.offered[1] = BOTH
+    for session in "abc":
+        desk.ask(call(session_id=session))
+    taken, spares = TakenOffer(NARROW.id, NARROW.expires), frozenset({2})
+    if from_history:
+        desk.seat.done(KeepRule(1, taken, spares))
+    else:
+        desk.seat.done(AllowWithRule(1, 1, taken, ALLOW, spares))
+    assert [card.number for card in desk.waiting()] == [2]

@@ -6,13 +6,21 @@ from concurrent.futures import Future
 
 import pytest
 
+from crabhook.desk.commands import Done, KeepRule, TakenOffer
+from crabhook.model.actor import Operator
+from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.answers import strictness
+from crabhook.server.core.local_desk import LocalDesk
+from crabhook.ui.answers import Seen, strictness
 from crabhook.ui.full.dialogs.bulk import decide_marked
-from crabhook.ui.full.effects import Say
+from crabhook.ui.full.effects import Say, Submit
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.keys import KEYS
+from tests.support.desk import PlayedDesk
+from tests.support.offering import BOTH, NARROW
+from tests.support.ruled import judge_by
+from tests.support.seat import Seat
 from tests.support.sitting import Sitting
 
 FORCE = {"command": "git push --force origin main"}
@@ -24,6 +32,7 @@ SUGGESTED = [
         "destination": "localSettings",
     }
 ]
+BOB = Operator("bob", "Bob", "laptop")
 CAUTION = {"command": "curl -s https://example.org/x"}
 
 
@@ -163,3 +172,144 @@ def test_a_page_of_many_names_what_it_leaves_out_since_it_is_answered() -> None:
         sitting.screen.marks, Decision(Verdict.ALLOW), Mode.QUEUE, sitting.screen.answers.blocks
     )
     assert effects == (Say("none of the marked can be told allow"),)
+
+
+ANYTHING = '[[rule]]\nverdict = "allow"\nmatch = "Bash"\n'
+
+
+def ruled() -> PlayedDesk:
+    """Return a desk whose rules allow every command, once a rule was written."""
+    desk = Sitting.makes()
+    allow = judge_by(ANYTHING, "/home/ann/api-server")
+    desk.read.judge = lambda event: allow(event) if desk.rules else None
+    return desk
+
+
+@pytest.mark.parametrize(
+    ("keys", "verdict"), [(("d", "n", "o", "enter"), Verdict.DENY), (("p",), Verdict.PASS)]
+)
+@pytest.mark.parametrize("rule_first", [False, True])
+def test_a_rule_with_its_allow_decides_no_card_whose_answer_is_held(
+    keys: tuple[str, ...], verdict: Verdict, *, rule_first: bool
+) -> None:
+    sitting = Sitting(take_back_ms=2000, advance=False, columns=120, rows=40, desk=ruled())
+    answered = sitting.ask(tool_input={"command": "sudo rm -rf /srv/x"}, session_id="a")
+    allowed = sitting.ask(tool_input={"command": "make"}, session_id="b")
+    sitting.desk.offered[allowed] = BOTH
+    steps = [(answered, keys), (allowed, ("A", "1"))]
+    for number, pressed in reversed(steps) if rule_first else steps:
+        sitting.screen.select(lambda number=number: sitting.screen.selection.choose(number))
+        sitting.wait()
+        for key in pressed:
+            sitting.press(key)
+            sitting.stroke = 0.6 if key == "A" else 0.1
+    sitting.wait(9)
+    assert len(sitting.desk.rules) == 1
+    assert dict(sitting.verdicts()) == {answered: verdict, allowed: Verdict.ALLOW}
+    ended = sitting.desk.card(answered)
+    assert ended is not None
+    assert ended.decision is not None
+    assert ended.decision.verdict is verdict
+
+
+def test_a_rule_kept_from_the_history_decides_no_card_whose_answer_is_held() -> None:
+    sitting = Sitting(take_back_ms=2000, advance=False, columns=120, rows=40, desk=ruled())
+    before = sitting.ask(tool_input={"command": "make"}, session_id="b")
+    sitting.desk.answer(before, Decision(Verdict.ALLOW))
+    entry = 1  # the record's first
+    sitting.desk.offered[entry] = BOTH
+    answered = sitting.ask(tool_input={"command": "sudo rm -rf /srv/x"}, session_id="a")
+    sitting.screen.select(lambda: sitting.screen.selection.choose(answered))
+    sitting.wait()
+    sitting.press("d", "n", "o", "enter")
+    taken = TakenOffer(NARROW.id, NARROW.expires)
+    sitting.controller.perform([Submit(KeepRule(entry, taken), lambda _: ())])
+    sitting.wait(0.1)
+    assert len(sitting.desk.rules) == 1
+    sitting.wait(9)
+    assert sitting.verdicts()[-1] == (answered, Verdict.DENY)
+
+
+def test_another_desks_rule_decides_no_card_whose_answer_is_held() -> None:
+    sitting = Sitting(take_back_ms=2000, columns=120, desk=ruled())
+    answered = sitting.ask(tool_input={"command": "sudo rm -rf /srv/x"}, session_id="a")
+    sitting.wait()
+    sitting.press("d", "n", "o", "enter")
+    other = sitting.ask(tool_input={"command": "make"}, session_id="b")
+    third = sitting.ask(tool_input={"command": "make"}, session_id="c")
+    sitting.desk.offered[other] = BOTH
+    bob = Seat(LocalDesk(sitting.desk.core, sitting.desk.read, BOB), sitting.desk.core)  # type: ignore[arg-type]
+    taken = TakenOffer(NARROW.id, NARROW.expires)
+    assert bob.remember(other, taken, Decision(Verdict.ALLOW)) == Done()
+    ended = sitting.desk.card(third)
+    assert ended is not None
+    assert ended.state is State.DECIDED  # by the rule
+    sitting.wait(9)
+    assert dict(sitting.verdicts())[answered] is Verdict.DENY
+
+
+def test_a_card_whose_held_denial_is_taken_back_waits_for_a_person_beside_the_rule() -> None:
+    sitting = Sitting(take_back_ms=2000, columns=120, desk=ruled())
+    answered = sitting.ask(tool_input={"command": "sudo rm -rf /srv/x"}, session_id="a")
+    allowed = sitting.ask(tool_input={"command": "make"}, session_id="b")
+    sitting.desk.offered[allowed] = BOTH
+    sitting.wait()
+    sitting.press("d", "n", "o", "enter")
+    rule = TakenOffer(NARROW.id, NARROW.expires)
+    card = sitting.desk.card(allowed)
+    assert card is not None
+    sitting.screen.answers.give([Seen(card, card.revision)], Decision(Verdict.ALLOW), rule)
+    sitting.wait(2.5)
+    assert len(sitting.desk.rules) == 1
+    sitting.press("u")
+    sitting.wait(9)
+    waits = sitting.desk.card(answered)
+    assert waits is not None
+    assert waits.state is State.WAITING
+
+
+def bobs(sitting: Sitting, desk: type[Sitting] = Sitting) -> Sitting:
+    """Return the screen of another person at another desk of the same server."""
+    there = LocalDesk(sitting.desk.core, sitting.desk.read, BOB)  # type: ignore[arg-type]
+    other = desk(take_back_ms=2000, columns=120)
+    other.desk.core = sitting.desk.core
+    other.desk.submit, other.desk.subscribe = there.submit, there.subscribe  # type: ignore[method-assign]
+    other.desk.now = sitting.desk.now
+    other.sit()
+    return other
+
+
+def test_the_other_desk_shows_who_decides_what_and_when_until_it_is_taken_back() -> None:
+    ann, number = Sitting(take_back_ms=2000, columns=120), 1
+    ann.ask()
+    ann.wait()
+    bob = bobs(ann)
+    ann.press("a")
+    assert "operator allows it in 2 s: you may decide first" in bob.text()
+    ann.desk.pass_time(1)
+    assert "operator allows it in 1 s" in bob.text()
+    ann.press("u")
+    assert "you may decide first" not in bob.text()
+    ann.wait()
+    ann.press("d", "n", "o", "enter")
+    assert "operator denies it in 2 s" in bob.text()
+    ann.press("u")
+    bob.wait()
+    bob.press("d", "n", "o", "enter")
+    assert "Bob denies it in 2 s: you may decide first" in ann.text()
+    assert "Bob denies" not in bob.text()
+    assert number in {card.number for card in ann.desk.waiting()}
+
+
+def test_a_held_answer_of_a_desk_that_went_away_is_shown_no_longer_than_its_moment() -> None:
+    ann = Sitting(take_back_ms=2000, columns=120)
+    ann.ask()
+    ann.wait()
+    bob = bobs(ann)
+    ann.press("a")
+    ann.stop()
+    ann.desk.pass_time(2)
+    assert "allows it" not in bob.text()
+    ann.desk.pass_time(2)
+    ann.desk.core.look_at_troubles()
+    assert not ann.desk.core.claims.published()
