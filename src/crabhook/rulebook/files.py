@@ -133,33 +133,34 @@ class RuleFiles:
     @property
     def user(self) -> Path:
         """The user's own rules."""
-        return self._path(RULES)
+        return self.path(RULES)
 
     @property
     def trusted(self) -> Path:
         """The list of projects' files that the user has trusted."""
-        return self._path(TRUSTED)
+        return self.path(TRUSTED)
 
     def where(self, name: str) -> str:
         """Return what messages call the place of a text of the owner's, RULES or TRUSTED."""
-        return f"{name} in {self.shared.where}" if self.shared else str(self._path(name))
+        return f"{name} in {self.shared.where}" if self.shared else str(self.path(name))
 
     def read(self, name: str) -> str:
         """Return a text of the owner's, empty where there is none; raises CrabhookError."""
-        return self.shared.read(name) if self.shared else read_text(self._path(name))
+        return self.shared.read(name) if self.shared else read_text(self.path(name))
 
     def write(self, name: str, text: str) -> None:
         """Write a text of the owner's whole, or not at all; raises CrabhookError."""
         if self.shared:
             self.shared.write(name, text, self.by)
         else:
-            write_text(self._path(name), text)
+            write_text(self.path(name), text)
 
     def edition(self, name: str) -> object:
         """Return a text that changes with any text of the owner's."""
-        return self.shared.edition(name) if self.shared else stamp_of(self._path(name))
+        return self.shared.edition(name) if self.shared else stamp_of(self.path(name))
 
-    def _path(self, name: str) -> Path:
+    def path(self, name: str) -> Path:
+        """Return the file of a text of the owner's."""
         return self.folder / f"{name}.toml"
 
     def user_rules(self) -> RuleSet:

@@ -37,6 +37,10 @@ class ReadOnlyError(StoreError):
     """The record's files or their folder are not writable."""
 
 
+class GoneError(StoreError):
+    """The record's files were deleted or replaced while this process wrote them."""
+
+
 class CorruptError(StoreError):
     """The database's file is damaged; nothing in it is reliable."""
 

@@ -6,17 +6,32 @@ record of the gap's times.
 
 import logging
 from asyncio import Future
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from functools import partial
 from hashlib import blake2b
 from time import monotonic, sleep, time
+from typing import TYPE_CHECKING
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
-from crabhook.store.change import Backlog, Change, Limits, Recovered, happened, left
+from crabhook.datatypes import frozen
+from crabhook.store.change import (
+    Backlog,
+    Change,
+    Limits,
+    Recovered,
+    Waiting,
+    halted,
+    happened,
+    left,
+    waits,
+    written,
+)
+from crabhook.store.entries import stops_stay
 from crabhook.store.interface import (
     DeposedError,
+    GoneError,
     Journal,
     LockedError,
     StoreError,
@@ -24,8 +39,11 @@ from crabhook.store.interface import (
     TicketError,
     UnreachableError,
 )
-from crabhook.store.record import Entry, Kind, iso
-from crabhook.store.writer import Courier, Writer
+from crabhook.store.record import Entry, Head, Kind, iso
+from crabhook.store.writer import Courier, Writer, head_line
+
+if TYPE_CHECKING:
+    from crabhook.model.jsontext import Value
 
 _LOG = logging.getLogger(__name__)
 
@@ -72,6 +90,10 @@ class Recorder:
         self._patience = RETRY_AFTER
         self._anchored = True
         self._given_up = False
+        self._rest: _Rest | None = None
+        self.anew = ""
+        """What became of a record that was deleted or replaced under this process, in a line."""
+
         self.error: Exception | None = None
         self._begin()
         self._late = True
@@ -211,10 +233,13 @@ class Recorder:
         """
         self._now = now
         if self._store is not None:
-            self._store.journal.heed()
+            with self._faults_seen():
+                self._store.journal.heed()
         if self._shared:
             self._keep_shared_house(now)
             return
+        if isinstance(self.error, GoneError):
+            self._leave()
         if self.error is not None and now >= self._retry_at:
             self._try_again()
         if self.error is None and self._store is not None:
@@ -275,7 +300,23 @@ class Recorder:
                 _LOG.warning("the record's house was not kept: %s", error)
             self._prune_at = now + PRUNE_EVERY  # not each second, since the loop waits for it
 
+    def _leave(self) -> None:
+        """Leave a record whose files are gone, and keep what is still open of it."""
+        store, self._store = self._store, None
+        if store is None:
+            return
+        self._retry_at = self._now
+        self._rest = _Rest(str(self.error), store.head, Recovered())
+        with suppress(StoreError):
+            self._rest = _Rest(str(self.error), store.head, store.journal.recover(self._wall()))
+        with suppress(StoreError):
+            store.journal.take_over(store.journal.key, Recovered())  # so that marks stay the same
+        with suppress(StoreError):
+            store.close()
+
     def _try_again(self) -> None:
+        if isinstance(self.error, GoneError):
+            self._leave()
         if self._store is None:
             self._try_to_open()
         if self._store is not None:
@@ -297,7 +338,11 @@ class Recorder:
         with self._faults_seen(), ExitStack() as opened:
             store = self._open_store()
             opened.callback(store.close)
-            if self._late:
+            if self._rest is not None:
+                self.anew = self._rest.carry(store, self._wall())
+                _LOG.error("%s", self.anew)
+                self._rest = None
+            elif self._late:
                 store.write([_nobody_asked(store, self._wall())])
             opened.pop_all()
             self._store, self.error = store, None
@@ -335,9 +380,46 @@ class Recorder:
         self._patience = min(2 * self._patience, RETRY_AT_MOST)
 
 
-def _nobody_asked(store: Writer, now: float) -> Change:
+@frozen
+class _Rest:
+    """What was still open of a record that is gone: `why`, its end, and what must survive."""
+
+    why: str
+    head: Head
+    recovered: Recovered
+
+    def carry(self, store: Writer, now: float) -> str:
+        """Write it into the record that is there now; return in a line what happened."""
+        if self.head.seq and store.journal.hash_of(self.head.seq) == self.head.hash:
+            said = f"{self.why}: the record was opened again, and nothing of it is missing"
+            store.write([happened(Entry(Kind.SERVER, now, body={"what": said}))])
+            return said
+        lost = self.head.seq
+        said = f"{self.why}: its {lost} records are gone, and the record was begun anew"
+        body: dict[str, Value] = {"cut": True, "why": said, "ends": store.head.seq, "lost": lost}
+        told = Entry(Kind.GAP, now, body={**body, "head": head_line(self.head).strip()})
+        old = self.recovered
+        waits_still = {one.request_id for one in old.waiting}
+        over = _nobody_asked(store, now, waits_still)
+        card = Entry(Kind.SERVER, now, card=old.last_card, body={"what": "cards are counted on"})
+        again = (waits(one, _taken_up(one, now)) for one in old.waiting)
+        texts = (written(one, one.again(now)) for one in old.documents)
+        given = Change((card,), answers=old.answers)
+        stops = [halted(old.halts, stops_stay(now))] if old.halts else []
+        store.write([happened(told), over, given, *again, *texts, *stops])
+        return said
+
+
+def _taken_up(waiting: Waiting, now: float) -> Entry:
+    why = "the record was begun anew"
+    about = {"platform": waiting.platform, "request_id": waiting.request_id, "card": waiting.card}
+    return Entry(Kind.TAKEN_UP, now, body={"why": why}, **about)  # type: ignore[arg-type]
+
+
+def _nobody_asked(store: Writer, now: float, but: Container[str] = ()) -> Change:
     """Return the ends of what waited in a store that opened too late to restore it."""
-    waiting = [request.request_id for request in store.journal.recover(now).waiting]
+    waiting = [one.request_id for one in store.journal.recover(now).waiting]
+    waiting = [request_id for request_id in waiting if request_id not in but]
     return left(
         waiting,
         *(

@@ -190,6 +190,11 @@ class Server:
         self._law = law = Law(files, self._others.at)
         self._documents = documents
         law.look()
+        if self._recorder is not None and documents is None:
+            from crabhook.server.core.documents import OwnTexts  # noqa: PLC0415 - after the port's modules
+
+            law.taken = OwnTexts(self._recorder, files).take
+            law.taken(law.texts)
         if settings.headless and law.trouble and self._recorder:
             raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
         rules = OfferedFrom(files, law, place)

@@ -8,7 +8,7 @@ server changes documents; other servers and people propose, and it accepts or re
 import asyncio
 import logging
 from asyncio import Future
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from crabhook.rulebook.files import (
     read_text,
     read_trusted,
 )
-from crabhook.server.core.law import Law
+from crabhook.server.core.law import OWN_TEXTS, Law
 from crabhook.store.actors import actor_data
 from crabhook.store.change import Change, written
 from crabhook.store.interface import DeposedError, Journal, Proposal, StoreError
@@ -233,6 +233,54 @@ class Documents:
         except CrabhookError as error:
             return str(error)
         return ""
+
+
+class OwnTexts:
+    """Records each change of the owner's files, where the record is of this machine alone.
+
+    Each version is a document of that record, as in a shared record. A change that was made while
+    no server ran is recorded when the next one begins.
+    """
+
+    def __init__(self, recorder: Recorder, files: RuleFiles) -> None:
+        self._recorder, self._files = recorder, files
+        self._known: Mapping[str, Document] | None = None
+
+    def __repr__(self) -> str:
+        return f"<OwnTexts {sorted(self._known or ())}>"
+
+    def take(self, texts: Iterable[str]) -> None:
+        """Record the texts, of OWN_TEXTS, that differ from those on record."""
+        for name, text in zip(OWN_TEXTS, texts, strict=False):
+            try:
+                self._take(name, text)
+            except StoreError as error:
+                _LOG.warning("that %s changed was not recorded: %s", name, error)
+
+    def _take(self, name: str, text: str) -> None:
+        if self._known is None:
+            if self._recorder.journal is None:
+                raise StoreError("the record is not open yet")
+            self._known = self._recorder.journal.documents()
+        before, now = self._known.get(name), time()
+        if text == (before.text if before else ""):
+            return
+        path = self._files.path(name)
+        words = f"the file {path}, of {_owner_of(path)}"
+        version = before.version + 1 if before else 1
+        document = Document(name, version, text, iso(now), words)
+        self._recorder.write(written(document, document.entry(before, now, {"kind": "file"})))
+        self._known = {**self._known, name: document}
+
+
+def _owner_of(path: Path) -> str:
+    """Say whose file this is: who wrote it is not known of a file."""
+    try:
+        return f"the OS user {path.owner()}"
+    except FileNotFoundError:
+        return "nobody, for it is gone"
+    except (OSError, KeyError):
+        return "an OS user without a name"
 
 
 async def shared(

@@ -54,6 +54,7 @@ _Judge: TypeAlias = Callable[[Event, Context], Ruling | None]
 Warner: TypeAlias = Callable[[Event], tuple[str, ...]]
 """Returns the first alarms of a card about an event."""
 
+OWN_TEXTS = (RULES, TRUSTED)
 LOOK_WITHIN = 2.0  # seconds; a slower folder is on a file system that hangs
 MOST_HANGING = 8  # threads that may hang there
 
@@ -102,6 +103,8 @@ class _Own:
     stamps: tuple[object, ...]
     trouble: str = ""
     read: bool = False
+    texts: tuple[str, ...] = ()
+    """The texts that were read, of OWN_TEXTS."""
 
 
 @frozen
@@ -122,6 +125,8 @@ class _There:
 class Law:
     """Judges events by the rule files. `changed` hears of every change, fault and its end.
 
+    `taken` hears of the owner's texts, of OWN_TEXTS, before any event is judged by them.
+
     `warner` is called in a thread for each project; the function that it returns runs on the loop
     and reads no files.
     """
@@ -131,6 +136,7 @@ class Law:
     def __init__(self, files: RuleFiles, warner: Callable[[Path], Warner] = _no_warner) -> None:
         self._files, self._warner = files, warner
         self.changed = _LOG.warning
+        self.taken: Callable[[tuple[str, ...]], object] = lambda _texts: None
         self._own = _Own(RuleSet(), (), ())
         self._by_project: Bounded[Path, _There] = Bounded(PROJECTS_KEPT)
         self._by_folder: Bounded[str, _There] = Bounded(PROJECTS_KEPT)
@@ -150,6 +156,11 @@ class Law:
     def trouble(self) -> str:
         """The fault of the owner's own files; empty without one."""
         return self._own.trouble
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The owner's texts in force, of OWN_TEXTS; nothing before they were read."""
+        return self._own.texts
 
     def state(self) -> str:
         """Return how many of the owner's rules are in force, and whether the files are valid."""
@@ -286,11 +297,13 @@ class Law:
 
     def _look_at_own(self) -> _Own:
         files, known = self._files, self._own
-        stamps = (files.edition(RULES), files.edition(TRUSTED))
+        stamps = tuple(map(files.edition, OWN_TEXTS))
         if stamps == known.stamps:
             return known
         try:
-            return _Own(files.user_rules(), files.trusted_files(), stamps, read=True)
+            texts = tuple(map(files.read, OWN_TEXTS))
+            rules, trusted = files.user_rules(), files.trusted_files()
+            return _Own(rules, trusted, stamps, read=True, texts=texts)
         except CrabhookError as error:
             means = "RULES NOT READ, the ones before stay" if known.read else "NO RULES ARE"
             trouble = f"{means} in force: {error}"
@@ -314,6 +327,8 @@ class Law:
             return
         before, self._own = self._own, own
         told, self._told = self._told, False
+        if own.texts != before.texts:
+            self.taken(own.texts)  # before a call is judged by them
         if own.trouble:
             if own.trouble != before.trouble:
                 self.changed(own.trouble)

@@ -88,7 +88,9 @@ class Runner(Core):
         self._looked_at: asyncio.TimerHandle | None = None
         self._receipts = Receipts(lambda one, whole: self.handle(Delivered(one, whole, self.now())))
         self._announced = ""  # the last published trouble of the record
-        self.faults: list[Callable[[], str]] = [lambda: recorder.trouble] if recorder else []
+        self.faults: list[Callable[[], str]] = []
+        if recorder:
+            self.faults += (lambda: recorder.trouble, lambda: recorder.anew)
         self.silent: Callable[[], int] = lambda: 0
         self.parts: list[Callable[[], str]] = [self._of_record]
         self.closed = self.handed_over = self.record_lost = False

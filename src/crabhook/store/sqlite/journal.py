@@ -49,6 +49,16 @@ _LAST = "SELECT seq, hash, at FROM record ORDER BY seq DESC LIMIT 1"
 _VACUUM_PAGES = 1000  # pages returned to the disk at a time
 
 
+_BESIDE = tuple(f"{files.DATABASE}-{end}" for end in ("wal", "shm"))
+_LEFT_OPEN: list[sqlite3.Connection] = []
+"""Connections to databases that were replaced, until this process ends."""
+
+
+def _gone(path: Path, now: files.Identity) -> interface.GoneError:
+    how = "deleted" if now is None else "replaced"
+    return interface.GoneError(f"{path} was {how} while the server ran")
+
+
 class SqliteJournal:
     """The record in `folder`, for its only writer; see `interface.Journal`.
 
@@ -61,8 +71,8 @@ class SqliteJournal:
         self._kept: Head | None = None  # the kept head, as far as known
         files.private(folder)
         with ExitStack() as opened:
-            lock = files.WriterLock(folder / files.LOCK)
-            opened.callback(lock.release)
+            self._lock = files.WriterLock(folder / files.LOCK)
+            opened.callback(self._lock.release)
             for name in (files.HEAD, files.KEY):
                 files.sweep(folder, name)
             self.key = files.load_key(folder / files.KEY)
@@ -71,17 +81,34 @@ class SqliteJournal:
             self._cursor = self._connection.cursor()  # for what writes: one, not one a statement
             self._owners = Owners(self._connection)
             self._opened = opened.pop_all()
+        self._watched = {
+            path: files.identity(path)
+            for path in (self.path, *map(self.path.with_name, (*_BESIDE, files.LOCK)))
+        }
+        self._database = self._watched[self.path]
 
     shared = False
     pace = interface.Pace()
     trouble = ""
 
     def heed(self) -> None:
-        """Do nothing: no other server can write the record while this process holds its lock."""
+        """Raise a GoneError if a file that is written here is not in the folder any more.
+
+        A key that is gone is put back, since marks made from then on would not match.
+        """
+        for path, opened in self._watched.items():
+            if opened is None:  # SQLite makes its log when it first needs one
+                self._watched[path] = files.identity(path)
+            elif (now := files.identity(path)) != opened:
+                raise _gone(path, now)
+        if files.identity(path := self.path.with_name(files.KEY)) is None:
+            with files.speaking_of(path):
+                files.put(path, self.key)
 
     def take_over(self, key: bytes, recovered: Recovered) -> None:
         """Copy what an empty record gets from another beside its records: key and requests."""
         self.key = key
+        files.private(self.path.parent)
         with files.speaking_of(self.path):
             files.put(self.path.with_name(files.KEY), key)
         carry = partial(apply, self._cursor, carried(recovered), self._owners)
@@ -100,7 +127,12 @@ class SqliteJournal:
         return as_hash(row[0]) if row else None
 
     def commit(self, batch: interface.Batch) -> None:
-        """Write a batch; after this a kill loses none of it."""
+        """Write a batch; after this a kill loses none of it.
+
+        Raises GoneError where the database was deleted: what is written to such a file is lost.
+        """
+        if (now := files.identity(self.path)) != self._database:
+            raise _gone(self.path, now)
         files.transacted(self._cursor, self.path, partial(self._write, batch))
 
     def _write(self, batch: interface.Batch) -> None:
@@ -176,6 +208,12 @@ class SqliteJournal:
 
     def close(self) -> None:
         """Close the files; a second call does nothing."""
+        if files.identity(self.path) not in (None, self._database):
+            # Closed, it would remove the log of the database that lies there now.
+            _LEFT_OPEN.append(self._connection)
+            self._opened.pop_all()
+            self._lock.release()
+            return
         self._opened.close()
 
     def _used(self) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crabhook.model.actor import Operator
-from crabhook.rulebook.files import RULES, RuleFiles, RulesError
-from crabhook.server.core.documents import LARGEST, Documents
+from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError
+from crabhook.server.core.documents import LARGEST, Documents, OwnTexts
 from crabhook.server.core.law import Law
 from crabhook.store.interface import Proposal
 from crabhook.store.opening import open_writer
@@ -199,3 +200,55 @@ def test_no_signature_of_one_proposal_is_of_another() -> None:
     one = proposal()
     others = [proposal(follows=2), proposal(text=ALLOW), proposal(name="team")]
     assert len({each.signed for each in (one, *others)}) == 4
+
+
+def owned(recorder: Recorder, folder: Path) -> Law:
+    """The law of a server whose record is of this machine alone."""
+    files = RuleFiles(folder)
+    law = Law(files)
+    law.look()
+    law.taken = OwnTexts(recorder, files).take
+    law.taken(law.texts)
+    return law
+
+
+def test_a_rule_file_that_was_changed_is_a_record_before_it_decides(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    law = owned(recorder, tmp_path)
+    assert records(tmp_path / "state") == []
+    path = tmp_path / "rules.toml"
+    for text in (ALLOW, DENY):
+        path.write_text(text)
+        law.look()
+    kept = [one.data() for one in records(tmp_path / "state")]
+    assert [(one["document"], one["version"]) for one in kept] == [(RULES, 1), (RULES, 2)]
+    assert [one["to"] for one in kept] == [
+        sha256(one.encode()).hexdigest() for one in (ALLOW, DENY)
+    ]
+    assert kept[1]["from"] == kept[0]["to"]
+    assert f"the file {path}, of the OS user " in kept[1]["what"]
+    path.write_text("this is no rule file")
+    law.look()
+    assert len(records(tmp_path / "state")) == 2
+    path.unlink()
+    law.look()
+    assert "version 3" in told(tmp_path / "state")[-1]
+    assert verified(tmp_path / "state").sound
+
+
+def test_a_rule_file_that_was_changed_without_a_server_is_recorded_at_the_next_start(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    (tmp_path / "rules.toml").write_text(ALLOW)
+    owned(recorder, tmp_path)
+    owned(recorder, tmp_path)
+    assert len(records(tmp_path / "state")) == 1
+    (tmp_path / "rules.toml").write_text(DENY)
+    (tmp_path / "trusted.toml").write_text("# none\n")
+    owned(recorder, tmp_path)
+    assert [one.data()["document"] for one in records(tmp_path / "state")] == [
+        RULES,
+        RULES,
+        TRUSTED,
+    ]
