@@ -120,7 +120,7 @@ class Variables:
 
     def _is_own(self, name: str) -> bool:
         """Whether a variable is the line's own, or from an environment that no agent controls."""
-        return name.startswith("\0") or name in NUMBERS or is_plain(name)
+        return name.startswith("\0") or name in NUMBERS | _COUNTED or is_plain(name)
 
     def unfit(self, *, number: bool = True) -> set[str]:
         """Return the names that may have other values, through other variables too."""

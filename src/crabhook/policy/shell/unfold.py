@@ -13,7 +13,7 @@ from itertools import dropwhile
 from posixpath import basename
 
 from crabhook.datatypes import frozen
-from crabhook.policy.shell.hidden import Argv, assigned, inner, reads_script
+from crabhook.policy.shell.hidden import Argv, Inner, assigned, inner, reads_script
 from crabhook.policy.shell.interpreters import sed_is_harmless
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.read import MAX_BYTES, read_script
@@ -101,6 +101,9 @@ class _Search:
                 self.troubles.append("more hides in it than is looked at")
                 return
             command, depth = self._todo.popleft()
+            if depth >= MAX_DEPTH and any(inner(argv) != Inner() for argv in spellings(command)):
+                self.troubles.append(f"scripts in one another, deeper than {MAX_DEPTH} levels")
+                continue
             for one in command.assignments if depth < MAX_DEPTH else ():
                 script = assigned(f"{one.name}={one.value.text}")
                 self._look_into(script, depth + 1, command.span)

@@ -1,5 +1,7 @@
 """A text in a variable is run where a shell evaluates it: no rule allows that, wherever it stands."""
 
+from shlex import quote
+
 import pytest
 
 from crabhook.policy.shell.read import read_script
@@ -27,6 +29,9 @@ INSIDE = [
     "x='{}' eval 'a=([x]=1)'",
     "export x='{}'; bash <<'E'\na=([x]=1)\nE",
     "for x in '{}'; do a=([x]=1); done",
+    "f='{}'; RANDOM=f ls",
+    "f='{}'; SECONDS=$f ls",
+    "f='{}'; HISTSIZE=f OPTIND=f ls",
     "echo '{}' | while read -r x; do a=([x]=1); done",
     "f() {{ local x=$1; a=([x]=1); }}; f '{}'",
     "[[ '{}' =~ (.*) ]]; echo $((match))",
@@ -89,3 +94,12 @@ def test_a_variables_text_is_searched_for_denied_names_whatever_else_the_line_ho
 @pytest.mark.parametrize("line", ["a=([x]", "a=([x]=", "a=([", "declare -A a=([x]", "a=([x]=1", "a=([x]=1 [", "a=([x", "a=(b [x]"])  # fmt: skip
 def test_an_array_that_does_not_end_is_a_trouble_and_no_endless_reading(line: str) -> None:
     assert read_script(line, {}).troubles
+
+
+@pytest.mark.parametrize("shell", ["bash -c {}", "env sh -c {}", "timeout 5 bash -c {}"])
+@pytest.mark.parametrize("depth", range(1, 9))
+def test_no_depth_of_scripts_in_one_another_hides_what_is_evaluated(shell: str, depth: int) -> None:
+    script = "((x=x+1)); bash -c 'echo $((x))'"
+    for _ in range(depth):
+        script = shell.format(quote(script))
+    assert verdict(denying("Bash(rm *)"), bash(f"export x='b[$(r?)]'; {script}")) != "allow"
