@@ -52,10 +52,14 @@ class _Maker:
 
 @frozen
 class MadeNames:
-    """What follows for a line: parts that only the tool as a whole covers, and troubles."""
+    """What follows for a line: parts that only the tool as a whole covers, and troubles.
+
+    `opened`: the names of the troubles, as they are written.
+    """
 
     parts: tuple[FilePart, ...] = ()
     troubles: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
 
 
 @frozen
@@ -79,7 +83,7 @@ def made_names(
     if not makers:
         return MadeNames()
     parts: dict[str, FilePart] = {}
-    troubles: dict[str, None] = {}
+    troubles: dict[str, str] = {}
     for use in _uses(commands, redirects):
         before = [one for one in makers if _may_come_before(use, one)]
         if not before:
@@ -98,11 +102,13 @@ def made_names(
         shown = opens[0].raw if opens else "a folder's files"
         text = f"{shown} of {use.source}, a name that {worst.command.source} may have made"
         if worst.makes is Makes.LINKS and use.opener:
-            troubles[f"{text}: a link there would lead to any file"] = None
+            troubles[f"{text}: a link there would lead to any file"] = shown
         else:
             what = Use.WRITE if use.writes else Use.READ
             parts[text] = FilePart(text, what, (), tools, program=use.program, own=tools, made=True)
-    return MadeNames(tuple(parts.values()), tuple(troubles))
+    return MadeNames(
+        tuple(parts.values()), tuple(troubles), tuple(dict.fromkeys(troubles.values()))
+    )
 
 
 def _makers(commands: Sequence[Command], ground: _Ground) -> list[_Maker]:

@@ -13,6 +13,7 @@ from posixpath import basename
 
 from crabhook.model.card import NO_RISK, Effect, Level, Risk
 from crabhook.model.event import Event
+from crabhook.policy.calls.made_names import made_names
 from crabhook.policy.calls.mentioned_files import Folders, named_files
 from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, Use, mcp_name
 from crabhook.policy.calls.parts import Kind as Sort
@@ -97,6 +98,9 @@ def _of_line(line: CommandLine, found: Found) -> None:
         }
     _of_what_is_run(near, far, deep, found)
     _of_redirects(deep.redirects, scene, found)
+    made = made_names(commands, deep.redirects, folders, frozenset(), context)
+    for name in made.opened:
+        found.tell("opens-made", name)
     _of_protected(commands, told, near, folders, found)
     chosen = chosen_by_wildcards(commands, folders, found) if set(line.text) & set("*?[") else ()
     found.look((*near.searches, *far.searches, *chosen), scene)
