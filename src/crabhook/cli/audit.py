@@ -14,8 +14,10 @@ from crabhook.cli.arguments import when
 from crabhook.cli.commands import actions, declaring
 from crabhook.cli.past import REPLAYED, run_replay
 from crabhook.cli.terminal import about, say, say_json, short
+from crabhook.model.actor import HERE, OWNER, Operator
 from crabhook.model.errors import CrabhookError
 from crabhook.store import entries
+from crabhook.store.actors import actor_in
 from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
@@ -24,6 +26,7 @@ from crabhook.store.verify import ENDS, Verified, left_open, stats, verify, veri
 from crabhook.store.writer import head_line, read_head
 from crabhook.ui.text.safe import safe
 
+ASKED_WIDTH = 50  # letters of a call, before what brought it
 LAST = 100  # records shown unless more are asked for
 
 
@@ -191,14 +194,26 @@ def _values(record: Record) -> dict[str, object]:
 
 def _line(record: Record) -> str:
     data = record.data()
-    who = data.get("rule") or data.get("by") or ""
+    who = _actor(data)
     waited = data.get("waited")
     took = f" after {waited:.1f} s" if isinstance(waited, int | float) else ""
     outcome = record.verdict or record.kind
     card = "" if record.card is None else f"#{record.card}"
     parts = (f"{str(record.at)[:19]}Z", f"{card:>6}", f"{outcome:<9}", f"{record.tool or '-':<12}")
-    by = f"  [{who}{took}]" if who else ""
+    edited = ", edited" if data.get("edited") is not None else ""
+    by = f"  [{who}{took}{edited}]" if who else ""
     return f"{'  '.join(parts)}  {short(_about(record, data))}{by}"
+
+
+def _actor(data: Mapping[str, object]) -> str:
+    """Return who did it: a person with their name and desk, or the rule."""
+    actor = actor_in(data) if "actor" in data or "by" in data else None
+    if not isinstance(actor, Operator):
+        return short(str(data.get("rule") or data.get("by") or ""))
+    name = "" if actor.name in ("", OWNER.name) else f" {actor.name}"
+    place = "the server's own terminal" if actor.desk == HERE else actor.desk
+    desk = f" at {place}" if place else ""
+    return short(f"operator{name}{desk}")
 
 
 def _about(record: Record, data: Mapping[str, object]) -> str:
@@ -208,7 +223,18 @@ def _about(record: Record, data: Mapping[str, object]) -> str:
         return about(given)
     if record.kind == Kind.DELIVERED:
         return "the client has its reply" if data.get("whole") else "the client had gone"
+    if record.kind == Kind.ASKED:
+        return _asked(data)
     return next((str(data[key]) for key in ("why", "what", "task", "event") if key in data), "")
+
+
+def _asked(data: Mapping[str, object]) -> str:
+    """Return what was asked, and what brought its card here."""
+    fields, because = data.get("fields"), data.get("because")
+    given = fields.get("tool_input") if isinstance(fields, dict) else None
+    what = about(given) if isinstance(given, dict) else str(data.get("event", ""))
+    words = because.get("words") if isinstance(because, dict) else ""
+    return f"{short(what, ASKED_WIDTH)} ({words})" if words else what
 
 
 def _verified(found: Verified) -> dict[str, object]:

@@ -7,7 +7,7 @@ from crabhook.broker.followed import Followed
 from crabhook.broker.messages import Conflict, NoteToldOf, Outcome
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason
-from crabhook.model.card import Leg, Origin
+from crabhook.model.card import Because, Leg, Origin
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
@@ -47,17 +47,20 @@ def outcome(told: Outcome, at: float) -> Entry:
     return _about(Kind.OUTCOME, call.named, at, first, call.card, body=body)
 
 
-def asked(
+def asked(  # noqa: PLR0913 - one request, and what brought it
     request: Leg,
     at: float,
     *,
     card: int,
     legs: Sequence[str],
     ends: tuple[float, float],
+    because: Because | None = None,
+    law: str = "",
 ) -> Entry:
     """A request that begins to wait on a card; `legs` are all ids of that card.
 
-    `ends`: when its wait ends unless extended, and when its hook gives up; wall seconds.
+    `ends`: when its wait ends unless extended, and when its hook gives up; wall seconds. `because`
+    brought its card here, and `law` is the rules' words for it, with the rule's place.
     """
     origin = request.origin
     body: dict[str, Value] = {
@@ -68,6 +71,10 @@ def asked(
         "expires": iso(ends[0]),
         "gives_up": iso(ends[1]),
     }
+    if because is not None:
+        parts = {"name": because.name, "note": because.note, "law": law}
+        why: dict[str, Value] = {"kind": because.kind.value, "words": because.words}
+        body["because"] = why | {key: value for key, value in parts.items() if value}
     return _about(Kind.ASKED, request.event, at, request.id, card, body=body)
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import audit
+from crabhook.model.actor import OWNER, Operator, Rule
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
+from tests.unit.cli.pastrecord import decided
 from tests.unit.store.making import NOON, decision, entry, laid_open
 
 HOSTILE = "ls \x1b[2J\u202e\nrm"
@@ -60,6 +62,32 @@ def test_decisions_are_listed_one_a_line(run: Audit) -> None:
     assert "[operator after 2.0 s]" in lines[0]
     assert lines[1].startswith("2026-01-09T12:01:00Z")
     assert "deny" in lines[1]
+
+
+def test_the_list_for_people_tells_who_at_which_desk_and_whether_they_edited(
+    run: Audit, folder: Path
+) -> None:
+    ann = Operator("o1", "ann", "ann's laptop", address="192.0.2.7", role="decider")
+    store = open_writer(folder)
+    store.write([happened(decided("make", by=ann, edited="make -n"), decided("ls", by=OWNER))])
+    store.write([happened(decided("id", by=Rule("Bash(id) in rules.toml")))])
+    store.close()
+    edited, own, rule = run("--last", "3")[1].splitlines()
+    assert "make -n" in edited
+    assert "[operator ann at ann's laptop after 2.0 s, edited]" in edited
+    assert "[operator at the server's own terminal after 2.0 s]" in own
+    assert "[rule Bash(id) in rules.toml after 2.0 s]" in rule
+
+
+def test_the_list_for_people_tells_what_brought_a_card_here(run: Audit, folder: Path) -> None:
+    because = {"kind": "rule", "words": 'rule "Bash(make *)" — never on Friday\x1b[2J'}
+    body = {"event": "PreToolUse", "fields": {"tool_input": {"command": "make all"}}}
+    store = open_writer(folder)
+    store.write([happened(entry(Kind.ASKED, card=9, body=body | {"because": because}))])
+    store.close()
+    out = run("--card", "9")[1]
+    assert 'make all (rule "Bash(make *)" — never on Friday' in out
+    assert "\x1b" not in out
 
 
 def test_nothing_an_agent_sent_reaches_the_terminal_raw(run: Audit) -> None:

@@ -48,9 +48,15 @@ class _Agent:
         self.new_files.clear()
         self.doing, self.whole = Activity(event, now), True
 
-    def comes_to(self, event: Event, outcome: str) -> None:
-        """Record the outcome of a call, where it is the agent's latest."""
+    def comes_to(self, event: Event, outcome: str, now: float | None = None) -> None:
+        """Record the outcome of a call, where it is the agent's latest.
+
+        `now`: the event itself tells of the call, whose beginning nobody may have heard.
+        """
         doing = self.doing
+        if doing is None and now is not None:
+            self.tells(event, now, outcome)
+            return
         if doing is None or doing.outcome or doing.event.tool is None or event.tool is None:
             return
         mine, told = doing.event.tool, event.tool
@@ -138,7 +144,7 @@ class LiveSessions:
         elif phase in (Phase.BEFORE, Phase.ASKING):
             agent.does(event, now, asks=phase is Phase.ASKING)
         elif phase in (Phase.RAN, Phase.REFUSED):
-            agent.comes_to(event, platform.outcome(event))
+            agent.comes_to(event, platform.outcome(event), now)
 
     def refused(self, event: Event) -> None:
         """Record that a call was denied."""

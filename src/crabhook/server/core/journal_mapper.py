@@ -173,7 +173,15 @@ class JournalMapper:
                 )
             else:
                 ends = kept.wait_until, kept.gives_up_at
-                entry = entries.asked(leg, wall, card=card.number, legs=legs, ends=ends)
+                entry = entries.asked(
+                    leg,
+                    wall,
+                    card=card.number,
+                    legs=legs,
+                    ends=ends,
+                    because=card.brought,
+                    law=card.law,
+                )
                 yield waits(kept, entry)
 
     def _end(self, card: Card, replies: _Replies) -> Change:

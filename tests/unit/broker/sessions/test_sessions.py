@@ -43,6 +43,14 @@ def test_a_session_shows_what_its_agent_does_and_what_came_of_it(book: Playbook)
     assert not book.broker.live(book.now)
 
 
+def test_a_session_of_which_only_a_result_was_heard_shows_that_call(book: Playbook) -> None:
+    """Its hook is for PostToolUse alone, or crabhook was installed while the call ran."""
+    book.asks(done("a", "make", "t1"))
+    assert (doing(book).event.tool.input, doing(book).outcome) == ({"command": "make"}, "it ran")  # type: ignore[union-attr]
+    book.waits(5).asks(bash("b", "ls", "t2", stance=COMPANION)).asks(done("c", "make", "t3"))
+    assert (doing(book).event.tool.input, doing(book).outcome) == ({"command": "ls"}, "")  # type: ignore[union-attr]
+
+
 def test_the_same_call_again_and_again_is_counted_though_others_come_between(
     book: Playbook,
 ) -> None:

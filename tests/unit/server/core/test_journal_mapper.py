@@ -27,10 +27,11 @@ from crabhook.broker.messages import (
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.desk.commands import Extend, GiveOrder
 from crabhook.model.actor import OWNER
-from crabhook.model.card import Request
+from crabhook.model.card import Because, Brought, Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.journal_mapper import JournalMapper, read_back
 from crabhook.store.actors import actor_data
 from crabhook.store.change import Change
@@ -70,6 +71,27 @@ def test_what_cannot_be_true_of_a_call_is_on_record() -> None:
     assert (forged.body["cards"], forged.body["input"]) == ([2, 1], {"command": "ls -la"})
     (news,) = recorded(kept, "conflict", Arrived(asking("z", "Stop"), None, 3, 2.0))
     assert (news.card, "not believed" in str(news.body["why"])) == (1, True)
+
+
+def test_a_request_is_on_record_with_what_brought_its_card_here() -> None:
+    """The rule, its note and its place; or the hook, or the protected place."""
+    kept, note = Kept(), "the release is ann's"
+    because = Because(Brought.RULE, f'rule "Bash(ls *)" — {note}', "Bash(ls *)", note)
+    why = "rules.toml, line 3: ask-operator Bash(ls *)"
+    ruling = Ruling(RuleVerdict.ASK_OPERATOR, None, why, because=because)
+    (asked,) = recorded(kept, "asked", Arrived(bash("a", "ls"), ruling, 1, 0.0))
+    assert asked.body["because"] == {
+        "kind": "rule",
+        "words": because.words,
+        "name": because.name,
+        "note": note,
+        "law": why,
+    }
+    (open_call,) = recorded(kept, "asked", Arrived(bash("b", "make", "t2"), None, 2, 1.0))
+    assert open_call.body["because"] == {
+        "kind": "hook",
+        "words": "no rule decides this, so you are asked",
+    }
 
 
 @pytest.mark.parametrize("edited", [None, "ls -l"])
