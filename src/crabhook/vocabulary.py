@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from crabhook.datatypes import frozen
+from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Phase
 
@@ -59,3 +60,8 @@ def vocabulary() -> Vocabulary:
 def folder_keys(agent: str) -> tuple[str, ...]:
     """Return the inputs that say where a command of an agent runs."""
     return PLATFORMS[agent].tools.folder_keys if agent in PLATFORMS else ()
+
+
+def plan_folder(event: Event) -> str:
+    """Return the folder of plan files, of an event before a call in plan mode; else nothing."""
+    return PLATFORMS[event.platform].plan_folder(event) if event.platform in PLATFORMS else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.plain_desk import PlainDesk, hooks
-from tests.support.turns import Text, ToolUse, bash
+from tests.support.turns import PLAN_FILE, Script, Text, ToolUse, bash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,3 +207,41 @@ def test_a_plan_is_approved_and_the_agent_leaves_plan_mode(
     desk.say(f"{desk.card('ExitPlanMode')} allow")
     terminal.wait_for("I begin.")
     assert "plan mode on" not in terminal.screen()
+
+
+@pytest.mark.parametrize("gate", [True, False], ids=["gate", "companion"])
+def test_one_plan_is_one_card_also_when_it_was_sent_back(claude: MakeClaude, *, gate: bool) -> None:
+    agent = claude(
+        (ToolUse("Write", {"file_path": PLAN_FILE, "content": "# First plan"}),),
+        (ToolUse("ExitPlanMode", {}),),
+        (ToolUse("Write", {"file_path": PLAN_FILE, "content": "# Second plan"}),),
+        (ToolUse("ExitPlanMode", {}),),
+        (Text("I begin."),),
+    )
+    with PlainDesk(HOME=str(agent.home)) as desk:
+        install(agent, desk.address, gate=gate)
+        terminal = agent.terminal("plan it", mode="plan")
+        number = desk.card("ExitPlanMode")
+        if not gate:
+            terminal.wait_for("Would you like to proceed?")
+        desk.say(f"{number} deny add a test")
+        desk.say(f"{desk.card('ExitPlanMode')} allow")
+        terminal.wait_for("I begin.")
+        assert "# Second plan" in "\n".join(desk.said)
+        cards = [line for line in desk.said if re.match(r"#\d+ \w+ \w+ session=", line)]
+        assert [line.split()[2] for line in cards] == ["ExitPlanMode", "ExitPlanMode"]
+
+
+def test_a_plan_file_of_another_session_is_passed_and_claude_code_asks_its_user(
+    claude: MakeClaude,
+) -> None:
+    agent = claude()
+    other = agent.home / ".claude" / "plans" / "of-another-session.md"
+    write = ToolUse("Write", {"file_path": str(other), "content": "# Mine"})
+    agent.script = Script(((write,), (Text("I stop."),)))
+    with PlainDesk(HOME=str(agent.home)) as desk:
+        install(agent, desk.address, gate=False)
+        terminal = agent.terminal("plan it", mode="plan")
+        terminal.wait_for("Do you want to create of-another-session.md?")
+        desk.wait_for("PreToolUse Write .* PASSED")
+        assert not other.exists()

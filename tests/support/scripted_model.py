@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
 
-from tests.support.turns import Block, Script
+from tests.support.turns import PLAN_FILE, Block, Script, ToolUse
+
+_PLAN_FILE = re.compile(r'/[^\s"\\]+/plans/[\w-]+\.md')
 
 MAIN = "main"
 SIDE = "side"
@@ -59,7 +62,18 @@ class Playback:
             self._asked[whose] += 1
         self.note({"conversation": whose, "place": place, "body": body})
         turns = {MAIN: self.script.turns, SIDE: ()}.get(whose, self.script.subagents.get(whose, ()))
-        return turns[place] if place < len(turns) else self.script.closing
+        said = turns[place] if place < len(turns) else self.script.closing
+        return tuple(_with_plan_file(block, body) for block in said)
+
+
+def _with_plan_file(block: Block, body: dict[str, Any]) -> Block:
+    """The block with the name of the plan file, as plan mode has told it, where it wants that."""
+    if not isinstance(block, ToolUse) or PLAN_FILE not in block.input.values():
+        return block
+    named = _PLAN_FILE.search(json.dumps(body))
+    assert named, "plan mode named no file"
+    own = {key: named[0] if one == PLAN_FILE else one for key, one in block.input.items()}
+    return ToolUse(block.name, own)
 
 
 def events(blocks: tuple[Block, ...], model: str, name: str) -> list[dict[str, Any]]:

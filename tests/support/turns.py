@@ -45,6 +45,9 @@ class ToolUse:
         return self.plain(call) | {"input": {}}, delta
 
 
+PLAN_FILE = "<the plan file>"
+"""In a tool's input: the file that plan mode has named to the model."""
+
 Block = Text | ToolUse
 Turn = tuple[Block, ...]
 

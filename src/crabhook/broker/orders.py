@@ -22,7 +22,7 @@ from crabhook.model.order import CAP, Order, Standing
 from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held, Phase
-from crabhook.policy.rule import Rule, RuleVerdict, Ruling
+from crabhook.policy.rule import PLAN_FILE, Rule, RuleVerdict, Ruling
 
 _VERDICTS: Mapping[RuleVerdict, Verdict] = {
     RuleVerdict.ALLOW: Verdict.ALLOW,
@@ -43,12 +43,14 @@ class Course:
     """What becomes of an event by rules and orders: it waits, is decided, or is observed.
 
     `why` is the words of the rules; `brought` the reason why it waits, in words for its card.
+    `agents_own`: it is passed since only the agent can judge it, and no order allows it.
     """
 
     waits: bool = False
     decided: Decided | None = None
     why: str = ""
     brought: Because | None = None
+    agents_own: bool = False
 
     @property
     def came(self) -> str:
@@ -110,7 +112,9 @@ def said_by(ruling: Ruling | None) -> Course:
     if verdict is Verdict.DENY:
         note = ruling.rule.note if ruling.rule else ""
         decision = Decision(verdict, note or f"the operator's rules deny this: {ruling.why}")
-    return Course(decided=Decided(decision, ruling.by), why=ruling.why, brought=because)
+    own = ruling.rule is PLAN_FILE
+    decided = Decided(decision, ruling.by)
+    return Course(decided=decided, why=ruling.why, brought=because, agents_own=own)
 
 
 _AGENTS_KEPT = 4096
@@ -189,6 +193,8 @@ def _rule_of_a_question(
         return said
     if held := _held_with_all(orders):
         return held
+    if said.agents_own:
+        return said
     for order in orders:
         if order.kind is OrderKind.ALLOW_ALL and not platform.asks(event):
             by = StandingOrder(order.id, order.kind)

@@ -29,7 +29,8 @@ class Tools:
     that say where it runs.  `path_keys`: the input that holds a tool's path.  `loosening`: the
     inputs by which a command asks for more than its sandbox.  `settings` and `credentials`: the
     files that decide about its hooks, and that hold its secrets, as path patterns with blanks
-    between them; and `commands`, which change the former.
+    between them; and `commands`, which change the former.  `plan_folder`: where a session keeps its
+    plan file, which the agent lets itself write unasked in the permission mode `plan_mode`.
     """
 
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +42,8 @@ class Tools:
     settings: str = ""
     credentials: str = ""
     commands: tuple[str, ...] = ()
+    plan_folder: str = ""
+    plan_mode: str = ""
 
 
 @frozen(slots=False)
@@ -82,6 +85,12 @@ class Platform:
         """Return the names of the events that an operator may ask to hold."""
         asked = (Held.AT_THE_GATE, Held.ON_REQUEST)
         return tuple(name for name, row in self.events.items() if row.held in asked)
+
+    def plan_folder(self, event: Event) -> str:
+        """Return the folder of plan files, of an event before a call in plan mode; else nothing."""
+        tools = self.tools
+        planning = bool(tools.plan_mode) and event.permission_mode == tools.plan_mode
+        return tools.plan_folder if planning and self.phase(event) is Phase.BEFORE else ""
 
     @property
     def decided(self) -> frozenset[str]:

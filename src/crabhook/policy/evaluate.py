@@ -12,15 +12,24 @@ from typing import TypeAlias
 
 from crabhook.model.card import Because, Brought, Risk
 from crabhook.model.event import Event
-from crabhook.policy import rule_index
+from crabhook.policy import plan_file, rule_index
 from crabhook.policy.calls.parts import FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.paths import Bases, PathSet, expand_home, is_within, place
+from crabhook.policy.plan_file import is_plan_file
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import PartRuling, RuleScope, RuleSet, RuleVerdict, Ruling, Trust
+from crabhook.policy.rule import (
+    PLAN_FILE,
+    PartRuling,
+    RuleScope,
+    RuleSet,
+    RuleVerdict,
+    Ruling,
+    Trust,
+)
 from crabhook.policy.rule_index import Placed, Rank, RankedRuling, RuleIndex, keys_of
 from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.shell.programs import NAMES_ONLY, PRINTERS, READ_NOTHING
@@ -100,7 +109,9 @@ class Evaluation:
         keys = keys_of(part)
         if match := self._first(self._law.deny, part, keys, against=True):
             return rule_index.ruling_by_rule(Rank.DENY, match, part, hidden=hidden)
-        if entry := self._law.protected.concerned(part, self._bases):
+        plan = is_plan_file(part, self._event, self._bases)
+        but = plan_file.ENTRY if plan else ""
+        if entry := self._law.protected.concerned(part, self._bases, but=but):
             why = f"{entry.what} always reach a person (protected: {entry.name})"
             verdict = RuleVerdict.ASK_OPERATOR
             words = f"{entry.what} always reach a person: {part.text}"
@@ -109,6 +120,10 @@ class Evaluation:
             return RankedRuling(Rank.PROTECTED, 0, said)
         if match := self._first(self._law.ask, part, keys, against=True):
             return rule_index.ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
+        if plan:  # before an allow: whose plan file it is, only the agent knows
+            rule, why = PLAN_FILE, plan_file.WHY
+            said = PartRuling(part.kind, part.text, rule.verdict, rule, why, hidden)
+            return RankedRuling(Rank.PASS, 0, said)
         if not hidden:
             for rank, index in ((Rank.ALLOW, self._law.allow), (Rank.PASS, self._law.leave)):
                 if match := self._first(index, part, keys, against=False):

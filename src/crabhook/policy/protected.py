@@ -155,8 +155,8 @@ class Protected:
         """Return the list with these entries taken off too."""
         return replace(self, off=self.off | frozenset(names))
 
-    def concerned(self, part: Part, bases: Bases) -> Entry | None:
-        """Return the first entry that the part touches."""
+    def concerned(self, part: Part, bases: Bases, *, but: str = "") -> Entry | None:
+        """Return the first entry that the part touches, leaving out the entry named `but`."""
         if isinstance(part, CommandPart):
             return self._of_command(part.lines)
         if not isinstance(part, FilePart):
@@ -165,7 +165,8 @@ class Protected:
         whole = part.glob or part.program in _WHOLE
         if not (whole or any(self._all_paths.hits(one, bases) for one in part.places)):
             return None
-        return next((entry for entry in self.entries if entry.concerns(part, bases)), None)
+        others = (entry for entry in self.entries if entry.name != but)
+        return next((entry for entry in others if entry.concerns(part, bases)), None)
 
     def _of_command(self, lines: frozenset[str]) -> Entry | None:
         words = {line.partition(" ")[0] for line in lines} | {""}

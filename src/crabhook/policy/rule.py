@@ -79,6 +79,16 @@ class Rule:
         return f"{self.verdict} {' | '.join(self.texts)}"
 
 
+PLAN_FILE = Rule(
+    RuleVerdict.PASS,
+    ("the plan file of a session in plan mode",),
+    (),
+    scope=RuleScope(mode=("plan",)),
+    origin="crabhook's own, as the plan itself comes to you",
+)
+"""The one rule of crabhook's own, which `plan_file.py` tells when it holds."""
+
+
 @frozen
 class RiskRule:
     """The owner's own `level` and `words` of risk for some calls.

@@ -8,7 +8,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.wording import AWAY
-from crabhook.policy.rule import RuleVerdict, Ruling
+from crabhook.policy.rule import PLAN_FILE, RuleVerdict, Ruling
 from tests.support.playbook import Playbook, asking, bash, calling, prompt
 
 
@@ -192,3 +192,11 @@ def test_a_halt_is_an_order_that_can_be_ended_and_is_never_one_too_many(book: Pl
 def test_a_halt_of_no_session_halts_none(book: Playbook) -> None:
     book.asks(bash("a", "ls", session="")).answers(1, HALT)
     assert not book.broker.orders()
+
+
+def test_no_order_allows_the_plan_file_whose_session_only_the_agent_knows(book: Playbook) -> None:
+    book.orders(Order(OrderKind.ALLOW_ALL, session="s", until=book.now + 60))
+    book.judge = lambda _: Ruling(RuleVerdict.PASS, PLAN_FILE, "its plan file")
+    book.asks(calling("a", {"file_path": "/h/.claude/plans/a-b.md"}, tool="Write"))
+    assert book.effects[0].reply.stdout == b""  # type: ignore[union-attr]
+    assert "PASSED: rule pass the plan file" in str(book)

@@ -25,6 +25,8 @@ PLATFORM = Platform(
         "~/.claude/plugins .mcp.json managed-settings*.json //etc/claude-code",
         credentials=".claude/.credentials.json",
         commands=("claude config *", "claude mcp add*"),
+        plan_folder="~/.claude/plans",
+        plan_mode="plan",
     ),
     read=events.read_event,
     held=events.held,
