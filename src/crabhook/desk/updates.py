@@ -242,7 +242,8 @@ class OffersReady:
 class ContextReady:
     """A card's context from its transcript: the agent's last words, the user's last prompt.
 
-    Both are empty if unknown, and not yet safe. `allowed` and `denied` count today's similar calls.
+    Both are empty if unknown, and not yet safe. `allowed` and `denied` count today's similar calls,
+    and `counted` tells in words which these are; older servers omit it.
     """
 
     card: int
@@ -250,6 +251,7 @@ class ContextReady:
     prompt: str = ""
     allowed: int = 0
     denied: int = 0
+    counted: str = ""
 
 
 @frozen

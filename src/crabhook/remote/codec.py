@@ -36,7 +36,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 """The fields of a message that have other names than those of the value, by the value's names."""
 BOUNDED: Mapping[str, Mapping[str, int]] = {
     "Because": {"words": 4000, "name": 2000, "note": 2000},
-    "ContextReady": {"prompt": 4000},
+    "ContextReady": {"prompt": 4000, "counted": 200},
     "HouseChanged": {"state": 400, "today": 400},
 }
 """How many letters of a text are read at most; what is longer is cut, since it is only shown."""

@@ -12,10 +12,13 @@ from crabhook.model.actor import Operator, Rule, StandingOrder
 from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
 from crabhook.model.wording import plural
-from crabhook.ui.cards.sentence import target
+from crabhook.policy.calls.subject import LONGEST
+from crabhook.ui.cards.sentence import counted, named_target, target, target_in
 from crabhook.ui.cards.summary import said
 
-MOST_ALIKE = 100_000  # different calls that are counted apart
+MOST_ALIKE = 20_000  # different calls that are counted apart
+_READ_AT_ONCE = 1_000  # lines that one count reads at most, the latest first
+_KEPT = LONGEST + 1  # letters of a line, enough to tell that it is too long to be read
 COLUMNS = 78  # of a line of the summary
 BY_RULES, BY_ORDERS = "by rules", "by standing orders"
 NO_OPINION = (
@@ -48,7 +51,9 @@ class Tally:
         self._here: Counter[str] = Counter()
         self._minute, self._day = 0.0, tuple[int, ...]()
         self._on_day: Counter[str] = Counter()
-        self._alike: Counter[tuple[object, ...]] = Counter()
+        # A decision by a rule must not wait for its line to be read: who asks for a count reads it.
+        self._alike: Counter[tuple[str, str, str, Verdict]] = Counter()
+        self._targets: dict[tuple[str, str], str] = {}
 
     def count(self, event: Event, decided: Decided, *, earlier: bool = False) -> None:
         """Count a decision; an `earlier` one is of today, from before the desk was opened."""
@@ -58,7 +63,8 @@ class Tally:
             if not earlier:
                 self._here[word] += 1
         if event.tool is not None and len(self._alike) < MOST_ALIKE:
-            self._alike[event.tool.name, target(event), decided.decision.verdict] += 1
+            key, text = named_target(event)
+            self._alike[event.tool.name, key, text[:_KEPT], decided.decision.verdict] += 1
 
     def _turn(self) -> None:
         """Begin to count anew on another day, which begins with a minute in all the world."""
@@ -67,12 +73,23 @@ class Tally:
             if self._day != before:
                 self._on_day.clear()
                 self._alike.clear()
+                self._targets.clear()
 
-    def alike(self, event: Event) -> tuple[int, int]:
-        """Return how many calls of an event's tool and target were allowed today, and denied."""
+    def alike(self, event: Event) -> tuple[int, int, str]:
+        """Return how many calls alike were allowed today, how many denied, and which these are."""
         self._turn()
-        what = event.tool.name if event.tool else "", target(event)
-        return self._alike[*what, Verdict.ALLOW], self._alike[*what, Verdict.DENY]
+        tool, mine = event.tool.name if event.tool else "", target(event)
+        program, unread, totals = mine.split(" ")[0].rstrip(","), _READ_AT_ONCE, Counter[Verdict]()
+        for (other, key, text, verdict), times in reversed(self._alike.items()):
+            if other != tool or program not in text:
+                continue
+            if (its := self._targets.get((key, text))) is None:
+                if not unread:
+                    continue
+                unread -= 1
+                its = self._targets[key, text] = target_in(key, text)
+            totals[verdict] += times if its == mine else 0
+        return totals[Verdict.ALLOW], totals[Verdict.DENY], counted(event)
 
     def today(self) -> str:
         """Return what happened today, in one line; empty for nothing."""

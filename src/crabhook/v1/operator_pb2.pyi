@@ -3561,6 +3561,7 @@ class ContextReady(_message.Message):
     PROMPT_FIELD_NUMBER: _builtins.int
     ALLOWED_FIELD_NUMBER: _builtins.int
     DENIED_FIELD_NUMBER: _builtins.int
+    COUNTED_FIELD_NUMBER: _builtins.int
     card: _builtins.int
     """The card's number."""
     words: _builtins.bytes
@@ -3571,6 +3572,8 @@ class ContextReady(_message.Message):
     """How many calls like it were allowed today."""
     denied: _builtins.int
     """How many calls like it were denied today."""
+    counted: _builtins.bytes
+    """Which calls are like it, in words: "npm run lint"."""
     def __init__(
         self,
         *,
@@ -3579,10 +3582,11 @@ class ContextReady(_message.Message):
         prompt: _builtins.bytes = ...,
         allowed: _builtins.int = ...,
         denied: _builtins.int = ...,
+        counted: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "card", b"card", "denied", b"denied", "prompt", b"prompt", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "card", b"card", "counted", b"counted", "denied", b"denied", "prompt", b"prompt", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -174,7 +174,8 @@ def _behind_run(words: Sequence[Word]) -> Sequence[Word]:
     return words[2:]
 
 
-def _is_interpreter(name: str) -> bool:
+def is_interpreter(name: str) -> bool:
+    """Whether a program of this name runs code that it is given."""
     return name in SHELLS or name in (".", "source") or bool(_INTERPRETERS.fullmatch(name))
 
 
@@ -214,7 +215,7 @@ def _is_in_closed_form(call: _Call, lay: Lay) -> bool:
 
 def _why_set(call: _Call) -> str:
     """Return why a variable that is set before the command may change what it runs."""
-    closed = _is_interpreter(call.name)
+    closed = is_interpreter(call.name)
     if not (closed or _runs_files(call) or _is_program(call.name)):
         return ""
     for one in call.assignments:
@@ -444,7 +445,7 @@ def _runs_files(call: _Call) -> bool:
         return True
     if name in _AWK:
         return any(word.text in ("-f", "--file") for word in call.words)
-    if _is_interpreter(name):
+    if is_interpreter(name):
         return not _only_tells(call)
     return name in _RUNS_PROJECT or name in _MAKE
 
@@ -502,6 +503,6 @@ def _is_given_one_of(call: _Call, written: frozenset[str]) -> bool:
     first = call.words[0].text
     if "/" in first and call.name in written:
         return True
-    if call.name not in RUNNERS and not _is_interpreter(call.name):
+    if call.name not in RUNNERS and not is_interpreter(call.name):
         return False
     return any(basename(text) in written for word in call.words[1:] for text in word.values)

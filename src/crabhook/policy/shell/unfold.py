@@ -28,7 +28,7 @@ MAX_TEXT = 256 * 1024  # of a longer line, so much is cut into pieces
 MAX_SPELLINGS = 40
 
 BLANK = "\x1f"  # a blank inside a word: no rule's text can hold it
-_GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
+GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
 
 
 def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Script:
@@ -242,7 +242,7 @@ def _namings(argv: Argv) -> Iterator[Argv]:
     if short[0] == "git" and len(argv) > 1 and argv[1].startswith("-"):
         at = 1
         while at < len(argv) and argv[at].startswith("-"):  # before its subcommand
-            at += 2 if argv[at] in _GIT_VALUED else 1
+            at += 2 if argv[at] in GIT_VALUED else 1
         yield ["git", *argv[at:]]
 
 

@@ -53,7 +53,7 @@ Then: TypeAlias = Callable[[BaseException | None], object]
 """Called when all effects of a fact are done, or with the error that kept it off the record."""
 Listener: TypeAlias = Callable[[News], object]
 HearDecided: TypeAlias = Callable[[Event, Decided], object]
-CountAlike: TypeAlias = Callable[[Event], tuple[int, int]]
+CountAlike: TypeAlias = Callable[[Event], tuple[int, int, str]]
 
 RECORDED = True
 
@@ -88,7 +88,7 @@ class Core(ABC):
         self.decided: list[HearDecided] = []
         self.house: Callable[[], HouseChanged] = lambda: HouseChanged(self.state(), self.today())
         self.today: Callable[[], str] = lambda: ""
-        self.alike: CountAlike = lambda _event: (0, 0)
+        self.alike: CountAlike = lambda _event: (0, 0, "")
         self._busy = False
         self._jobs: deque[Job] = deque()  # jobs that wait for their turn
         self._quiet: deque[Job] = deque()  # jobs that run first, once all is recorded

@@ -238,7 +238,7 @@ def _uncounted(news: T) -> T:
         case updates.HouseChanged():
             return replace(news, today="")
         case updates.ContextReady():
-            return replace(news, allowed=0, denied=0)
+            return replace(news, allowed=0, denied=0, counted="")
     return news
 
 

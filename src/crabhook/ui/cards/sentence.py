@@ -24,11 +24,13 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import first_text
 from crabhook.model.question import read_questions
 from crabhook.model.wording import plural, who
+from crabhook.policy.calls.subject import subject_of_line
 from crabhook.tables import tables
 from crabhook.ui.cards.summary import (
     MAIN_AGENT,
     agent_label,
     brief,
+    is_command,
     is_plan,
     is_question,
     summary,
@@ -40,7 +42,8 @@ from crabhook.vocabulary import vocabulary
 
 _DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]
 _TARGET = tables(__file__, "fields")["tool"]["target"].split()
-_LOOKED_AT = 400  # letters of a program's name, or of an address, that are looked at
+_LOOKED_AT = 400  # letters of an address that are looked at
+_COUNTED = 60  # letters of what counts as alike that are shown
 LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
 """How a level of risk is said."""
 MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: ("danger", "▲▲")}
@@ -185,10 +188,22 @@ def has_risk(card: Card) -> bool:
 
 
 def target(event: Event) -> str:
-    """Return what a call is about in a word: its program, its file, its host; empty if unknown."""
-    key, text = first_text(event.given, _TARGET)
+    """Return what a call is about, as rules tell calls apart; empty if unknown.
+
+    A command's programs with their subcommands, a file, a host.
+    """
+    return target_in(*named_target(event))
+
+
+def named_target(event: Event) -> tuple[str, str]:
+    """Return the field of a call that says what it is about, and its text; or nothing."""
+    return first_text(event.given, _TARGET)
+
+
+def target_in(key: str, text: str) -> str:
+    """Return what a call is about whose field `key` has this text."""
     if key == "command":
-        return text.split(maxsplit=1)[0][:_LOOKED_AT]
+        return subject_of_line(text)
     if key != "url":
         return text
     with suppress(ValueError):
@@ -199,8 +214,8 @@ def target(event: Event) -> str:
 def decided_before(card: Card, desk: Replica) -> str:
     """Return how similar calls were decided: today if that is known, else lately; not yet safe."""
     around = desk.around(card.number)
-    if around is not None and (today := such_calls(around.allowed, around.denied, "today")):
-        return today
+    if around is not None and around.allowed + around.denied:
+        return such_calls(around.counted, around.allowed, around.denied, "today")
     if card.event.tool is None:
         return ""
     mine, name = target(card.event), card.event.tool.name
@@ -210,7 +225,8 @@ def decided_before(card: Card, desk: Replica) -> str:
         if before.state is State.DECIDED and before.decision and before.number != card.number
         if before.event.calls(name) and target(before.event) == mine
     )
-    return such_calls(alike[Verdict.ALLOW], alike[Verdict.DENY], "lately")
+    what = counted(card.event)
+    return such_calls(what, alike[Verdict.ALLOW], alike[Verdict.DENY], "lately")
 
 
 def by_another(card: Card, desk: Replica, spell: Speller = safe, *, when: bool = True) -> str:
@@ -257,11 +273,20 @@ def too_late(outcome: Outcome, card: Card | None, desk: Replica) -> str:
     return f"{outcome.why} ({told})"
 
 
-def such_calls(allowed: int, denied: int, when: str) -> str:
-    """Say how many calls like one were allowed and denied; nothing where there was none."""
-    calls = plural(allowed + denied, "such call")
-    told = f"{calls} {when}: {allowed} allowed, {denied} denied"
-    return told if allowed + denied else ""
+def counted(event: Event) -> str:
+    """Return which calls count as alike with an event's, in words not yet safe: "npm run lint"."""
+    mine, tool = target(event), event.tool.name if event.tool else ""
+    words = mine if is_command(event) and mine else joined(tool, mine, by=" ")
+    return words if len(words) <= _COUNTED else f"{words[:_COUNTED]}…"
+
+
+def such_calls(what: str, allowed: int, denied: int, when: str) -> str:
+    """Say how many calls like one were allowed and denied; nothing where there was none.
+
+    `what` they are is empty of an older server, which counts by a command's first word.
+    """
+    what = what or plural(allowed + denied, "such call")
+    return f"{what}: {allowed} allowed, {denied} denied {when}" if allowed + denied else ""
 
 
 def last_prompt(card: Card, desk: Replica) -> str:

@@ -517,7 +517,7 @@ async def test_the_day_counts_for_who_sees_all_of_it_and_how_all_stands_is_told_
 ) -> None:
     """What others decided is counted: a limited person would read of it there."""
     server = PlayedDesk()
-    server.core.alike = lambda _event: (3, 1)
+    server.core.alike = lambda _event: (3, 1, "npm run lint")
     told = [HouseChanged("rules 2 ok", "1 allowed"), HouseChanged("rules 2 WRONG", "2 allowed")]
     server.core.house = lambda: told[0]
     server.ask(call(cwd="/shop"))

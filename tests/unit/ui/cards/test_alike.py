@@ -19,19 +19,20 @@ def decided(desk: PlayedDesk, command: str, verdict: Verdict, **fields: Any) -> 
     desk.answer(number, Decision(verdict, reason="no" if verdict is Verdict.DENY else ""))
 
 
-def test_calls_of_the_same_program_are_counted_by_verdict() -> None:
+def test_calls_of_the_same_program_and_subcommand_are_counted_by_verdict() -> None:
     desk = PlayedDesk()
     for command, verdict in (
-        ("npm ci", Verdict.ALLOW),
-        ("npm test", Verdict.ALLOW),
-        ("npm publish", Verdict.DENY),
-        ("npm run x", Verdict.PASS),
+        ("npm run lint", Verdict.ALLOW),
+        ("cd api && npm run lint", Verdict.ALLOW),
+        ("npm run lint", Verdict.DENY),
+        ("npm run build", Verdict.DENY),
+        ("npm run lint", Verdict.PASS),
         ("rm -r build", Verdict.DENY),
     ):
         decided(desk, command, verdict)
-    desk.ask(call(tool_input={"command": "npm  install"}))
+    desk.ask(call(tool_input={"command": "npm  run lint"}))
     said = decided_before(desk.waiting()[0], desk.replica)
-    assert said == "3 such calls lately: 2 allowed, 1 denied"
+    assert said == "npm run lint: 2 allowed, 1 denied lately"
 
 
 def test_nothing_alike_says_nothing() -> None:
@@ -43,13 +44,13 @@ def test_nothing_alike_says_nothing() -> None:
 
 def test_a_command_behind_more_blanks_than_a_name_is_long_has_its_program_as_target() -> None:
     tool = ToolCall("Bash", {"command": " " * 1_000 + "npm ci"})
-    assert target(Event("claude", "PreToolUse", tool=tool)) == "npm"
+    assert target(Event("claude", "PreToolUse", tool=tool)) == "npm ci"
 
 
 @pytest.mark.parametrize(
     ("tool_input", "expected"),
     [
-        ({"command": "  npm ci"}, "npm"),
+        ({"command": "  npm ci"}, "npm ci"),
         ({"file_path": "/a b/c.py", "content": ""}, "/a b/c.py"),
         ({"url": "https://user@x.example:9/y"}, "x.example"),
         ({"url": "https://[broken"}, ""),

@@ -65,10 +65,10 @@ def test_what_was_decided_before_is_told_as_it_was_when_the_card_was_first_seen(
     sitting = Sitting(rows=40, take_back_ms=0)
     first = sitting.ask(tool_input={"command": "npm ci"})
     sitting.desk.answer(first, Decision(Verdict.ALLOW))
-    second, third = (sitting.ask(tool_input={"command": f"npm {n}"}) for n in range(2))
+    second, third = (sitting.ask(tool_input={"command": f"npm ci {n}"}) for n in range(2))
     sitting.press("down")
     assert sitting.card.number == second
-    said = "1 such call lately: 1 allowed, 0 denied"
+    said = "npm ci: 1 allowed, 0 denied lately"
     assert said in sitting.text()
     sitting.desk.answer(third, Decision(Verdict.DENY, reason="no"))
     assert said in sitting.text()
@@ -179,9 +179,9 @@ def test_what_was_decided_of_its_like_today_is_counted_though_no_card_of_it_is_k
     assert event is not None
     for verdict in (Verdict.ALLOW, Verdict.ALLOW, Verdict.DENY, Verdict.PASS):
         tally.count(event.event, Decided(Decision(verdict), OWNER), earlier=True)
-    sitting.ask(tool_input={"command": "npm ci"})
+    sitting.ask(tool_input={"command": "cd web && npm run a"})
     sitting.press("down")
-    assert "3 such calls today: 2 allowed, 1 denied" in card_rows(sitting)
+    assert "npm run a: 2 allowed, 1 denied today" in card_rows(sitting)
 
 
 def test_the_prompt_of_the_transcript_stands_on_the_card_and_safe_though_no_hook_told_it() -> None:
