@@ -1,5 +1,6 @@
 # Everything runs in .venv, made at the first call; the agents' programs that
-# the end-to-end tests drive are installed by tests/agents/install.
+# the end-to-end tests drive are installed by tests/agents/install, the libraries
+# of the client in Node by tests/interop/node/install.
 PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -98,9 +99,10 @@ cluster-failover: $(VENV)/developed ## end a leader ROUNDS=10 times by kill -9 a
 
 agents:
 	@sh tests/agents/install
+	@sh tests/interop/node/install
 
 clean: ## remove what make has made
-	rm -rf $(VENV) tests/agents/node_modules
+	rm -rf $(VENV) tests/agents/node_modules tests/interop/node/node_modules
 
 # A new pip first: the one that comes with older Pythons knows no groups.
 $(VENV)/bin/python:

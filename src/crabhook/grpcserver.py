@@ -10,6 +10,7 @@ serves, and `crabhook.server.watch` opens a listener that ended anew.
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,29 @@ class _Inner(getattr(_INNER, "AioServer", object)):  # type: ignore[misc]  # it 
             task = loop.create_task(_INNER._schedule_rpc_coro(answer, state, loop, "no method"))  # noqa: SLF001 - see above
             answers.add(task)
             task.add_done_callback(answers.discard)
+
+
+class _UntakenReplies(logging.Filter):
+    """Says in words, not as a traceback, that a client did not take its reply.
+
+    grpcio reports each as an error of the server. It is none: the client went, or its library takes
+    no message of that length. Whoever waits for a receipt learns of it by the receipt.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether to log the record, which may be changed."""
+        error = record.exc_info[1] if record.exc_info else None
+        if type(error).__name__ != "ExecuteBatchError":
+            return True
+        method = record.getMessage().rpartition("[")[2].rstrip("]")
+        record.msg = "a client did not take the whole reply to its call of %s"
+        record.args = (method,)
+        record.levelno, record.levelname = logging.INFO, "INFO"
+        record.exc_info = record.exc_text = None
+        return logging.getLogger(record.name).isEnabledFor(logging.INFO)
+
+
+logging.getLogger("grpc._cython.cygrpc").addFilter(_UntakenReplies())
 
 
 class CallServer(Server):

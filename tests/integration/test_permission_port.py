@@ -16,6 +16,7 @@ from crabhook.platforms.rows import Held
 from crabhook.server.address import Address, TcpAddress
 from crabhook.server.core import runner as runner_module
 from crabhook.server.core.intake import LONG
+from crabhook.server.grpc import permission as permission_module
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.port import (
     BASH,
@@ -105,12 +106,15 @@ async def test_one_decision_makes_both_views(payload: Any, decision: Decision) -
 
 def expected_fields(specific: dict[str, Any]) -> dict[str, Any]:
     """Read a hook's output as a stranger to our code would."""
-    updated = specific.get("decision", specific).get("updatedInput")
+    inner = specific.get("decision", {})
+    updated = specific.get("updatedInput", inner.get("updatedInput"))
     found = {
         "hook_event_name": specific["hookEventName"],
         "permission_decision": specific.get("permissionDecision"),
         "permission_decision_reason": specific.get("permissionDecisionReason"),
         "additional_context": specific.get("additionalContext"),
+        "behavior": inner.get("behavior"),
+        "message": inner.get("message"),
     }
     known = {name: spoken(text) for name, text in found.items() if text is not None}
     return known if updated is None else {**known, "updated_input_json": updated}
@@ -263,6 +267,26 @@ async def test_without_a_receipt_a_decision_is_shown_as_not_delivered(
         await port.until(lambda: port.runner.broker.card(1).delivered is False)  # type: ignore[union-attr]
         said = [one.text for one in port.news if isinstance(one, FeedEntry)]
         assert any("NOT DELIVERED" in text for text in said)
+
+
+async def test_an_answer_too_long_to_send_is_a_status_and_comes_in_one_copy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(permission_module, "MAX_REPLY", 5_000)
+    long = {**BASH, "tool_input": {"command": "x" * 3_000}}
+    async with opened() as port, connected(port.bound[0]) as channel:
+        asked = request(long)
+        coming = asyncio.ensure_future(ask(channel, asked))
+        (card,) = await port.waiting()
+        decide(port.runner, card.number, Decision(Verdict.ALLOW))
+        with pytest.raises(grpc.aio.AioRpcError, match="one copy") as refused:
+            await coming
+        assert refused.value.code() is grpc.StatusCode.OUT_OF_RANGE
+        asked.answer_form = pb.ANSWER_FORM_REPLY
+        response = await ask(channel, asked)
+        assert b"x" * 3_000 in response.reply.stdout
+        await confirm(channel, asked.request_id)
+        assert port.runner.broker.card(1).delivered is True  # type: ignore[union-attr]
 
 
 # Rubbish.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import ssl
 import time
 from contextlib import asynccontextmanager
@@ -102,3 +103,12 @@ async def test_no_header_ends_a_listener(kind: str, tmp_path: Path) -> None:
 async def test_a_method_that_is_not_served_is_told_so(path: bytes) -> None:
     async with opened() as port:
         assert await send(port.bound[0], headers(path)) == UNIMPLEMENTED
+
+
+def test_a_fault_of_the_servers_own_stays_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("grpc._cython.cygrpc")
+    try:
+        {}["ours"]
+    except KeyError:
+        log.exception("Unexpected [%s] raised by servicer method [%s]", "KeyError", "/a/b")
+    assert caplog.records[-1].exc_info

@@ -252,7 +252,7 @@ def delivered(state: BrokerState, fact: Delivered) -> list[Effect]:
     state.decided_before.discard(fact.request_id)
     if card is None or card.decision is None or card.delivered:
         return told
-    fate = "delivered" if fact.whole else "NOT DELIVERED, the hook had gone"
+    fate = "delivered" if fact.whole else "NOT DELIVERED, the hook did not take it"
     text = f"{card.outcome} · {fate} {(fact.now - card.ended_at) * 1000:.0f} ms"
     return [
         state.put(replace(card, delivered=fact.whole)),

@@ -14,7 +14,7 @@ RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, UNAUTHENTICATED = 8, 1
 # A call that ended so may succeed when it is tried again; None: its connection was lost.
 TEMPORARY = (None, CANCELLED, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE)
 
-LARGEST_MESSAGE = 64 << 20
+LARGEST_MESSAGE = 100 << 20
 _LARGEST_FRAME = 16384  # HTTP/2's default: we announce no other
 _LARGEST_HEADER_BLOCK = 64 << 10
 _LARGEST_BACKLOG = 64 << 10  # acknowledgements that the peer does not read

@@ -13,6 +13,9 @@ GATE = 1
 COMPANION = 2
 SUPERVISOR = 3
 
+# The form of the answer that a hook reads: the reply alone, and so one copy of a long input.
+_REPLY_ALONE = 1
+
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST_VARINT = 10
 
@@ -45,7 +48,7 @@ class Reply:
         self.confirm = confirm
 
 
-def permission_request(  # noqa: PLR0913 - the message has eight fields
+def permission_request(  # noqa: PLR0913 - the message has nine fields
     *,
     request_id: str,
     secret: str,
@@ -57,7 +60,8 @@ def permission_request(  # noqa: PLR0913 - the message has eight fields
     when_lost: str,
 ) -> bytes:
     """Write a PermissionRequest; `facts` is a ClientFacts already written."""
-    return write_message(request_id, secret, platform, payload, wait_ms, stance, facts, when_lost)
+    asked = request_id, secret, platform, payload, wait_ms, stance, facts, when_lost
+    return write_message(*asked, _REPLY_ALONE)
 
 
 def read_reply(response: bytes) -> Reply:

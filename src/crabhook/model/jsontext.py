@@ -16,6 +16,7 @@ Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"]
 
 # Made once: `json.dumps` with options makes a new encoder at every call.
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_COMPACT_UTF8 = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _CANONICAL = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _LITERAL = json.JSONEncoder(ensure_ascii=False)
 _PRETTY = json.JSONEncoder(indent=2, ensure_ascii=False)
@@ -36,6 +37,16 @@ def writer_of(encoder: json.JSONEncoder) -> Callable[[Any], str]:
 
 compact: Callable[[Value | Mapping[str, Value]], str] = writer_of(_COMPACT)
 """Returns a value as one line of JSON, in ASCII, so that no reader can mistake its encoding."""
+
+
+def compact_utf8(value: Value | Mapping[str, Value]) -> str:
+    """Return what `compact` does, for a reader of UTF-8: about as long as the agent's own text.
+
+    Half of a surrogate pair, which UTF-8 cannot hold, is escaped as in ASCII.
+    """
+    text = _COMPACT_UTF8.encode(value)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
 
 canonical: Callable[[Value], str] = writer_of(_CANONICAL)
 """Returns the same text for equal values, whatever the order of their keys."""

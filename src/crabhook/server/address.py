@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_SOCKET_PATH = 103  # bytes; the smallest limit of our systems (macOS)
 MAX_REQUEST = 33 << 20  # bytes: the client's bound of 32 MiB, and the envelope
+MAX_REPLY = 100 << 20  # bytes: JSON in ASCII is up to three times as long as the request was
 BACKLOG = 4096  # connections waiting for accept; at a full queue, Node gives up
 GRACE = 2.0  # seconds for replies under way when a port closes
 

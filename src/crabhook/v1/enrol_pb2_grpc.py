@@ -27,6 +27,9 @@ if _version_not_supported:
 
 class EnrolServiceStub:
     """EnrolService lets one device, or one machine, into the team.
+
+    Every call may also end with UNAVAILABLE (the connection broke), and a method
+    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
     """
 
     def __init__(self, channel):
@@ -49,6 +52,9 @@ class EnrolServiceStub:
 
 class EnrolServiceServicer:
     """EnrolService lets one device, or one machine, into the team.
+
+    Every call may also end with UNAVAILABLE (the connection broke), and a method
+    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
     """
 
     def BeginJoin(self, request, context):
@@ -96,6 +102,9 @@ def add_EnrolServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class EnrolService:
     """EnrolService lets one device, or one machine, into the team.
+
+    Every call may also end with UNAVAILABLE (the connection broke), and a method
+    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
     """
 
     @staticmethod

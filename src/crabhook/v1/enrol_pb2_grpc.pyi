@@ -32,7 +32,11 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class EnrolServiceStub:
-    """EnrolService lets one device, or one machine, into the team."""
+    """EnrolService lets one device, or one machine, into the team.
+
+    Every call may also end with UNAVAILABLE (the connection broke), and a method
+    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -55,7 +59,11 @@ class EnrolServiceStub:
 
 @_typing.type_check_only
 class EnrolServiceAsyncStub(EnrolServiceStub):
-    """EnrolService lets one device, or one machine, into the team."""
+    """EnrolService lets one device, or one machine, into the team.
+
+    Every call may also end with UNAVAILABLE (the connection broke), and a method
+    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     BeginJoin: _aio.UnaryUnaryMultiCallable[_enrol_pb2.BeginJoinRequest, _enrol_pb2.BeginJoinResponse]  # type: ignore[assignment]
@@ -74,7 +82,11 @@ class EnrolServiceAsyncStub(EnrolServiceStub):
     """
 
 class EnrolServiceServicer(metaclass=_abc_1.ABCMeta):
-    """EnrolService lets one device, or one machine, into the team."""
+    """EnrolService lets one device, or one machine, into the team.
+
+    Every call may also end with UNAVAILABLE (the connection broke), and a method
+    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    """
 
     @_abc_1.abstractmethod
     def BeginJoin(

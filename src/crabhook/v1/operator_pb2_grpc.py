@@ -28,10 +28,18 @@ if _version_not_supported:
 class OperatorServiceStub:
     """OperatorService is the whole desk: what is seen, and what is done.
 
-    Errors of every call: PERMISSION_DENIED (the certificate is of no device in the team, or is not any
-    more; the person may not do this), INVALID_ARGUMENT (a message that cannot be read),
-    RESOURCE_EXHAUSTED (too many calls of one device at once).  What becomes of a command that could be
-    read is never an error but an Outcome.
+    Errors of every call:
+    PERMISSION_DENIED: the certificate is of no device in the team, or is not any more; the person may
+    not do this; what a device that watches may see has changed.
+    INVALID_ARGUMENT: a message that cannot be read.
+    RESOURCE_EXHAUSTED: too many calls of one device at once, or a message that is too long.
+    FAILED_PRECONDITION: this server stands by for another, which the trailing metadata
+    "crabhook-leader" names where it is known.
+    UNAVAILABLE: the connection broke.
+    UNIMPLEMENTED: this server has no such method.
+    What becomes of a command that could be read is never an error but an Outcome.
+
+    Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
@@ -143,10 +151,18 @@ class OperatorServiceStub:
 class OperatorServiceServicer:
     """OperatorService is the whole desk: what is seen, and what is done.
 
-    Errors of every call: PERMISSION_DENIED (the certificate is of no device in the team, or is not any
-    more; the person may not do this), INVALID_ARGUMENT (a message that cannot be read),
-    RESOURCE_EXHAUSTED (too many calls of one device at once).  What becomes of a command that could be
-    read is never an error but an Outcome.
+    Errors of every call:
+    PERMISSION_DENIED: the certificate is of no device in the team, or is not any more; the person may
+    not do this; what a device that watches may see has changed.
+    INVALID_ARGUMENT: a message that cannot be read.
+    RESOURCE_EXHAUSTED: too many calls of one device at once, or a message that is too long.
+    FAILED_PRECONDITION: this server stands by for another, which the trailing metadata
+    "crabhook-leader" names where it is known.
+    UNAVAILABLE: the connection broke.
+    UNIMPLEMENTED: this server has no such method.
+    What becomes of a command that could be read is never an error but an Outcome.
+
+    Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
@@ -392,10 +408,18 @@ def add_OperatorServiceServicer_to_server(servicer, server):
 class OperatorService:
     """OperatorService is the whole desk: what is seen, and what is done.
 
-    Errors of every call: PERMISSION_DENIED (the certificate is of no device in the team, or is not any
-    more; the person may not do this), INVALID_ARGUMENT (a message that cannot be read),
-    RESOURCE_EXHAUSTED (too many calls of one device at once).  What becomes of a command that could be
-    read is never an error but an Outcome.
+    Errors of every call:
+    PERMISSION_DENIED: the certificate is of no device in the team, or is not any more; the person may
+    not do this; what a device that watches may see has changed.
+    INVALID_ARGUMENT: a message that cannot be read.
+    RESOURCE_EXHAUSTED: too many calls of one device at once, or a message that is too long.
+    FAILED_PRECONDITION: this server stands by for another, which the trailing metadata
+    "crabhook-leader" names where it is known.
+    UNAVAILABLE: the connection broke.
+    UNIMPLEMENTED: this server has no such method.
+    What becomes of a command that could be read is never an error but an Outcome.
+
+    Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
     A call that does something has an id that the desk makes.  The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id

@@ -24,27 +24,33 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63rabhook/v1/permission.proto\x12\x0b\x63rabhook.v1\"\x95\x02\n\x11PermissionRequest\x12\x1d\n\nrequest_id\x18\x01 \x01(\tR\trequestId\x12\x16\n\x06secret\x18\x02 \x01(\tR\x06secret\x12\x1a\n\x08platform\x18\x03 \x01(\tR\x08platform\x12\x18\n\x07payload\x18\x04 \x01(\x0cR\x07payload\x12\x17\n\x07wait_ms\x18\x05 \x01(\x04R\x06waitMs\x12+\n\x06stance\x18\x06 \x01(\x0e\x32\x13.crabhook.v1.StanceR\x06stance\x12\x30\n\x06\x63lient\x18\x07 \x01(\x0b\x32\x18.crabhook.v1.ClientFactsR\x06\x63lient\x12\x1b\n\twhen_lost\x18\x08 \x01(\tR\x08whenLost\"a\n\x0b\x43lientFacts\x12\x12\n\x04host\x18\x01 \x01(\tR\x04host\x12\x10\n\x03pid\x18\x02 \x01(\rR\x03pid\x12\x12\n\x04user\x18\x03 \x01(\tR\x04user\x12\x18\n\x07version\x18\x04 \x01(\tR\x07version\"\xf7\x06\n\x12PermissionResponse\x12\x34\n\x13permission_decision\x18\x01 \x01(\tH\x00R\x12permissionDecision\x88\x01\x01\x12\x41\n\x1apermission_decision_reason\x18\x02 \x01(\tH\x01R\x18permissionDecisionReason\x88\x01\x01\x12\x1f\n\x08\x63ontinue\x18\x03 \x01(\x08H\x02R\x08\x63ontinue\x88\x01\x01\x12$\n\x0bstop_reason\x18\x04 \x01(\tH\x03R\nstopReason\x88\x01\x01\x12,\n\x0fsuppress_output\x18\x05 \x01(\x08H\x04R\x0esuppressOutput\x88\x01\x01\x12*\n\x0esystem_message\x18\x06 \x01(\tH\x05R\rsystemMessage\x88\x01\x01\x12\x31\n\x12updated_input_json\x18\x07 \x01(\tH\x06R\x10updatedInputJson\x88\x01\x01\x12\x32\n\x12\x61\x64\x64itional_context\x18\x08 \x01(\tH\x07R\x11\x61\x64\x64itionalContext\x88\x01\x01\x12+\n\x0fhook_event_name\x18\t \x01(\tH\x08R\rhookEventName\x88\x01\x01\x12\x1f\n\x08\x64\x65\x63ision\x18\n \x01(\tH\tR\x08\x64\x65\x63ision\x88\x01\x01\x12\x1b\n\x06reason\x18\x0b \x01(\tH\nR\x06reason\x88\x01\x01\x12>\n\x19hook_specific_output_json\x18\x0c \x01(\tH\x0bR\x16hookSpecificOutputJson\x88\x01\x01\x12(\n\x05reply\x18\r \x01(\x0b\x32\x12.crabhook.v1.ReplyR\x05reply\x12\x18\n\x07\x63onfirm\x18\x0e \x01(\x08R\x07\x63onfirmB\x16\n\x14_permission_decisionB\x1d\n\x1b_permission_decision_reasonB\x0b\n\t_continueB\x0e\n\x0c_stop_reasonB\x12\n\x10_suppress_outputB\x11\n\x0f_system_messageB\x15\n\x13_updated_input_jsonB\x15\n\x13_additional_contextB\x12\n\x10_hook_event_nameB\x0b\n\t_decisionB\t\n\x07_reasonB\x1c\n\x1a_hook_specific_output_json\"L\n\x13\x43onfirmReplyRequest\x12\x1d\n\nrequest_id\x18\x01 \x01(\tR\trequestId\x12\x16\n\x06secret\x18\x02 \x01(\tR\x06secret\"\x16\n\x14\x43onfirmReplyResponse\"T\n\x05Reply\x12\x16\n\x06stdout\x18\x01 \x01(\x0cR\x06stdout\x12\x16\n\x06stderr\x18\x02 \x01(\x0cR\x06stderr\x12\x1b\n\texit_code\x18\x03 \x01(\rR\x08\x65xitCode*^\n\x06Stance\x12\x16\n\x12STANCE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSTANCE_GATE\x10\x01\x12\x14\n\x10STANCE_COMPANION\x10\x02\x12\x15\n\x11STANCE_SUPERVISOR\x10\x03\x32\xbe\x01\n\x11PermissionService\x12T\n\x11RequestPermission\x12\x1e.crabhook.v1.PermissionRequest\x1a\x1f.crabhook.v1.PermissionResponse\x12S\n\x0c\x43onfirmReply\x12 .crabhook.v1.ConfirmReplyRequest\x1a!.crabhook.v1.ConfirmReplyResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63rabhook/v1/permission.proto\x12\x0b\x63rabhook.v1\"\xcf\x02\n\x11PermissionRequest\x12\x1d\n\nrequest_id\x18\x01 \x01(\tR\trequestId\x12\x16\n\x06secret\x18\x02 \x01(\tR\x06secret\x12\x1a\n\x08platform\x18\x03 \x01(\tR\x08platform\x12\x18\n\x07payload\x18\x04 \x01(\x0cR\x07payload\x12\x17\n\x07wait_ms\x18\x05 \x01(\x04R\x06waitMs\x12+\n\x06stance\x18\x06 \x01(\x0e\x32\x13.crabhook.v1.StanceR\x06stance\x12\x30\n\x06\x63lient\x18\x07 \x01(\x0b\x32\x18.crabhook.v1.ClientFactsR\x06\x63lient\x12\x1b\n\twhen_lost\x18\x08 \x01(\tR\x08whenLost\x12\x38\n\x0b\x61nswer_form\x18\t \x01(\x0e\x32\x17.crabhook.v1.AnswerFormR\nanswerForm\"a\n\x0b\x43lientFacts\x12\x12\n\x04host\x18\x01 \x01(\tR\x04host\x12\x10\n\x03pid\x18\x02 \x01(\rR\x03pid\x12\x12\n\x04user\x18\x03 \x01(\tR\x04user\x12\x18\n\x07version\x18\x04 \x01(\tR\x07version\"\x98\t\n\x12PermissionResponse\x12\x34\n\x13permission_decision\x18\x01 \x01(\tH\x00R\x12permissionDecision\x88\x01\x01\x12\x41\n\x1apermission_decision_reason\x18\x02 \x01(\tH\x01R\x18permissionDecisionReason\x88\x01\x01\x12\x1f\n\x08\x63ontinue\x18\x03 \x01(\x08H\x02R\x08\x63ontinue\x88\x01\x01\x12$\n\x0bstop_reason\x18\x04 \x01(\tH\x03R\nstopReason\x88\x01\x01\x12,\n\x0fsuppress_output\x18\x05 \x01(\x08H\x04R\x0esuppressOutput\x88\x01\x01\x12*\n\x0esystem_message\x18\x06 \x01(\tH\x05R\rsystemMessage\x88\x01\x01\x12\x31\n\x12updated_input_json\x18\x07 \x01(\tH\x06R\x10updatedInputJson\x88\x01\x01\x12\x32\n\x12\x61\x64\x64itional_context\x18\x08 \x01(\tH\x07R\x11\x61\x64\x64itionalContext\x88\x01\x01\x12+\n\x0fhook_event_name\x18\t \x01(\tH\x08R\rhookEventName\x88\x01\x01\x12\x1f\n\x08\x64\x65\x63ision\x18\n \x01(\tH\tR\x08\x64\x65\x63ision\x88\x01\x01\x12\x1b\n\x06reason\x18\x0b \x01(\tH\nR\x06reason\x88\x01\x01\x12>\n\x19hook_specific_output_json\x18\x0c \x01(\tH\x0bR\x16hookSpecificOutputJson\x88\x01\x01\x12(\n\x05reply\x18\r \x01(\x0b\x32\x12.crabhook.v1.ReplyR\x05reply\x12\x18\n\x07\x63onfirm\x18\x0e \x01(\x08R\x07\x63onfirm\x12\x1f\n\x08\x62\x65havior\x18\x0f \x01(\tH\x0cR\x08\x62\x65havior\x88\x01\x01\x12\x1d\n\x07message\x18\x10 \x01(\tH\rR\x07message\x88\x01\x01\x12!\n\tinterrupt\x18\x11 \x01(\x08H\x0eR\tinterrupt\x88\x01\x01\x12N\n\x13updated_permissions\x18\x12 \x03(\x0b\x32\x1d.crabhook.v1.PermissionUpdateR\x12updatedPermissions\x12/\n\x11other_output_json\x18\x13 \x01(\tH\x0fR\x0fotherOutputJson\x88\x01\x01\x42\x16\n\x14_permission_decisionB\x1d\n\x1b_permission_decision_reasonB\x0b\n\t_continueB\x0e\n\x0c_stop_reasonB\x12\n\x10_suppress_outputB\x11\n\x0f_system_messageB\x15\n\x13_updated_input_jsonB\x15\n\x13_additional_contextB\x12\n\x10_hook_event_nameB\x0b\n\t_decisionB\t\n\x07_reasonB\x1c\n\x1a_hook_specific_output_jsonB\x0b\n\t_behaviorB\n\n\x08_messageB\x0c\n\n_interruptB\x14\n\x12_other_output_json\"\xe1\x01\n\x10PermissionUpdate\x12\x12\n\x04type\x18\x01 \x01(\tR\x04type\x12\x31\n\x05rules\x18\x02 \x03(\x0b\x32\x1b.crabhook.v1.PermissionRuleR\x05rules\x12\x1a\n\x08\x62\x65havior\x18\x03 \x01(\tR\x08\x62\x65havior\x12 \n\x0b\x64irectories\x18\x04 \x03(\tR\x0b\x64irectories\x12\x12\n\x04mode\x18\x05 \x01(\tR\x04mode\x12 \n\x0b\x64\x65stination\x18\x06 \x01(\tR\x0b\x64\x65stination\x12\x12\n\x04json\x18\x07 \x01(\tR\x04json\"f\n\x0ePermissionRule\x12\x1b\n\ttool_name\x18\x01 \x01(\tR\x08toolName\x12&\n\x0crule_content\x18\x02 \x01(\tH\x00R\x0bruleContent\x88\x01\x01\x42\x0f\n\r_rule_content\"L\n\x13\x43onfirmReplyRequest\x12\x1d\n\nrequest_id\x18\x01 \x01(\tR\trequestId\x12\x16\n\x06secret\x18\x02 \x01(\tR\x06secret\"\x16\n\x14\x43onfirmReplyResponse\"T\n\x05Reply\x12\x16\n\x06stdout\x18\x01 \x01(\x0cR\x06stdout\x12\x16\n\x06stderr\x18\x02 \x01(\x0cR\x06stderr\x12\x1b\n\texit_code\x18\x03 \x01(\rR\x08\x65xitCode*X\n\nAnswerForm\x12\x1b\n\x17\x41NSWER_FORM_UNSPECIFIED\x10\x00\x12\x15\n\x11\x41NSWER_FORM_REPLY\x10\x01\x12\x16\n\x12\x41NSWER_FORM_FIELDS\x10\x02*^\n\x06Stance\x12\x16\n\x12STANCE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSTANCE_GATE\x10\x01\x12\x14\n\x10STANCE_COMPANION\x10\x02\x12\x15\n\x11STANCE_SUPERVISOR\x10\x03\x32\xbe\x01\n\x11PermissionService\x12T\n\x11RequestPermission\x12\x1e.crabhook.v1.PermissionRequest\x1a\x1f.crabhook.v1.PermissionResponse\x12S\n\x0c\x43onfirmReply\x12 .crabhook.v1.ConfirmReplyRequest\x1a!.crabhook.v1.ConfirmReplyResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crabhook.v1.permission_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_STANCE']._serialized_start=1502
-  _globals['_STANCE']._serialized_end=1596
+  _globals['_ANSWERFORM']._serialized_start=2181
+  _globals['_ANSWERFORM']._serialized_end=2269
+  _globals['_STANCE']._serialized_start=2271
+  _globals['_STANCE']._serialized_end=2365
   _globals['_PERMISSIONREQUEST']._serialized_start=46
-  _globals['_PERMISSIONREQUEST']._serialized_end=323
-  _globals['_CLIENTFACTS']._serialized_start=325
-  _globals['_CLIENTFACTS']._serialized_end=422
-  _globals['_PERMISSIONRESPONSE']._serialized_start=425
-  _globals['_PERMISSIONRESPONSE']._serialized_end=1312
-  _globals['_CONFIRMREPLYREQUEST']._serialized_start=1314
-  _globals['_CONFIRMREPLYREQUEST']._serialized_end=1390
-  _globals['_CONFIRMREPLYRESPONSE']._serialized_start=1392
-  _globals['_CONFIRMREPLYRESPONSE']._serialized_end=1414
-  _globals['_REPLY']._serialized_start=1416
-  _globals['_REPLY']._serialized_end=1500
-  _globals['_PERMISSIONSERVICE']._serialized_start=1599
-  _globals['_PERMISSIONSERVICE']._serialized_end=1789
+  _globals['_PERMISSIONREQUEST']._serialized_end=381
+  _globals['_CLIENTFACTS']._serialized_start=383
+  _globals['_CLIENTFACTS']._serialized_end=480
+  _globals['_PERMISSIONRESPONSE']._serialized_start=483
+  _globals['_PERMISSIONRESPONSE']._serialized_end=1659
+  _globals['_PERMISSIONUPDATE']._serialized_start=1662
+  _globals['_PERMISSIONUPDATE']._serialized_end=1887
+  _globals['_PERMISSIONRULE']._serialized_start=1889
+  _globals['_PERMISSIONRULE']._serialized_end=1991
+  _globals['_CONFIRMREPLYREQUEST']._serialized_start=1993
+  _globals['_CONFIRMREPLYREQUEST']._serialized_end=2069
+  _globals['_CONFIRMREPLYRESPONSE']._serialized_start=2071
+  _globals['_CONFIRMREPLYRESPONSE']._serialized_end=2093
+  _globals['_REPLY']._serialized_start=2095
+  _globals['_REPLY']._serialized_end=2179
+  _globals['_PERMISSIONSERVICE']._serialized_start=2368
+  _globals['_PERMISSIONSERVICE']._serialized_end=2558
 # @@protoc_insertion_point(module_scope)

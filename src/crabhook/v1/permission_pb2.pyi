@@ -8,8 +8,10 @@ port can list, decide or change a decision: whoever may ask cannot answer
 (docs/decisions/0003).
 """
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
@@ -21,6 +23,44 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _AnswerForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AnswerFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ANSWER_FORM_UNSPECIFIED: _AnswerForm.ValueType  # 0
+    """Every form: an input that goes back is there three times."""
+    ANSWER_FORM_REPLY: _AnswerForm.ValueType  # 1
+    """`reply` alone, as a hook prints it.  Its JSON is ASCII: at most three times
+    as long as the payload was, and as long where that was ASCII.
+    """
+    ANSWER_FORM_FIELDS: _AnswerForm.ValueType  # 2
+    """The fields, with `other_output_json` for what has no field of its own, and
+    of `reply` what is not in them: exit_code and stderr.  Their JSON is UTF-8:
+    about as long as the payload was.  `reply.stdout` and
+    `hook_specific_output_json` stay empty.
+    """
+
+class AnswerForm(_AnswerForm, metaclass=_AnswerFormEnumTypeWrapper):
+    """AnswerForm says which fields of a PermissionResponse carry the decision.  A
+    server that does not know the form, as an older one, sends every form.
+    """
+
+ANSWER_FORM_UNSPECIFIED: AnswerForm.ValueType  # 0
+"""Every form: an input that goes back is there three times."""
+ANSWER_FORM_REPLY: AnswerForm.ValueType  # 1
+"""`reply` alone, as a hook prints it.  Its JSON is ASCII: at most three times
+as long as the payload was, and as long where that was ASCII.
+"""
+ANSWER_FORM_FIELDS: AnswerForm.ValueType  # 2
+"""The fields, with `other_output_json` for what has no field of its own, and
+of `reply` what is not in them: exit_code and stderr.  Their JSON is UTF-8:
+about as long as the payload was.  `reply.stdout` and
+`hook_specific_output_json` stay empty.
+"""
+Global___AnswerForm: _TypeAlias = AnswerForm  # noqa: Y015
 
 class _Stance:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -74,6 +114,7 @@ class PermissionRequest(_message.Message):
     STANCE_FIELD_NUMBER: _builtins.int
     CLIENT_FIELD_NUMBER: _builtins.int
     WHEN_LOST_FIELD_NUMBER: _builtins.int
+    ANSWER_FORM_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Made by the client, unique to this invocation: the ticket with which a
     client that lost its connection finds its request again.  1 to 64
@@ -99,6 +140,10 @@ class PermissionRequest(_message.Message):
     """What the client does where nobody decides in time, so that the operator can
     be told what follows: "pass", "ask" or "deny"; empty where it does not say.
     """
+    answer_form: Global___AnswerForm.ValueType
+    """The form of the answer that the client reads, so that the answer holds one
+    copy of what may be long.
+    """
     @_builtins.property
     def client(self) -> Global___ClientFacts:
         """Who asks, as the client says it: shown to the operator, trusted for
@@ -116,10 +161,11 @@ class PermissionRequest(_message.Message):
         stance: Global___Stance.ValueType = ...,
         client: Global___ClientFacts | None = ...,
         when_lost: _builtins.str = ...,
+        answer_form: Global___AnswerForm.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["client", b"client"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client", b"client", "payload", b"payload", "platform", b"platform", "request_id", b"request_id", "secret", b"secret", "stance", b"stance", "wait_ms", b"wait_ms", "when_lost", b"when_lost"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_form", b"answer_form", "client", b"client", "payload", b"payload", "platform", b"platform", "request_id", b"request_id", "secret", b"secret", "stance", b"stance", "wait_ms", b"wait_ms", "when_lost", b"when_lost"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -163,7 +209,11 @@ Global___ClientFacts: _TypeAlias = ClientFacts  # noqa: Y015
 class PermissionResponse(_message.Message):
     """PermissionResponse is the operator's decision: first as fields, for
     programs that want to look inside, then as the reply a hook repeats without
-    looking.  Both are written from one decision and always agree.
+    looking.  Both are written from one decision and always agree.  A request's
+    answer_form asks for one of them.
+
+    No opinion has no field but `reply`, which is empty then: the agent goes on as
+    if nobody had been asked.  It is never an allow.
 
     Absent differs from false and from empty: an agent reads `"continue": true`
     and no `continue` alike, but an empty decision is an opinion and no
@@ -186,6 +236,11 @@ class PermissionResponse(_message.Message):
     HOOK_SPECIFIC_OUTPUT_JSON_FIELD_NUMBER: _builtins.int
     REPLY_FIELD_NUMBER: _builtins.int
     CONFIRM_FIELD_NUMBER: _builtins.int
+    BEHAVIOR_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    INTERRUPT_FIELD_NUMBER: _builtins.int
+    UPDATED_PERMISSIONS_FIELD_NUMBER: _builtins.int
+    OTHER_OUTPUT_JSON_FIELD_NUMBER: _builtins.int
     permission_decision: _builtins.str
     """hookSpecificOutput.permissionDecision: allow, deny, ask or defer."""
     permission_decision_reason: _builtins.str
@@ -198,7 +253,9 @@ class PermissionResponse(_message.Message):
     """Top-level systemMessage, shown to the agent's user."""
     updated_input_json: _builtins.str
     """The tool's whole input with the operator's changes, as JSON, wherever the
-    event carries it.
+    event carries it: hookSpecificOutput.updatedInput, or with an answer to a
+    PermissionRequest hookSpecificOutput.decision.updatedInput, or with Gemini CLI
+    hookSpecificOutput.tool_input.  Absent: the agent's own input stays.
     """
     additional_context: _builtins.str
     """hookSpecificOutput.additionalContext, shown to the model."""
@@ -214,9 +271,25 @@ class PermissionResponse(_message.Message):
     """Whether somebody waits to hear that the reply arrived: then the client
     calls ConfirmReply, once it has printed it.
     """
+    behavior: _builtins.str
+    """The answer to a PermissionRequest, hookSpecificOutput.decision.behavior:
+    allow or deny.
+    """
+    message: _builtins.str
+    """hookSpecificOutput.decision.message, with a denial: the model reads it."""
+    interrupt: _builtins.bool
+    """hookSpecificOutput.decision.interrupt, with a denial: true ends the turn."""
+    other_output_json: _builtins.str
+    """With ANSWER_FORM_FIELDS: what hookSpecificOutput holds beside all that, as a
+    JSON object, such as a form's values or another output of a tool.
+    """
     @_builtins.property
     def reply(self) -> Global___Reply:
         """What the hook's process is to print and how to exit."""
+
+    @_builtins.property
+    def updated_permissions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PermissionUpdate]:
+        """hookSpecificOutput.decision.updatedPermissions, with an allow."""
 
     def __init__(
         self,
@@ -234,13 +307,20 @@ class PermissionResponse(_message.Message):
         hook_specific_output_json: _builtins.str | None = ...,
         reply: Global___Reply | None = ...,
         confirm: _builtins.bool = ...,
+        behavior: _builtins.str | None = ...,
+        message: _builtins.str | None = ...,
+        interrupt: _builtins.bool | None = ...,
+        updated_permissions: _abc.Iterable[Global___PermissionUpdate] | None = ...,
+        other_output_json: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_behavior", b"_behavior", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_interrupt", b"_interrupt", "_message", b"_message", "_other_output_json", b"_other_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "behavior", b"behavior", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "interrupt", b"interrupt", "message", b"message", "other_output_json", b"other_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "confirm", b"confirm", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_behavior", b"_behavior", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_interrupt", b"_interrupt", "_message", b"_message", "_other_output_json", b"_other_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "behavior", b"behavior", "confirm", b"confirm", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "interrupt", b"interrupt", "message", b"message", "other_output_json", b"other_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json", "updated_permissions", b"updated_permissions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__additional_context: _TypeAlias = _typing.Literal["additional_context"]  # noqa: Y015
     _WhichOneofArgType__additional_context: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context"]  # noqa: Y015
+    _WhichOneofReturnType__behavior: _TypeAlias = _typing.Literal["behavior"]  # noqa: Y015
+    _WhichOneofArgType__behavior: _TypeAlias = _typing.Literal["_behavior", b"_behavior"]  # noqa: Y015
     _WhichOneofReturnType__continue: _TypeAlias = _typing.Literal["continue"]  # noqa: Y015
     _WhichOneofArgType__continue: _TypeAlias = _typing.Literal["_continue", b"_continue"]  # noqa: Y015
     _WhichOneofReturnType__decision: _TypeAlias = _typing.Literal["decision"]  # noqa: Y015
@@ -249,6 +329,12 @@ class PermissionResponse(_message.Message):
     _WhichOneofArgType__hook_event_name: _TypeAlias = _typing.Literal["_hook_event_name", b"_hook_event_name"]  # noqa: Y015
     _WhichOneofReturnType__hook_specific_output_json: _TypeAlias = _typing.Literal["hook_specific_output_json"]  # noqa: Y015
     _WhichOneofArgType__hook_specific_output_json: _TypeAlias = _typing.Literal["_hook_specific_output_json", b"_hook_specific_output_json"]  # noqa: Y015
+    _WhichOneofReturnType__interrupt: _TypeAlias = _typing.Literal["interrupt"]  # noqa: Y015
+    _WhichOneofArgType__interrupt: _TypeAlias = _typing.Literal["_interrupt", b"_interrupt"]  # noqa: Y015
+    _WhichOneofReturnType__message: _TypeAlias = _typing.Literal["message"]  # noqa: Y015
+    _WhichOneofArgType__message: _TypeAlias = _typing.Literal["_message", b"_message"]  # noqa: Y015
+    _WhichOneofReturnType__other_output_json: _TypeAlias = _typing.Literal["other_output_json"]  # noqa: Y015
+    _WhichOneofArgType__other_output_json: _TypeAlias = _typing.Literal["_other_output_json", b"_other_output_json"]  # noqa: Y015
     _WhichOneofReturnType__permission_decision: _TypeAlias = _typing.Literal["permission_decision"]  # noqa: Y015
     _WhichOneofArgType__permission_decision: _TypeAlias = _typing.Literal["_permission_decision", b"_permission_decision"]  # noqa: Y015
     _WhichOneofReturnType__permission_decision_reason: _TypeAlias = _typing.Literal["permission_decision_reason"]  # noqa: Y015
@@ -266,6 +352,8 @@ class PermissionResponse(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__additional_context) -> _WhichOneofReturnType__additional_context | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__behavior) -> _WhichOneofReturnType__behavior | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__continue) -> _WhichOneofReturnType__continue | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__decision) -> _WhichOneofReturnType__decision | None: ...
@@ -273,6 +361,12 @@ class PermissionResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__hook_event_name) -> _WhichOneofReturnType__hook_event_name | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__hook_specific_output_json) -> _WhichOneofReturnType__hook_specific_output_json | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__interrupt) -> _WhichOneofReturnType__interrupt | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__message) -> _WhichOneofReturnType__message | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__other_output_json) -> _WhichOneofReturnType__other_output_json | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__permission_decision) -> _WhichOneofReturnType__permission_decision | None: ...
     @_typing.overload
@@ -289,6 +383,88 @@ class PermissionResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__updated_input_json) -> _WhichOneofReturnType__updated_input_json | None: ...
 
 Global___PermissionResponse: _TypeAlias = PermissionResponse  # noqa: Y015
+
+@_typing.final
+class PermissionUpdate(_message.Message):
+    """PermissionUpdate is what the agent shall allow or deny from now on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TYPE_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
+    BEHAVIOR_FIELD_NUMBER: _builtins.int
+    DIRECTORIES_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
+    DESTINATION_FIELD_NUMBER: _builtins.int
+    JSON_FIELD_NUMBER: _builtins.int
+    type: _builtins.str
+    """addRules, replaceRules, removeRules, addDirectories, removeDirectories,
+    setMode, or a kind that is newer than this file.
+    """
+    behavior: _builtins.str
+    """allow, deny or ask, of a kind that has rules."""
+    mode: _builtins.str
+    """The permission mode, of setMode."""
+    destination: _builtins.str
+    """Where it is kept: session, localSettings, projectSettings, userSettings."""
+    json: _builtins.str
+    """The whole update as the agent reads it, as JSON: it may hold more than the
+    fields above.
+    """
+    @_builtins.property
+    def rules(self) -> _containers.RepeatedCompositeFieldContainer[Global___PermissionRule]:
+        """The rules, of a kind that has rules."""
+
+    @_builtins.property
+    def directories(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The directories, of a kind that has directories."""
+
+    def __init__(
+        self,
+        *,
+        type: _builtins.str = ...,
+        rules: _abc.Iterable[Global___PermissionRule] | None = ...,
+        behavior: _builtins.str = ...,
+        directories: _abc.Iterable[_builtins.str] | None = ...,
+        mode: _builtins.str = ...,
+        destination: _builtins.str = ...,
+        json: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["behavior", b"behavior", "destination", b"destination", "directories", b"directories", "json", b"json", "mode", b"mode", "rules", b"rules", "type", b"type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PermissionUpdate: _TypeAlias = PermissionUpdate  # noqa: Y015
+
+@_typing.final
+class PermissionRule(_message.Message):
+    """PermissionRule is a rule of the agent's own."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOOL_NAME_FIELD_NUMBER: _builtins.int
+    RULE_CONTENT_FIELD_NUMBER: _builtins.int
+    tool_name: _builtins.str
+    """The tool's name."""
+    rule_content: _builtins.str
+    """What of the tool's calls it is for; absent where it is for all."""
+    def __init__(
+        self,
+        *,
+        tool_name: _builtins.str = ...,
+        rule_content: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rule_content", b"_rule_content", "rule_content", b"rule_content"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rule_content", b"_rule_content", "rule_content", b"rule_content", "tool_name", b"tool_name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__rule_content: _TypeAlias = _typing.Literal["rule_content"]  # noqa: Y015
+    _WhichOneofArgType__rule_content: _TypeAlias = _typing.Literal["_rule_content", b"_rule_content"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rule_content) -> _WhichOneofReturnType__rule_content | None: ...
+
+Global___PermissionRule: _TypeAlias = PermissionRule  # noqa: Y015
 
 @_typing.final
 class ConfirmReplyRequest(_message.Message):

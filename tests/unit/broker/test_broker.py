@@ -156,7 +156,7 @@ def test_what_the_hook_never_confirmed_was_not_delivered(book: Playbook) -> None
     assert book.broker.card(1).delivered is None  # type: ignore[union-attr]
     book.confirms("a", whole=False).sees(
         "#1 decided DENIED, NOT DELIVERED: a",
-        "feed: #1 PreToolUse DENIED · NOT DELIVERED, the hook had gone 5000 ms",
+        "feed: #1 PreToolUse DENIED · NOT DELIVERED, the hook did not take it 5000 ms",
     )
 
 

@@ -61,6 +61,7 @@ def test_a_request_reads_back_as_it_was_written(
         wait_ms=wait_ms,
         stance=pb.Stance.ValueType(stance),
         when_lost=host,
+        answer_form=pb.ANSWER_FORM_REPLY,
         client=pb.ClientFacts(host=host, pid=pid, user=secret, version=platform)
         if host or pid or secret or platform
         else None,

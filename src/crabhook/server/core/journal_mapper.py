@@ -63,6 +63,7 @@ _OPERATORS = (messages.Commanded, messages.RuleAdded)  # facts of an operator's,
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
 _TOLD_KEPT = 4096  # answers; enough for the slowest receipt
 _GONE, _TIME_UP = "the hook had gone", "its time was up"
+_NOT_TAKEN = "the hook did not take it"
 _NOT_BACK = "no receipt came before the server was started again, and the hook did not come back"
 
 _Replies = Mapping[str, Resolve]
@@ -214,7 +215,7 @@ class JournalMapper:
         if fate is None or fate.told or fate.told == whole:
             return
         fate.told = whole
-        missing = "" if whole else _NOT_BACK if fate.absent else _GONE
+        missing = "" if whole else _NOT_BACK if fate.absent else _NOT_TAKEN
         entry = entries.delivered(
             fate.event, self._wall(), request_id=request_id, card=fate.card, missing=missing
         )

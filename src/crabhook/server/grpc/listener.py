@@ -22,6 +22,7 @@ from grpc_health.v1.health_pb2_grpc import HealthServicer, add_HealthServicer_to
 from crabhook.grpcserver import CallServer
 from crabhook.server.address import (
     GRACE,
+    MAX_REPLY,
     MAX_REQUEST,
     NO_TOKEN,
     Address,
@@ -154,8 +155,6 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
         fit = self._health.serving and not self._ending.is_set()
         return pb.HealthCheckResponse.SERVING if fit else pb.HealthCheckResponse.NOT_SERVING
 
-
-MAX_REPLY = 64 << 20
 
 _OPTIONS = (
     # Ten thousand hooks may wait at once; gRPC's default bound is near a thousand.

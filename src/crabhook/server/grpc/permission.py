@@ -12,9 +12,9 @@ from crabhook.model.card import Origin, Request, Stance
 from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, compact, compact_with
+from crabhook.model.jsontext import Value, compact, compact_utf8, compact_with
 from crabhook.platforms import PLATFORMS
-from crabhook.server.address import NO_TOKEN, Context, Tokens, admitted
+from crabhook.server.address import MAX_REPLY, NO_TOKEN, Context, Tokens, admitted
 from crabhook.server.core.intake import Intake, deadlines
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
@@ -69,31 +69,112 @@ def request_of(
 _ALONE, _ALONE_ENDS = b'{"hookSpecificOutput":', b"}\n"
 
 
-def response_of(reply: Reply, *, confirm: bool) -> pb.PermissionResponse:
-    """Return the response: the reply, and the same decision field by field."""
-    output = reply.output or {}
+def response_of(
+    reply: Reply, *, confirm: bool, form: "pb.AnswerForm.ValueType" = pb.ANSWER_FORM_UNSPECIFIED
+) -> pb.PermissionResponse:
+    """Return the response: the reply, and the same decision field by field, or one of them.
+
+    A form that this server does not know gets both.
+    """
     response = pb.PermissionResponse(confirm=confirm)
-    _tell(response, output, _TOP_LEVEL)
-    specific = output.get("hookSpecificOutput")
-    if isinstance(specific, dict):
-        _tell(response, specific, _SPECIFIC)
-        inner = specific.get("decision")
-        updated = specific.get("updatedInput")
-        if updated is not None:  # encoded once: it may have megabytes
-            response.updated_input_json = compact(updated)
-        elif isinstance(inner, dict) and inner.get("updatedInput") is not None:
-            response.updated_input_json = compact(inner["updatedInput"])
-        if len(output) == 1:  # then standard output already holds its JSON
-            whole = reply.stdout[len(_ALONE) : -len(_ALONE_ENDS)].decode("ascii")
-        elif updated is not None:
-            whole = compact_with(specific, "updatedInput", response.updated_input_json)
-        else:
-            whole = compact(specific)
-        response.hook_specific_output_json = whole
+    if form != pb.ANSWER_FORM_REPLY:
+        output = reply.output or {}
+        _tell(response, output, _TOP_LEVEL)
+        specific = output.get("hookSpecificOutput")
+        if isinstance(specific, dict) and form == pb.ANSWER_FORM_FIELDS:
+            _tell_once(response, specific)
+        elif isinstance(specific, dict):
+            _tell_twice(response, specific, reply.stdout if len(output) == 1 else b"")
     printed = response.reply  # filled in its place: a message that is handed in is copied
-    printed.stdout, printed.exit_code = reply.stdout, reply.exit_code
+    printed.exit_code = reply.exit_code
     printed.stderr = reply.stderr.encode("utf-8", "backslashreplace")
+    if form != pb.ANSWER_FORM_FIELDS:
+        printed.stdout = reply.stdout
     return response
+
+
+def _tell_twice(
+    response: pb.PermissionResponse, specific: Mapping[str, Value], stdout: bytes
+) -> None:
+    """Set what is specific to the event as fields, and as JSON; `stdout` may hold that JSON."""
+    _tell(response, specific, _SPECIFIC)
+    _tell_decision(response, specific.get("decision"))
+    holder, key = _place_of_input(specific)
+    if key:  # encoded once: it may have megabytes
+        response.updated_input_json = compact(holder[key])
+    if stdout:
+        whole = stdout[len(_ALONE) : -len(_ALONE_ENDS)].decode("ascii")
+    elif key and holder is specific:
+        whole = compact_with(specific, key, response.updated_input_json)
+    else:
+        whole = compact(specific)
+    response.hook_specific_output_json = whole
+
+
+def _tell_once(response: pb.PermissionResponse, specific: Mapping[str, Value]) -> None:
+    """Set what is specific to the event as fields, and as JSON what has no field."""
+    rest = dict(specific)
+    for key in _tell(response, specific, _SPECIFIC):
+        del rest[key]
+    holder, place = _place_of_input(specific)
+    if place:
+        response.updated_input_json = compact_utf8(holder[place])
+        if holder is specific:
+            del rest[place]
+    inner = rest.pop("decision", None)
+    if isinstance(inner, dict):
+        carried = _tell_decision(response, inner)
+        if holder is inner:
+            carried.add(place)
+        inner = {key: value for key, value in inner.items() if key not in carried}
+    if inner:
+        rest["decision"] = inner
+    if rest:
+        response.other_output_json = compact_utf8(rest)
+
+
+_INPUT_KEYS = ("updatedInput", "tool_input")
+
+
+def _place_of_input(specific: Mapping[str, Value]) -> tuple[Mapping[str, Value], str]:
+    """Return where an output holds the tool's whole input: an object, and the key in it or ""."""
+    inner = specific.get("decision")
+    for holder in (specific, inner if isinstance(inner, dict) else {}):
+        for key in _INPUT_KEYS:
+            if holder.get(key) is not None:
+                return holder, key
+    return specific, ""
+
+
+def _tell_decision(response: pb.PermissionResponse, inner: Value) -> set[str]:
+    """Set the answer to a PermissionRequest as fields; return the keys that have one."""
+    if not isinstance(inner, dict):
+        return set()
+    keys = _tell(response, inner, _DECISION)
+    updates = inner.get("updatedPermissions")
+    if isinstance(updates, list):
+        for update in updates:
+            _tell_update(response.updated_permissions.add(), update)
+        keys.add("updatedPermissions")
+    return keys
+
+
+def _tell_update(message: pb.PermissionUpdate, update: Value) -> None:
+    """Set a permission update, whole and as fields; of a kind that is not known, what fits."""
+    message.json = compact_utf8(update)
+    if not isinstance(update, dict):
+        return
+    _tell(message, update, _UPDATE)
+    rules, directories = update.get("rules"), update.get("directories")
+    for rule in rules if isinstance(rules, list) else ():
+        if isinstance(rule, dict):
+            _tell(message.rules.add(), rule, _RULE)
+    texts = (
+        [one for one in directories if isinstance(one, str)]
+        if isinstance(directories, list)
+        else []
+    )
+    message.directories.extend(map(_sendable, texts))
 
 
 # The platform's key -> the wire's field, where both are a text or a boolean.
@@ -113,18 +194,30 @@ _SPECIFIC = {
 }
 
 
+_DECISION = {"behavior": "behavior", "message": "message", "interrupt": "interrupt"}
+_UPDATE = {"type": "type", "behavior": "behavior", "mode": "mode", "destination": "destination"}
+_RULE = {"toolName": "tool_name", "ruleContent": "rule_content"}
+
+
 def _tell(
-    response: pb.PermissionResponse, values: Mapping[str, Value], fields: Mapping[str, str]
-) -> None:
-    """Set the wire's fields of texts and booleans."""
+    message: pb.PermissionResponse | pb.PermissionUpdate | pb.PermissionRule,
+    values: Mapping[str, Value],
+    fields: Mapping[str, str],
+) -> set[str]:
+    """Set the wire's fields of texts and booleans; return the keys whose field was set."""
+    keys = set()
     for key, value in values.items():
-        if (field := fields.get(key)) is None:
+        field = fields.get(key)
+        if field is None or not isinstance(value, str | bool):
             continue
-        if isinstance(value, str):  # protobuf takes no lone surrogates; the reply's JSON does
-            safe = value if value.isascii() else value.encode("utf-8", "replace").decode()
-            setattr(response, field, safe)
-        elif isinstance(value, bool):
-            setattr(response, field, value)
+        setattr(message, field, _sendable(value) if isinstance(value, str) else value)
+        keys.add(key)
+    return keys
+
+
+def _sendable(text: str) -> str:
+    """Return a text without lone surrogates, which protobuf does not take; JSON keeps them."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 _STATUS = {
@@ -142,6 +235,13 @@ _STATUS = {
 _ELSEWHERE = (Refusal.HANDED_OVER, Refusal.STANDBY)
 LEADER = "crabhook-leader"
 """The trailing metadata in which a standby names the leader, HOST:PORT."""
+
+
+def _too_long(size: int) -> str:
+    return (
+        f"the answer has {size} bytes and this server sends {MAX_REPLY} at most: ask again with "
+        "the same ticket and an answer_form, which gets one copy of the input"
+    )
 
 
 class PermissionPort(PermissionServiceServicer):
@@ -192,7 +292,10 @@ class PermissionPort(PermissionServiceServicer):
             reply = pending.given or await pending.wait()
         except RefusedError as error:
             await self._turn_away(error.refusal, context)
-        return response_of(reply, confirm=pending.confirm)
+        response = response_of(reply, confirm=pending.confirm, form=request.answer_form)
+        if (size := response.ByteSize()) > MAX_REPLY:
+            await context.abort(grpc.StatusCode.OUT_OF_RANGE, _too_long(size))
+        return response
 
     async def ConfirmReply(  # noqa: N802 - the wire's name
         self,

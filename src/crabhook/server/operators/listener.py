@@ -11,7 +11,7 @@ import grpc
 
 from crabhook.grpcserver import CallServer
 from crabhook.server.address import MAX_REQUEST, Address, PortError, TcpAddress
-from crabhook.server.grpc.listener import MAX_REPLY, GrpcListener, why_not
+from crabhook.server.grpc.listener import GrpcListener, why_not
 from crabhook.server.operators.port import SERVICE, OperatorPort
 from crabhook.server.watch import ListenerWatch, unverified
 from crabhook.team.certificates import new_key, passing, plain
@@ -20,12 +20,14 @@ CONNECTIONS = 2048
 """Desks and verbs at once; agents, who come to another port, are kept out by none of these."""
 HANDSHAKE_WITHIN = 4.0  # seconds; see docs/decisions/0044-a-listener-is-called-and-opened-anew.md
 
+_LARGEST_TO_A_DESK = 64 << 20  # bytes, as desks take
+
 _OPTIONS = (
     # A silent connection holds a place for a while only, and there are CONNECTIONS places.
     ("grpc.max_allowed_incoming_connections", CONNECTIONS),
     ("grpc.server_handshake_timeout_ms", int(HANDSHAKE_WITHIN * 1000)),
     ("grpc.max_receive_message_length", MAX_REQUEST),
-    ("grpc.max_send_message_length", MAX_REPLY),
+    ("grpc.max_send_message_length", _LARGEST_TO_A_DESK),
     ("grpc.max_concurrent_streams", 64),
     # A desk behind NAT keeps its connection alive; gRPC would take more than a ping in five
     # minutes for an attack.  A desk that went silent is noticed after 10 + 10 seconds.

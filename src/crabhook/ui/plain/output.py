@@ -131,7 +131,7 @@ class Format:
 
     def fate(self, card: Card) -> str:
         """Return whether the answer reached its hook; empty where that is not told."""
-        fate = "delivered" if card.delivered else "NOT DELIVERED: the hook had gone"
+        fate = "delivered" if card.delivered else "NOT DELIVERED: the hook did not take it"
         return f"#{card.number} {fate}"
 
     def looks(self, _card: int) -> str:

@@ -328,7 +328,7 @@ def test_a_hook_that_came_back_and_went_is_said_to_be_gone(decided: bool) -> Non
         kept.tell(Arrived(bash("a", "ls"), None, 1, 0.5))
         kept.tell(Answered(7, DENY, OWNER, 1.0))
     (change,) = kept.tell(Delivered("a", whole=False, now=6.0))
-    assert change.entries[0].body["why"] == "the hook had gone"
+    assert change.entries[0].body["why"] == "the hook did not take it"
 
 
 def test_an_answer_is_kept_with_what_it_says_until_it_is_received() -> None:

@@ -1,13 +1,25 @@
 """The wire and the model, each into the other."""
 
 import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 
+from crabhook.hook.call import LARGEST_MESSAGE
 from crabhook.model.card import Origin, Stance
-from crabhook.model.decision import SILENCE, Reply
+from crabhook.model.decision import SILENCE, Decision, Reply, Verdict
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
+from crabhook.platforms import PLATFORMS as AGENTS
+from crabhook.platforms.claude.write import LARGEST_ECHO
+from crabhook.platforms.interface import Platform
+from crabhook.server.address import MAX_REPLY, MAX_REQUEST
 from crabhook.server.grpc import permission
 from crabhook.v1 import permission_pb2 as pb
 
@@ -128,3 +140,163 @@ def test_what_a_protobuf_text_cannot_hold_is_still_in_the_reply() -> None:
     assert json.loads(response.reply.stdout) == {"reason": "a\ud800b"}
     assert (response.reply.stderr, response.reply.exit_code) == (b"c\\ud800d", 2)
     assert pb.PermissionResponse.FromString(response.SerializeToString()) == response
+
+
+# One copy.
+
+ROOT = Path(__file__).parents[4]
+SAMPLES = sorted((ROOT / "tests" / "samples").glob("*/*.json"))
+UPDATE: Mapping[str, Value] = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "é \ud800"}, {"toolName": "Edit"}],
+    "behavior": "allow",
+    "destination": "session",
+    "newer": [1],
+}
+PARTS: Mapping[str, Any] = {
+    "note": "a note é",
+    "updated_input": {"command": "ls", "odd": ["é", "\ud800", None, 1.5]},
+    "permissions": (UPDATE, {"type": "setMode", "mode": "plan", "destination": "session"}),
+    "interrupt": True,
+    "halt": "enough",
+    "user_message": "see é",
+    "suppress_output": True,
+    "output": {"stdout": "é\udfff"},
+    "content": {"name": "é"},
+}
+
+
+def answers(platform: Platform, event: Event) -> Iterator[Decision]:
+    """All that an event can be answered with: each verdict bare, and with each part that it takes."""
+    for verdict in sorted(platform.choices(event).verdicts):
+        bare = Decision(verdict, reason="because é" if verdict is not Verdict.ALLOW else "")
+        for part, value in [("note", ""), *PARTS.items()]:
+            decision = replace(bare, **{part: value})
+            try:
+                platform.check(event, decision)
+            except DecisionError:
+                continue
+            yield decision
+
+
+def put_together(response: pb.PermissionResponse, place: tuple[str, ...]) -> dict[str, Any]:
+    """Write the output that the fields say; `place` is where this event has the tool's input."""
+    fields = {field.name: value for field, value in response.ListFields()}
+    other = json.loads(fields.get("other_output_json", "{}"))
+    specific = {key: fields[name] for key, name in permission._SPECIFIC.items() if name in fields}
+    inner = {key: fields[key] for key in ("behavior", "message", "interrupt") if key in fields}
+    if response.updated_permissions:
+        inner["updatedPermissions"] = [json.loads(one.json) for one in response.updated_permissions]
+    if inner:
+        specific["decision"] = inner
+    specific |= other
+    if "updated_input_json" in fields:
+        holder = specific["decision"] if place[0] == "decision" else specific
+        holder[place[-1]] = json.loads(fields["updated_input_json"])
+    top = {key: fields[name] for key, name in permission._TOP_LEVEL.items() if name in fields}
+    return {**top, **({"hookSpecificOutput": specific} if specific else {})}
+
+
+def place_of_input(platform: str, event: str) -> tuple[str, ...]:
+    if platform == "gemini":
+        return ("tool_input",)
+    return ("decision", "updatedInput") if event == "PermissionRequest" else ("updatedInput",)
+
+
+def test_the_fields_leave_out_nothing_that_the_reply_says() -> None:
+    keys = set()
+    for sample in SAMPLES:
+        platform = AGENTS.get(sample.parent.name)
+        if platform is None:
+            continue
+        event = platform.read(sample.read_bytes())
+        for decision in answers(platform, event):
+            reply = platform.write(event, decision)
+            response = permission.response_of(reply, confirm=True, form=pb.ANSWER_FORM_FIELDS)
+            place = place_of_input(platform.name, event.name)
+            assert put_together(response, place) == json.loads(reply.stdout or b"{}"), decision
+            assert response.reply == pb.Reply(
+                stderr=reply.stderr.encode(), exit_code=reply.exit_code
+            )
+            assert not response.hook_specific_output_json
+            keys |= {field.name for field, _ in response.ListFields()}
+    every = {field.name for field in pb.PermissionResponse.DESCRIPTOR.fields}
+    assert keys == every - {"hook_specific_output_json"}
+
+
+@pytest.mark.parametrize("form", [pb.ANSWER_FORM_REPLY, pb.ANSWER_FORM_FIELDS])
+@pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest", "BeforeTool"])
+def test_a_form_holds_what_is_long_once(form: "pb.AnswerForm.ValueType", name: str) -> None:
+    content: dict[str, Value] = {"content": "x" * 1_000_000}
+    specific: Mapping[str, dict[str, Value]] = {
+        "PreToolUse": {"updatedInput": content},
+        "PermissionRequest": {"decision": {"behavior": "allow", "updatedInput": content}},
+        "BeforeTool": {"tool_input": content},
+    }
+    reply = Reply({"hookSpecificOutput": {"hookEventName": name, **specific[name]}})
+    assert permission.response_of(reply, confirm=True, form=form).ByteSize() < 1_000_500
+    whole = permission.response_of(reply, confirm=True)
+    assert json.loads(whole.updated_input_json) == content
+    assert permission.response_of(reply, confirm=True, form=99) == whole  # type: ignore[arg-type]
+
+
+def test_the_fields_json_is_about_as_long_as_the_text_in_any_script() -> None:
+    for letter in ("x", "é", "中", "🦀"):
+        content: Value = {"content": letter * 100_000}
+        reply = Reply({"hookSpecificOutput": {"updatedInput": content}})
+        response = permission.response_of(reply, confirm=True, form=pb.ANSWER_FORM_FIELDS)
+        assert response.ByteSize() < 100_000 * len(letter.encode()) + 200
+
+
+def test_a_permission_update_of_an_unknown_kind_is_whole_and_has_what_fits() -> None:
+    odd: Value = [{"type": 7, "rules": ["x", {"toolName": 1}], "directories": ["/a", 2]}, "text"]
+    reply = Reply({"hookSpecificOutput": {"decision": {"updatedPermissions": odd}}})
+    response = permission.response_of(reply, confirm=True, form=pb.ANSWER_FORM_FIELDS)
+    assert [json.loads(one.json) for one in response.updated_permissions] == odd
+    assert list(response.updated_permissions[0].directories) == ["/a"]
+
+
+def test_every_reply_to_a_request_fits_into_what_server_and_hook_take() -> None:
+    assert 3 * MAX_REQUEST < MAX_REPLY == LARGEST_MESSAGE
+
+
+# The pages.
+
+
+def comment_of(proto: str, rpc: str) -> str:
+    """The comment above a call in a file of the wire."""
+    text = (ROOT / "proto" / "crabhook" / "v1" / f"{proto}.proto").read_text(encoding="utf-8")
+    before = text.partition(f"  rpc {rpc}(")[0]
+    lines = before.splitlines()
+    start = next(
+        at for at in range(len(lines), 0, -1) if not lines[at - 1].strip().startswith("//")
+    )
+    return "\n".join(lines[start:])
+
+
+def statuses_in(text: str) -> set[str]:
+    return set(re.findall(r"\b(?:[A-Z]+_)*[A-Z]{5,}\b", text)) & ALL_STATUSES
+
+
+ALL_STATUSES = {status.name for status in grpc.StatusCode}
+OF_ANY_CALL = {"UNAVAILABLE", "UNIMPLEMENTED"}
+
+
+def test_every_status_that_the_port_sends_is_in_the_comments_and_on_the_page() -> None:
+    source = Path(permission.__file__).read_text(encoding="utf-8")
+    sent = set(re.findall(r"StatusCode\.([A-Z_]+)", source))
+    listed = statuses_in(comment_of("permission", "RequestPermission"))
+    assert listed == sent | OF_ANY_CALL
+    receipts = statuses_in(comment_of("permission", "ConfirmReply"))
+    assert receipts == {"UNAUTHENTICATED", "PERMISSION_DENIED", *OF_ANY_CALL}
+    page = (ROOT / "docs" / "reference" / "wire.md").read_text(encoding="utf-8")
+    table = page.partition("## Status codes")[2].partition("## A connection")[0]
+    assert statuses_in(table) == listed | {"CANCELLED", "INTERNAL"}
+
+
+def test_the_sizes_on_the_page_and_in_the_comments_are_those_in_force() -> None:
+    page = (ROOT / "docs" / "reference" / "wire.md").read_text(encoding="utf-8")
+    limits = comment_of("permission", "RequestPermission")
+    for size in (MAX_REQUEST, MAX_REPLY, LARGEST_ECHO):
+        assert f"{size >> 20} MiB" in page
+        assert f"{size >> 20} MiB" in limits

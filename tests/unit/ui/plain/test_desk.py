@@ -150,7 +150,7 @@ async def test_an_outcome_is_printed_once_and_then_its_delivery() -> None:
         assert await sits.type("1 allow", "2 allow") == ["#1 ALLOWED", "#2 ALLOWED"]
         sits.desk.deliver(whole)
         sits.desk.deliver(lost, whole=False)
-        assert await sits.look() == ["#1 delivered", "#2 NOT DELIVERED: the hook had gone"]
+        assert await sits.look() == ["#1 delivered", "#2 NOT DELIVERED: the hook did not take it"]
 
 
 ASKING = {"hook_event_name": "PermissionRequest"}  # which a person at the agent may answer first

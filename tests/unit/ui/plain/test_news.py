@@ -102,7 +102,7 @@ WAITING = bash()
         (
             decided(ALLOW),
             decided(ALLOW, delivered=False),
-            ["#7 NOT DELIVERED: the hook had gone"],
+            ["#7 NOT DELIVERED: the hook did not take it"],
         ),
         (decided(ALLOW, delivered=False), decided(ALLOW, delivered=True), ["#7 delivered"]),
         (decided(ALLOW, delivered=True), decided(ALLOW, delivered=True), []),

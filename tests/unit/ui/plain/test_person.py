@@ -357,7 +357,7 @@ async def test_that_an_answer_arrived_is_not_told_but_that_it_did_not_is() -> No
         desk.ask(bash("pwd"))
         await sits.type("2 allow")
         desk.deliver("request-2", whole=False)
-        assert await sits.look() == ["#2 NOT DELIVERED: the hook had gone"]
+        assert await sits.look() == ["#2 NOT DELIVERED: the hook did not take it"]
 
 
 def test_help_has_both_desks_words_and_todays_help_is_what_it_was() -> None:

@@ -46,7 +46,7 @@ def _standing(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> layout.Li
     if not standing.ended:
         return []
     said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
-    fate = {True: "delivered", False: "NOT DELIVERED, the hook had gone", None: ""}
+    fate = {True: "delivered", False: "NOT DELIVERED, the hook did not take it", None: ""}
     told = filter(None, (standing.outcome, brief(said, spell), fate[card.delivered]))
     return [("outcome", clip(" · ".join(told), sheet.columns))]
 

@@ -54,7 +54,7 @@ def test_an_ended_card_tells_how_and_why() -> None:
 
 
 def test_a_decided_card_tells_what_was_said_and_whether_it_arrived() -> None:
-    for whole, fate in ((True, "delivered"), (False, "NOT DELIVERED, the hook had gone")):
+    for whole, fate in ((True, "delivered"), (False, "NOT DELIVERED, the hook did not take it")):
         sitting = Sitting()
         sitting.ask()
         name = sitting.card.requests[0].id
