@@ -80,6 +80,48 @@ def free_ports() -> tuple[int, int]:
         return one.getsockname()[1], other.getsockname()[1]
 
 
+def token_of(service: Service) -> str:
+    """The token file that this server made for itself."""
+    return str(service.folder / ".local" / "state" / "crabhook" / "token")
+
+
+def shown(port: int, token: str) -> object:
+    """What becomes of a hook that asks this port alone, and shows the token of a file."""
+    told = {"hook_event_name": "PermissionRequest", "session_id": "s1", "tool_name": "Bash"}
+    told |= {"cwd": "/tmp", "permission_mode": "default", "transcript_path": "/x"}
+    asked = told | {"tool_input": {"command": "ls"}}
+    done = subprocess.run(
+        [CRABHOOK, "--server", f"127.0.0.1:{port}", "--token-file", token],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+    )
+    return json.loads(done.stdout or "{}").get("hookSpecificOutput", {}).get("decision")
+
+
+@pytest.mark.thorough
+def test_a_hook_with_one_servers_token_is_answered_by_the_next_after_a_fail_over(url: str) -> None:
+    """Each server made a token file of its own."""
+    ports = free_ports()
+    first_at, second_at = (("--listen", f"127.0.0.1:{port}") for port in ports)
+    with two(url, (*DENIES, *first_at), (*DENIES, *second_at)) as (first, second):
+        token, own = token_of(first), token_of(second)
+        assert Path(token).read_text() != Path(own).read_text()
+        assert shown(ports[0], token) is not None
+        assert shown(ports[0], own) is None
+        assert first.end(signal.SIGTERM) == 0
+        second.listens()
+        assert shown(ports[1], token) is not None
+        assert shown(ports[1], own) is not None
+        assert any("are admitted at this server alone" in line for line in second.said)
+        kept = second.audit("--all-kinds", "--json", "--last", "1000")
+        assert Path(token).read_text().strip() not in kept
+        assert "as they were written" in second.audit("verify")
+
+
 def waiting(cluster: Cluster) -> int:
     return int(cluster.sql("SELECT count(*) FROM crabhook.waiting")[0][0])
 

@@ -10,7 +10,8 @@ import re
 import secrets
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
+from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -185,18 +186,38 @@ def _load(path: Path) -> str:
 _BEARER = "Bearer "
 
 
+def digest_of(token: str) -> str:
+    """Return the SHA-256 of a token, in hexadecimal."""
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(slots=True)
+class SharedToken:
+    """The token that all servers of a record admit, by its digest; "" without one."""
+
+    digest: str = ""
+
+    def admits(self, token: str) -> bool:
+        """Whether this is the token."""
+        return bool(self.digest) and compare_digest(digest_of(token), self.digest)
+
+
 @frozen
 class Tokens:
     """The tokens for clients beyond the Unix socket: the server's own, or a machine's own.
 
     `machine_of` returns the machine of a token at this moment, since an admin may revoke a token.
+    `shared` is of the servers of one record: a hook shows the same token after a fail-over.
+    `file` is where the server's own lies.
     """
 
     own: str | None = field(default=None, repr=False)
     machine_of: Callable[[str], str | None] = lambda _token: None
+    shared: SharedToken = field(default_factory=SharedToken, repr=False)
+    file: str = ""
 
     def whose(self, authorization: str) -> str | None:
-        """Return the machine of a header's token; "" for the server's own token, None for neither.
+        """Return the machine of a header's token; "" for a server's own token, None for neither.
 
         The server's token is compared in constant time, and machines' tokens by their digests.
         """
@@ -206,7 +227,8 @@ class Tokens:
             return ""
         if not authorization.startswith(_BEARER):
             return None
-        return self.machine_of(authorization.removeprefix(_BEARER))
+        token = authorization.removeprefix(_BEARER)
+        return "" if self.shared.admits(token) else self.machine_of(token)
 
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"

@@ -193,6 +193,8 @@ class Cut:
         return ""
 
 
+TOKEN = "token"  # noqa: S105 - a name, and no token
+"""The document with the digest of the token that all servers of a shared record admit."""
 ORDERS = "orders"
 """The document with the standing orders of a shared record; each order also has its own record."""
 

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import sys
+from dataclasses import replace
 
 from crabhook import config
 from crabhook.cli.commands import SERVE_VALUES, declaring
@@ -67,8 +68,10 @@ async def _serve(settings: Settings) -> None:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
     shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
     team = team_of(settings, needed=shown)
-    token = load_or_make(settings.token_file or config.token_file()) if shown else None
-    tokens = Tokens(token, team.machine_of) if team else Tokens(token)
+    file = settings.token_file or config.token_file()
+    tokens = Tokens(load_or_make(file) if shown else None, file=str(file))
+    if team:
+        tokens = replace(tokens, machine_of=team.machine_of)
     admitted = Admitted(tokens, team, tls_of(settings, addresses))
     me = advertised(settings, addresses, admitted)
     await Server(settings, manager, admitted, me).run(sockets or addresses)

@@ -45,7 +45,7 @@ from crabhook.store.interface import (
     UnreachableError,
     skewed,
 )
-from crabhook.store.opening import lead, open_writer
+from crabhook.store.opening import Place, lead, open_writer
 from crabhook.store.record import Retention
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.writer import Courier, through
@@ -177,15 +177,23 @@ class Server:
             return None
         return runner
 
+    async def _texts_of_all(self, place: Place) -> "Documents | None":
+        """Return a shared record's documents, at its leader; learn which token all admit."""
+        from crabhook.server.core import documents as of_all  # noqa: PLC0415 - few share a record
+
+        tokens, team = self._admitted.tokens, self._admitted.team
+        if self._recorder is None:
+            tokens.shared.digest = await asyncio.to_thread(of_all.token_on_record, place)
+            return None
+        if documents := await of_all.shared(rule_files(), self._recorder, place, team):
+            tokens.shared.digest = documents.begin_token(tokens)
+        return documents
+
     async def _runner(self) -> Runner:
         """Return a runner for this server's present role, without what is on record."""
-        settings, documents = self._settings, None
+        settings = self._settings
         place = settings.store or config.state_folder()
-        if settings.shared and self._recorder is not None:
-            from crabhook.server.core import documents as of_all  # noqa: PLC0415 - few share a record
-
-            team = self._admitted.team
-            documents = await of_all.shared(rule_files(), self._recorder, place, team)
+        documents = await self._texts_of_all(place) if settings.shared else None
         files = replace(rule_files(), shared=documents)
         self._law = law = Law(files, self._others.at)
         self._documents = documents

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.errors import CrabhookError
+from crabhook.model.jsontext import compact, parse_object
 from crabhook.rulebook.files import (
     RULES,
     TRUSTED,
@@ -26,12 +27,13 @@ from crabhook.rulebook.files import (
     read_text,
     read_trusted,
 )
+from crabhook.server.address import Tokens, digest_of
 from crabhook.server.core.law import OWN_TEXTS, Law
 from crabhook.store.actors import actor_data
 from crabhook.store.change import Change, written
 from crabhook.store.interface import DeposedError, Journal, Proposal, StoreError
 from crabhook.store.opening import Place, open_document, open_history
-from crabhook.store.record import Document, iso
+from crabhook.store.record import TOKEN, Document, iso
 from crabhook.store.recorder import Recorder
 from crabhook.store.verify import amiss
 from crabhook.team.folder import AUTHORITY, TEAM, TeamError
@@ -112,6 +114,33 @@ class Documents:
             )
         self._names, self._team = self._names | {TEAM}, team
         self._copy()
+
+    def begin_token(self, tokens: Tokens) -> str:
+        """Return the digest of the token that all servers of the record admit; "" without one.
+
+        The first server gives its own, and replaces it when its token file has another. A server
+        with a token of its own says so: its hooks are refused where the next one leads.
+        """
+        name = f"{gethostname()}:{tokens.file}"
+        own = digest_of(tokens.own) if tokens.own else ""
+        digest, whose = token_in("" if TOKEN in self._wrong else self._known_text(TOKEN))
+        if own and (not digest or (whose == name and digest != own)):
+            text = compact({"sha256": own, "of": name})
+            self._put(TOKEN, text, f"the server on {gethostname()}, of {tokens.file}", None)
+            return own
+        if own and own != digest:
+            _LOG.warning(
+                "hooks that show the token in %s are admitted at this server alone: after a "
+                "fail-over the others refuse them. Copy %s here, restart this server, and give "
+                "its hooks that token",
+                tokens.file,
+                whose,
+            )
+        return digest
+
+    def _known_text(self, name: str) -> str:
+        known = self._known.get(name)
+        return known.text if known else ""
 
     def _copy(self) -> None:
         """Copy the team on record into this machine's file."""
@@ -307,6 +336,26 @@ async def shared(
     own = {RULES: files.user, TRUSTED: files.trusted}
     found.begin(own)
     return found
+
+
+def token_in(text: str) -> tuple[str, str]:
+    """Return the digest in the document of the token, and whose it is; "" for none."""
+    with suppress(CrabhookError):
+        said = parse_object((text or "{}").encode())
+        return str(said.get("sha256", "")), str(said.get("of", ""))
+    return "", ""
+
+
+def token_on_record(place: Place) -> str:
+    """Return the digest of the token that the leader has put on record; "" where none is read."""
+    there = open_document(str(place), TOKEN)
+    try:
+        return token_in(there.text())[0]
+    except CrabhookError as error:
+        _LOG.debug("the token on record was not read: %s", error)
+        return ""
+    finally:
+        there.close()
 
 
 def _wrong_in(place: Place) -> dict[str, str]:

@@ -11,6 +11,7 @@ import pytest
 
 from crabhook.model.actor import Operator
 from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError
+from crabhook.server.address import Tokens
 from crabhook.server.core.documents import LARGEST, Documents, OwnTexts
 from crabhook.server.core.law import Law
 from crabhook.store.interface import Proposal
@@ -252,3 +253,36 @@ def test_a_rule_file_that_was_changed_without_a_server_is_recorded_at_the_next_s
         RULES,
         TRUSTED,
     ]
+
+
+def test_the_servers_of_a_record_admit_the_token_of_the_first(
+    recorder: Recorder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = (Tokens(name * 8, file=f"/{name}/token") for name in ("a", "b"))
+    for server in (first, second):
+        server.shared.digest = documents(recorder, tmp_path).begin_token(server)
+    admitted = [
+        [server.whose(f"Bearer {token}") for token in ("a" * 8, "b" * 8, "c" * 8, "")]
+        for server in (first, second)
+    ]
+    assert admitted == [["", None, None, None], ["", "", None, None]]
+    assert "hooks that show the token in /b/token" in caplog.text
+    assert "/a/token here" in caplog.text
+    assert all("a" * 8 not in str(one.data()) for one in records(tmp_path / "state"))
+
+
+def test_a_token_that_was_replaced_is_admitted_no_more(recorder: Recorder, tmp_path: Path) -> None:
+    old, new = (Tokens(name * 8, file="/home/token") for name in ("a", "n"))
+    assert documents(recorder, tmp_path).begin_token(old)
+    new.shared.digest = documents(recorder, tmp_path).begin_token(new)
+    assert (new.whose("Bearer " + "a" * 8), new.whose("Bearer " + "n" * 8)) == (None, "")
+
+
+def test_a_token_that_was_put_into_the_database_by_hand_is_not_admitted(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    documents(recorder, tmp_path).begin_token(Tokens("a" * 8, file="/a/token"))
+    there = documents(recorder, tmp_path, token="it was changed by hand")
+    server = Tokens("b" * 8, file="/b/token")
+    server.shared.digest = there.begin_token(server)
+    assert server.whose("Bearer " + "a" * 8) is None
