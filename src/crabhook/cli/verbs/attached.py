@@ -33,7 +33,7 @@ from crabhook.store.record import iso
 from crabhook.team.desk_keys import Credentials, DeskFolder, desk_folders
 from crabhook.team.membership import fingerprint_of
 from crabhook.team.presence import WITHIN
-from crabhook.ui.cards.summary import project
+from crabhook.ui.cards.summary import brief, folder_name
 from crabhook.ui.commands.words import LineError, read_duration
 
 LISTENS_WITHIN = 2.0  # seconds
@@ -212,7 +212,7 @@ class Teller:
             "seen": seen(card),
             "state": card.state.value,
             **_call(card.event),
-            "project": project(card.event, str),
+            "project": brief(folder_name(card.event), str),
             "risk": {
                 "level": card.risk.level.name.lower(),
                 "effects": [one.words for one in card.risk.effects],
@@ -290,6 +290,7 @@ class Teller:
             "event": event.name,
             "tool": event.tool.name if event.tool else "",
             "session": event.session,
+            "machine": event.machine,
             "text": entry.text,
             "alarm": entry.alarm,
         }

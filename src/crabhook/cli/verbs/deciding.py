@@ -31,7 +31,7 @@ from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
 from crabhook.ui.cards.sentence import MARKS, NOTHING_RISKY, sentence
-from crabhook.ui.cards.summary import agent_name, project
+from crabhook.ui.cards.summary import agent_name, place
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.text.rows import ago
@@ -118,7 +118,7 @@ def described(card: Card) -> str:
     """Return a card on one line for a person: who wants what, and how much can go wrong."""
     risk = "; ".join(one.words for one in card.risk.effects) or NOTHING_RISKY
     mark = MARKS[card.risk.level][1]
-    who_asks = f"{agent_name(card.event)} · {project(card.event)}"
+    who_asks = f"{agent_name(card.event)} · {place(card.event)}"
     said = f"{mark} {risk}".lstrip()
     return f"#{card.number} {who_asks} {sentence(card).whole}  [{said}]"
 

@@ -16,11 +16,13 @@ from crabhook.model.jsontext import pretty
 from crabhook.model.session import Activity, AgentView, SessionView
 from crabhook.model.wording import who
 from crabhook.ui.cards.summary import (
+    AT,
     agent_label,
     agent_name,
     as_allowed,
     brief,
     outcome,
+    place,
     project,
     summary,
     told_of,
@@ -104,6 +106,7 @@ def facts(past: Past) -> Iterator[tuple[str, str]]:
     event = card.event
     agent = agent_label(event) if event.agent_id else f"{agent_label(event)} agent"
     yield "who", joined(agent_name(event), event.cwd, agent, f"session {event.session}")
+    yield "machine", event.machine
     yield "why", card.why or past.why
     yield from (("! what ran", alarm) for alarm in card.alarms)
     if decision is None:
@@ -132,7 +135,7 @@ def line(past: Past, now: float) -> str:
     card, event = past.card, past.card.event
     about = joined(tool_label(event), summary(as_allowed(card)), by=": ")
     whom = f"by {brief(by_whom(past), str)}" if card.decided else ""
-    return joined(moment(past.at, now), fate(card), whom, project(event), about, delivery(past))
+    return joined(moment(past.at, now), fate(card), whom, place(event), about, delivery(past))
 
 
 def head(view: SessionView, now: float) -> str:
@@ -140,7 +143,7 @@ def head(view: SessionView, now: float) -> str:
     return joined(
         brief(view.session[:ID_SHOWN], covered) or "(no id)",
         view.title,
-        place_of(view, covered),
+        joined(place_of(view, covered), _machine_of(view), by=" "),
         view.mode and f"mode {brief(view.mode, covered)}",
         f"{countdown(now - view.since)} old",
         f"heard of {countdown(now - view.heard)} ago",
@@ -151,6 +154,10 @@ def head(view: SessionView, now: float) -> str:
 def place_of(view: SessionView, spell: Callable[[str], str]) -> str:
     """Return the last part of the folder a session works in."""
     return project(Event(view.platform, "", cwd=view.cwd), spell)
+
+
+def _machine_of(view: SessionView) -> str:
+    return f"{AT} {brief(view.machine, covered)}" if view.machine else ""
 
 
 def waiting(view: SessionView) -> str:
@@ -167,7 +174,10 @@ def details(view: SessionView, now: float) -> Iterator[str]:
     for agent in view.agents:
         yield f"{name_in_session(agent)}: {doing(agent.doing, now)}"
     for one in view.shared:
-        others = ", ".join(brief(session[:ID_SHOWN], covered) for _, session, _ in one.sessions)
+        others = ", ".join(
+            joined(brief(session[:ID_SHOWN], covered), where and f"{AT} {brief(where)}", by=" ")
+            for _, session, where in one.sessions
+        )
         yield f"! {others} changes the same file: {brief(one.path, covered)}"
     if view.files:
         shown = [brief(one, covered) for one in view.files[-_FILES_SHOWN:]]

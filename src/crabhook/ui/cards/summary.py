@@ -4,6 +4,7 @@ Each text is safe, on one line and short, so that any list of cards costs the sa
 terminals that need more than `safe`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
@@ -19,12 +20,17 @@ from crabhook.model.wording import plural
 from crabhook.policy.calls.shell_call import read_patch
 from crabhook.tables import tables
 from crabhook.ui.text.compare import counted, line_count
+from crabhook.ui.text.rows import joined
 from crabhook.ui.text.safe import Speller, safe
 from crabhook.vocabulary import vocabulary
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more
 MOST_COPIED = 1_000_000  # letters
 MAIN_AGENT = "main"
+AT = "@"
+"""What parts a folder's name from the machine that it is on."""
+# An agent names its folder: behind a blank these letters would look like the mark of a machine.
+_LIKE_A_MACHINE = re.compile(r"(?<=\s)[@\uff20\ufe6b]")
 _PATCH_TOOL = "apply_patch"
 _PATCH_READ = 20_000  # characters; a longer patch is shown from its start
 _COUNTED = 200_000  # letters of an edit whose lines are counted
@@ -68,10 +74,27 @@ def agent_label(event: Event, spell: Speller = safe) -> str:
     return f"{kind}·{spell(event.agent_id[:_ID_SHOWN])}"
 
 
-def project(event: Event, spell: Speller = safe) -> str:
-    """Return the last part of the folder the agent works in."""
+def folder_name(event: Event) -> str:
+    """Return the last part of the folder the agent works in, as the agent sent it."""
     parts = event.cwd[-LONGEST:].replace("\\", "/").rstrip("/").rsplit("/", 1)
-    return brief(parts[-1] or event.cwd, spell)
+    return parts[-1] or event.cwd
+
+
+def project(event: Event, spell: Speller = safe) -> str:
+    """Return the last part of the folder the agent works in; it never looks like a machine."""
+    named = _LIKE_A_MACHINE.sub(lambda at: f"\u27e8U+{ord(at[0]):04X}\u27e9", folder_name(event))
+    return brief(named, spell)
+
+
+def machine(event: Event, spell: Speller = safe) -> str:
+    """Return the team's name of the machine whose token the hook showed; empty without one."""
+    return brief(event.machine, spell)
+
+
+def place(event: Event, spell: Speller = safe) -> str:
+    """Return where the agent works, `project @ build1`; the project alone without a machine."""
+    where = machine(event, spell)
+    return joined(project(event, spell), f"{AT} {where}" if where else "", by=" ")
 
 
 def session_label(event: Event, spell: Speller = safe) -> str:
@@ -248,18 +271,18 @@ def json_start(value: Value, longest: int, *, indent: int | None = None) -> str:
 
 # The words by which a filter knows a level of risk: the start of one is enough.
 _LEVELS = ("none 0", "caution ▲ ! 1", "danger ▲▲ !! 2")
-_FILTERED = ("tool", "project", "agent", "session", "risk")
+_FILTERED = ("tool", "project", "agent", "machine", "session", "risk")
 
 
 def told_of(card: Card, *more: str) -> Mapping[str, str]:
     """Return the parts of a card that a filter looks at; the whole, and `more`, under no name."""
     event = card.event
     agent = f"{event.platform} {agent_name(event)} {agent_label(event)}"
-    parts = (tool_label(event), project(event), agent, event.session)
+    parts = (tool_label(event), project(event), agent, machine(event), event.session)
     told = [part.casefold() for part in parts]
     rest = [part.casefold() for part in (summary(event), *more)]
     levels = _LEVELS[card.risk.level]
-    return dict(zip(_FILTERED, (*told, levels), strict=True)) | {"": " ".join([*told[:3], *rest])}
+    return dict(zip(_FILTERED, (*told, levels), strict=True)) | {"": " ".join([*told[:4], *rest])}
 
 
 def wants(wanted: str, told: Mapping[str, str]) -> bool:

@@ -131,7 +131,7 @@ def _nothing_waits() -> LineError:
 
 
 def alike(card: Card, waiting: Sequence[Card]) -> list[Card]:
-    """Return the cards with the very same request: equal tool, input and folder.
+    """Return the cards with the very same request: equal tool, input, folder and machine.
 
     The agent may differ. A card without a tool is like no other.
     """
@@ -148,7 +148,15 @@ def first_alike(card: Card, waiting: Sequence[Card]) -> Card | None:
 def _same(one: Card, other: Card) -> bool:
     """Compare as an agent does: Python takes 1 for true, fingerprints do not."""
     asked = [
-        (event.platform, event.name, event.cwd, tool.name, tool.fingerprint, tool.input)
+        (
+            event.platform,
+            event.name,
+            event.machine,
+            event.cwd,
+            tool.name,
+            tool.fingerprint,
+            tool.input,
+        )
         for event in (one.event, other.event)
         if (tool := event.tool) is not None
     ]

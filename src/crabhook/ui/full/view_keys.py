@@ -43,7 +43,7 @@ def _copy(screen: Screen, _: str) -> Effects:
 # fmt: off
 GROUPS: tuple[Group, ...] = (
     group("arranging the queue", when.at(Mode.QUEUE),
-        ("/", "filter…", "show what tells the words you type: also risk: agent: session: tool:",
+        ("/", "filter…", "show what tells your words: also risk: agent: machine: session: tool:",
          _FREE, lambda s, _: _filter("the queue", s.queue.arranged.wanted, s.want)),
         ("s", "sort", "by arrival, by risk, or by session", _FREE, on.screen(Screen.sort)),
         ("g", "group", "put the cards of a session together, or no longer",

@@ -15,7 +15,7 @@ from crabhook.model.decision import Decision, Suggestion, Verdict
 from crabhook.model.jsontext import pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import who
-from crabhook.ui.cards.summary import brief, project, summary, tool_label
+from crabhook.ui.cards.summary import brief, place, summary, tool_label
 from crabhook.ui.commands.decide import fitting, suggestions
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.commands.parse import first_alike, shown_session
@@ -82,7 +82,7 @@ class Format:
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list."""
         event, waits = card.event, countdown(now - card.asked_at)
-        about = " ".join(tell(event, covered) for tell in (tool_label, project, summary)).rstrip()
+        about = " ".join(tell(event, covered) for tell in (tool_label, place, summary)).rstrip()
         return f"#{card.number} waits {waits}, {left(card, now)} · {about}"
 
     def listing(self, desk: Replica) -> Iterator[str]:
@@ -147,8 +147,8 @@ class Format:
         tool = brief(event.tool.name, covered) if event.tool else ""
         subject = summary(event, covered) if entry.number is None else ""
         told = joined(brief(entry.text or entry.outcome, covered), subject)
-        name, place = brief(event.name, covered), project(event, covered)
-        return joined(dot, name, tool, session, place, told, by=" ")
+        name, where = brief(event.name, covered), place(event, covered)
+        return joined(dot, name, tool, session, where, told, by=" ")
 
 
 PROGRAMS = Format()
@@ -163,10 +163,12 @@ def left(card: Card, now: float) -> str:
 def _facts(card: Card, now: float) -> Iterator[Row]:
     event, origin = card.event, card.requests[0].origin
     names = [leg.event.name for leg in card.requests]
+    host = "" if origin.host == event.machine else origin.host
     said = {
+        "machine": event.machine,
         "agent": f"{event.agent_type} {event.agent_id}".strip(),
         "mode": event.permission_mode,
-        "from": joined(origin.user, origin.host, by="@"),
+        "from": joined(origin.user, host, by="@"),
         "asked as": ", ".join(names) if len(names) > 1 else "",
     }
     for label, text in said.items():

@@ -28,7 +28,7 @@ from crabhook.ui.cards.summary import (
     brief,
     is_question,
     outcome,
-    project,
+    place,
     summary,
     tool_label,
 )
@@ -76,7 +76,7 @@ class ForAPerson(Format):
     def header(self, card: Card, spell: Speller = covered) -> str:
         """Return the sentence that a card is: `#18 Claude Code · api-server wants to run: …`."""
         event = card.event
-        who = joined(f"#{card.number} {agent_name(event, spell)}", project(event, spell))
+        who = joined(f"#{card.number} {agent_name(event, spell)}", place(event, spell))
         return f"{who} {_said(card, spell)}"
 
     def listed(self, card: Card, now: float) -> str:
@@ -208,7 +208,7 @@ class ForAPerson(Format):
         if self.detail is Detail.BRIEF or entry.number is not None or not entry.text:
             return ""
         about = joined(tool_label(event, covered), summary(event, covered), by=": ")
-        who = joined(agent_name(event, covered), project(event, covered))
+        who = joined(agent_name(event, covered), place(event, covered))
         return f"· {who}: {brief(entry.text, covered)} · {about}"
 
     def _known(self, card: Card) -> Iterator[Row]:

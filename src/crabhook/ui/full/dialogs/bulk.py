@@ -17,7 +17,7 @@ from crabhook.ui.cards.summary import (
     asked_again,
     is_plan,
     is_question,
-    project,
+    place,
     session_label,
     tool_label,
 )
@@ -98,8 +98,8 @@ def mark_session(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
     return _mark(of_session, "of this session, whatever they ask", marks)
 
 
-def _session(card: Card) -> tuple[str, str]:
-    return card.event.platform, card.event.session
+def _session(card: Card) -> tuple[str, str, str]:
+    return card.event.session_key
 
 
 def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
@@ -189,7 +189,7 @@ def _asked(card: Card) -> Hashable:
         return card.number
     tools = ((leg.event.name, leg.event.tool) for leg in card.requests)
     asked = tuple((name, tool and (tool.name, tool.fingerprint)) for name, tool in tools)
-    return first.platform, first.cwd, asked
+    return first.platform, first.machine, first.cwd, asked
 
 
 def bundle_page(bundle: Bundle, decision: Decision) -> Content:
@@ -220,7 +220,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     A command too long for the line is wrapped, never cut.
     """
     spell, event = sheet.spell, group[0].event
-    whose = (f"{project(one.event, spell)} {session_label(one.event, spell)}" for one in group)
+    whose = (f"{place(one.event, spell)} {session_label(one.event, spell)}" for one in group)
     head = f"{_numbers(group)} · {_listed(list(dict.fromkeys(whose)))} · {tool_label(event, spell)}"
     mark = MARKS[group[0].risk.level][1]
     head, command = f"{mark} {head}".lstrip(), _command_alone(group[0])

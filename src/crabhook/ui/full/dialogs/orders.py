@@ -39,6 +39,7 @@ def scope_of(order: Order) -> str:
     """Return about whom an order is, in an agent's words: not yet safe to show."""
     parts = [f"session {order.session[:ID_SHOWN]}" if order.session else ""]
     parts += [f"project {order.project}" if order.project else ""]
+    parts += [f"machine {order.machine}" if order.machine else ""]
     return brief(", ".join(filter(None, parts)), str)
 
 

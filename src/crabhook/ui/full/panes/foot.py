@@ -11,6 +11,7 @@ from crabhook.ui.cards.summary import (
     as_allowed,
     brief,
     is_question,
+    machine,
     outcome,
     project,
     summary,
@@ -19,6 +20,7 @@ from crabhook.ui.cards.summary import (
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.keys import KEYS
+from crabhook.ui.full.panes.rows import machine_cell, machine_width
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.layout import Line, Sheet, clip_line, line_cells
 from crabhook.ui.text.rows import Clock
@@ -32,6 +34,7 @@ _LOST = (
 )
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
 KEPT_BEHIND = 20  # lines of what agents do, behind which what was decided keeps its row
+_MACHINE = 16  # cells at most for the machine of an event
 _SUBJECT = 16  # cells at least for the subject of an event, before its outcome
 _TYPED = 26  # columns at least of the typed line, of a row that is twice as wide
 
@@ -136,12 +139,18 @@ def feed_rows(
 ) -> list[Line]:
     """Return the last `count` lines of what went by, the newest last."""
     some = [entries[-place] for place in range(min(count, len(entries)), 0, -1)]
-    return [clip_line(_feed_row(entry, clock, columns, spell), columns) for entry in some]
+    machines = machine_width([machine(entry.event, spell) for entry in some], _MACHINE)
+    rows = (_feed_row(entry, clock, columns, spell, machines) for entry in some)
+    return [clip_line(row, columns) for row in rows]
 
 
-def _feed_row(entry: FeedEntry, clock: Clock, columns: int, spell: Speller) -> Line:
+def _feed_row(
+    entry: FeedEntry, clock: Clock, columns: int, spell: Speller, machine_cells: int
+) -> Line:
     event, text, about_card = entry.event, entry.text or entry.outcome, entry.number is not None
     row: Line = [("dim", f" {clock.of_day(entry.at)} "), ("", fit(project(event, spell), 14) + " ")]
+    if machine_cells:
+        row.append(("", machine_cell(machine(event, spell), machine_cells) + " "))
     name = f"#{entry.number}" if about_card else brief(event.name, spell)
     row.append(("heading" if about_card else "dim", f"{name} "))
     if event.tool is not None:

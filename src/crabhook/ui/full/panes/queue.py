@@ -17,6 +17,7 @@ from enum import StrEnum
 from crabhook.datatypes import frozen
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
+from crabhook.model.session import SessionKey
 from crabhook.ui.cards.summary import told_of, wants
 from crabhook.ui.options import kind_of
 
@@ -46,9 +47,9 @@ class Arrangement:
         return " · ".join(filter(None, parts))
 
 
-def session_of(card: Card) -> tuple[str, bool]:
+def session_of(card: Card) -> tuple[SessionKey, bool]:
     """Return the group of a card: its session, and whether it is put aside."""
-    return card.event.session, card.snoozed_until > 0
+    return card.event.session_key, card.snoozed_until > 0
 
 
 class Queue:
@@ -60,8 +61,8 @@ class Queue:
     def __init__(self, desk: Replica, arranged: Arrangement | None = None) -> None:
         self._desk = desk
         self._known = {card.number: card for card in desk.waiting()}
-        self._first: dict[str, int] = {}  # of each session, the number of its first card
-        self._of_session: Counter[str] = Counter()
+        self._first: dict[SessionKey, int] = {}  # of each session, the number of its first card
+        self._of_session: Counter[SessionKey] = Counter()
         self._told: dict[int, Mapping[str, str]] = {}  # of those that a filter checked
         self.kinds = Counter(map(kind_of, self._known.values()))
         self.levels = Counter(card.risk.level for card in self._known.values())
@@ -139,12 +140,12 @@ class Queue:
         return wants(self.arranged.wanted, told)
 
     def _enter(self, card: Card) -> None:
-        session = card.event.session
+        session = card.event.session_key
         self._first.setdefault(session, card.number)
         self._of_session[session] += 1
 
     def _leave(self, card: Card) -> None:
-        place, session = self.place(card), card.event.session
+        place, session = self.place(card), card.event.session_key
         if self._cards[place : place + 1] == [card]:
             del self._cards[place]
             self._groups -= Counter([session_of(card)])
@@ -158,7 +159,7 @@ class Queue:
     def _order(self, card: Card) -> tuple[bool, int, int, int]:
         """Return a card's sort key; cards put aside come last."""
         sort, by_session = self.arranged.sort, self.arranged.grouped
-        session = self._first.get(card.event.session, card.number)
+        session = self._first.get(card.event.session_key, card.number)
         return (
             card.snoozed_until > 0,
             session if by_session or sort is Sort.SESSION else 0,

@@ -8,7 +8,7 @@ shown, and how. A page of its own has the rest, such as ids and folders.
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, replace
 
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Origin, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
 from crabhook.model.jsontext import Value, first_text, pretty, text_at
@@ -120,10 +120,20 @@ def everything_rows(
         above = _SHOWN_ABOVE | event.told.keys()
         rest = {name: said for name, said in event.fields.items() if name not in above}
         yield from _value(rest, sheet)
-        origin = {name: said for name, said in asdict(leg.origin).items() if said}
-        if origin:
-            yield [("label", "sent by, as it says itself")]
-            yield from _value(origin, sheet)
+        yield from _sender(leg.origin, sheet)
+
+
+def _sender(origin: Origin, sheet: Sheet) -> Iterator[Line]:
+    """Say which machine sent it; what the hook says itself of its host, where that differs."""
+    told = {name: said for name, said in asdict(origin).items() if said}
+    if where := told.pop("machine", ""):
+        yield [("label", "sent by the machine, as its own token shows")]
+        yield from _value({"machine": where}, sheet)
+        if told.get("host") == where:
+            del told["host"]
+    if told:
+        yield [("label", "sent by, as it says itself")]
+        yield from _value(told, sheet)
 
 
 def _value(value: Value, sheet: Sheet) -> Iterator[Line]:

@@ -9,6 +9,7 @@ from crabhook.model.decision import Verdict
 from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.cards.sentence import MARKS
 from crabhook.ui.cards.summary import (
+    AT,
     MAIN_AGENT,
     agent_label,
     agent_name,
@@ -16,6 +17,7 @@ from crabhook.ui.cards.summary import (
     is_command,
     is_plan,
     is_question,
+    machine,
     outcome,
     project,
     summary,
@@ -24,9 +26,9 @@ from crabhook.ui.cards.summary import (
 )
 from crabhook.ui.text.code import in_red
 from crabhook.ui.text.layout import Line, ends
-from crabhook.ui.text.rows import Clock, ago, bar, lasting
+from crabhook.ui.text.rows import Clock, ago, bar, joined, lasting
 from crabhook.ui.text.safe import Speller
-from crabhook.ui.text.width import cells, clip, fit
+from crabhook.ui.text.width import ELLIPSIS, cells, clip, fit
 
 HELD_BAR = 6  # cells
 _KEPT = 18  # cells at least of what an agent keeps
@@ -111,13 +113,13 @@ SOON, URGENT = 120.0, 30.0  # seconds left from which a clock is yellow, and red
 
 _KINDS = ((Verdict.ACCEPT, "form:"), (Verdict.KEEP_GOING, "stop:"))  # what a row calls it
 
-# From the widest list down: minimum columns, most cells of a project and of an agent (0: none), and
-# whether the elapsed time and the time left are shown.
+# From the widest list down: minimum columns, most cells of a project, of a machine and of an agent
+# (0: none), and whether the elapsed time and the time left are shown.
 _WIDTHS = (
-    (100, ((24, 22), True, True)),
-    (76, ((16, 16), True, True)),
-    (50, ((12, 0), False, True)),
-    (0, ((8, 0), False, False)),
+    (100, ((24, 24, 22), True, True)),
+    (76, ((16, 16, 16), True, True)),
+    (50, ((12, 12, 0), False, True)),
+    (0, ((8, 9, 0), False, False)),
 )
 
 
@@ -126,6 +128,7 @@ class Words:
     """The words of a card's row that never change, safe to show."""
 
     project: str
+    machine: str
     agent: str
     subject: str
 
@@ -148,7 +151,8 @@ class WordsOfCards:
             own = "link:" if own == "form:" and event.text("mode") == "url" else own
             tool = own or ("" if is_command(event) else tool_label(event, spell))
             subject = " ".join(filter(None, (tool, summary(event, spell))))
-            words = Words(project(event, spell), agent_label(event, spell), subject)
+            where = project(event, spell), machine(event, spell)
+            words = Words(*where, agent_label(event, spell), subject)
             self._words[key] = words
         return words
 
@@ -169,11 +173,12 @@ def queue_rows(
 ) -> list[QueueRow]:
     """Return the rows of cards in aligned columns; `heads` gives the sizes of groups."""
     told = [words.of(standing) for standing in standings]
-    (project_cells, agent_cells), *_ = _widths(columns)
+    (project_cells, machine_cells, agent_cells), *_ = _widths(columns)
     agents = any(each.agent != MAIN_AGENT for each in told)
     widths = (
         max((len(str(standing.card.number)) + 1 for standing in standings), default=0),
         min(max((cells(each.project) for each in told), default=0), project_cells),
+        machine_width([each.machine for each in told], machine_cells),
         min(max(cells(each.agent) for each in told), agent_cells) if agents else 0,
     )
     rows: list[QueueRow] = []
@@ -181,28 +186,53 @@ def queue_rows(
         number = standing.card.number
         rows.append(QueueRow(_card_row(standing, each, widths, clock, columns), number))
         if more := heads.get(number):
-            said = f" {clip(each.project, project_cells)} ─ {more} more of the same session "
+            whose = joined(
+                clip(each.project, project_cells),
+                machine_cell(each.machine, min(cells(each.machine) + len(AT), machine_cells)),
+                by=" ",
+            )
+            said = f" {whose} ─ {more} more of the same session "
             rows.append(QueueRow([("dim", said + "─" * max(columns - cells(said), 0))], number))
     return rows
 
 
-def _widths(columns: int) -> tuple[tuple[int, int], bool, bool]:
+def machine_width(names: Sequence[str], most: int) -> int:
+    """Return the cells of a column of machines, 0 where no row has one."""
+    widest = max(map(cells, names), default=0)
+    return min(widest + len(AT), most) if widest else 0
+
+
+def machine_cell(name: str, width: int) -> str:
+    """Return a machine in exactly so many cells; of a long name its end stays, which differs."""
+    told = f"{AT}{name}" if name else ""
+    if cells(told) > width:
+        while cells(name) > width - len(AT + ELLIPSIS):
+            name = name[1:]
+        told = f"{AT}{ELLIPSIS}{name}"
+    return fit(told, width)
+
+
+def _widths(columns: int) -> tuple[tuple[int, int, int], bool, bool]:
     return next(row for least, row in _WIDTHS if columns >= least)
 
 
 def _card_row(
-    standing: CardRow, words: Words, widths: tuple[int, int, int], clock: Clock, columns: int
+    standing: CardRow, words: Words, widths: tuple[int, int, int, int], clock: Clock, columns: int
 ) -> Line:
-    style, (number_cells, *others) = standing.style, widths
+    style, (number_cells, project_cells, machine_cells, agent_cells) = standing.style, widths
     look, risk = MARKS[standing.card.risk.level]
     number = f"#{standing.card.number}"
-    told = zip((words.project, words.agent), others, strict=True)
+    told = (
+        fit(words.project, project_cells),
+        machine_cell(words.machine, machine_cells),
+        fit(words.agent, agent_cells),
+    )
     left: Line = [
         ("mark", standing.mark),
         ("ended" if standing.ended else look, f"{risk:>2}"),
         ("chosen", standing.tick),
         (standing.number_style, f"{number:<{number_cells}}"),
-        *((style, " " + fit(text, width)) for text, width in told if width),
+        *((style, " " + text) for text in told if text),
         *in_red([(style, " " + words.subject)]),
     ]
     return ends(left, [("", " "), *_state(standing, clock, columns)], columns)
@@ -232,7 +262,10 @@ def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> t
     """Return a card's title: who asks, where, how long it has waited and how long it will."""
     card = standing.card
     event, left = card.event, card.wait_until - clock.now
-    who = (f"#{card.number}", agent_name(event, spell), project(event, spell))
+    where = project(event, spell)
+    if named := machine(event, spell):  # no folder's name pushes it out of the title
+        where = f"{clip(where, columns // 3)} {AT} {named}"
+    who = (f"#{card.number}", agent_name(event, spell), where)
     title: Line = [("", " · ".join(filter(None, who)))]
     if standing.ended:
         return title, [("outcome", outcome(card))]

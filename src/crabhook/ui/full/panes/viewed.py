@@ -15,13 +15,14 @@ from crabhook.ui.cards.summary import (
     brief,
     is_command,
     is_question,
+    machine,
     project,
     summary,
     tool_label,
 )
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import asked_rows
-from crabhook.ui.full.panes.rows import QueueRow
+from crabhook.ui.full.panes.rows import QueueRow, machine_cell, machine_width
 from crabhook.ui.full.panes.views import History
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
@@ -40,9 +41,12 @@ def session_lines(
     """Return a row for each session: whose it is, and what its main agent does."""
     places = [past.place_of(view, spell) for view, _ in shown]
     titles = [brief(view.title, spell) for view, _ in shown]
+    machines = [brief(view.machine, spell) for view, _ in shown]
+    most = 24 if columns >= _WIDE else 12
     widths = [min(max(map(cells, told), default=0), 16) for told in (titles, places)]
+    machine_cells = machine_width(machines, most)
     rows: list[Line] = []
-    for (view, here), *told in zip(shown, titles, places, strict=True):
+    for (view, here), host, *told in zip(shown, machines, titles, places, strict=True):
         main = next((one.doing for one in view.agents if not one.id), None)
         style = "selected" if here else ""
         cards = f"{len(view.waiting)} waiting" if view.waiting else ""
@@ -55,7 +59,7 @@ def session_lines(
         right: Line = [one for look, text in behind if text for one in (("", " "), (look, text))]
         left: Line = [
             ("mark", "▸" if here else " "),
-            (style, names),
+            (style, f"{names} {machine_cell(host, machine_cells)}" if machine_cells else names),
             ("dim", f" {spell(view.session[: past.ID_SHOWN])} " if columns >= _NARROW else " "),
             (style, spell(past.doing(main, now))),
         ]
@@ -70,12 +74,14 @@ def past_lines(
     times = [past.moment(one.at, clock.wall) for one, _ in shown]
     fates = [past.fate(one.card) for one, _ in shown]
     places = [project(one.card.event, spell) for one, _ in shown]
+    machines = [machine(one.card.event, spell) for one, _ in shown]
+    machine_cells = machine_width(machines, 24 if columns >= _WIDE else 12)
     told = (times, fates, places)
     most = (17, _FATE, 16 if columns >= _WIDE else 12 if columns >= _NARROW else 0)
     needed = (max(map(cells, each), default=0) for each in told)
     widths = list(map(min, needed, most))
     rows: list[Line] = []
-    for (one, here), at, ended, place in zip(shown, *told, strict=True):
+    for (one, here), host, at, ended, place in zip(shown, machines, *told, strict=True):
         card, style = one.card, "selected" if here else ""
         risk_look, risk = MARKS[card.risk.level]
         event = as_allowed(card)
@@ -86,6 +92,7 @@ def past_lines(
             (past.look(card), fit(ended, widths[1])),
             (risk_look, f" {risk:>2} "),
             (style, fit(place, widths[2]) + " " if widths[2] else ""),
+            (style, machine_cell(host, machine_cells) + " " if machine_cells else ""),
             (style, " ".join(filter(None, (tool, summary(event, spell))))),
         ]
         right: Line = [("warning", " NOT DELIVERED")] if card.delivered is False else []
