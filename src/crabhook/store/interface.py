@@ -332,6 +332,9 @@ class History(AbstractContextManager["History"], Protocol):
     def checkpoints(self) -> Iterator[str]:
         """Return the bodies of the checkpoints, in order."""
 
+    def last_stops(self) -> Record | None:
+        """Return the last record of the stops; None without one."""
+
     def damage(self) -> list[str]:
         """Return the damage that the storage itself finds."""
 

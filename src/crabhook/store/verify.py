@@ -284,8 +284,8 @@ class _Outstanding:
     def __init__(self) -> None:
         self.waiting: dict[str, Record] = {}  # by the request, the record that put it there
         self.by_card: dict[int, set[str]] = {}
-        self.stops: Record | None = None
         self.last_card = 0
+        self.changed: list[Record] = []  # taken up by a server, and not what was asked
 
     def take(self, record: Record) -> None:
         """Take the next record."""
@@ -293,6 +293,10 @@ class _Outstanding:
             self.last_card = max(self.last_card, record.card)
         match record.kind:
             case Kind.ASKED | Kind.TAKEN_UP:
+                before = self.waiting.get(record.request_id)
+                # What never changes in a row has one fingerprint, whichever server writes it.
+                if before and (kept := kept_in(before)) and kept_in(record) not in (kept, set()):
+                    self.changed.append(record)
                 self.waiting[record.request_id] = record
                 self.by_card.setdefault(record.card or 0, set()).add(record.request_id)
             case Kind.DECIDED | Kind.WITHDRAWN | Kind.EXPIRED:
@@ -304,8 +308,6 @@ class _Outstanding:
                         self._end(leg)
             case Kind.LEFT:
                 self._end(record.request_id)
-            case Kind.STOPS:
-                self.stops = record
 
     def _end(self, request_id: str) -> None:
         record = self.waiting.pop(request_id, None)
@@ -346,6 +348,9 @@ def _compare_beside(history: History, found: Verified, beside: _Outstanding | No
 
 
 def _compare_waiting(there: Beside, beside: _Outstanding, found: Verified) -> None:
+    for record in beside.changed:
+        what = f"what was taken up as request {record.request_id} is not what was asked"
+        found.fault(record.seq, what)
     rows = _by_recorded_id(there.waiting, there.key)
     for request_id, record in beside.waiting.items():
         kept = kept_in(record)
@@ -400,16 +405,21 @@ def _compare_answers(history: History, there: Beside, found: Verified) -> None:
 
 
 def _compare_stops(history: History, there: Beside, found: Verified) -> None:
-    last = next(history.find(Query(kinds=(Kind.STOPS.value,), last=1)), None)
-    if last is None:
+    if (last := history.last_stops()) is None:
         if there.halts:
             what = "sessions are stopped, or notes wait, of which no record tells"
             found.fault(found.head.seq, f"{what}: an older crabhook wrote none", noted=True)
-        return
-    if there.key and (kept := kept_in(last)) and of_halts(there.key, there.halts) not in kept:
-        said = last.data().get("what", "")
-        what = f"the table of stopped sessions and notes is not what was written here ({said})"
-        found.fault(last.seq, f"{what}: a stopped session may go on")
+    elif said := stops_amiss(there, last):
+        found.fault(last.seq, said)
+
+
+def stops_amiss(there: Beside, last: Record | None) -> str:
+    """Say that the stops are not those that the `last` record of them was written with, or ""."""
+    kept = kept_in(last) if last else set()
+    if last is None or not kept or not there.key or of_halts(there.key, there.halts) in kept:
+        return ""
+    what = "a stopped session may go on: the table of stops and notes is not what was written here"
+    return f"{what} ({last.data().get('what', '')})"
 
 
 def _beside(found: Verified, what: str, seq: int = 0, *, noted: bool = False) -> None:

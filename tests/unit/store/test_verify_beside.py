@@ -126,6 +126,17 @@ def test_an_id_that_looks_like_a_secret_is_no_fault(folder: Path) -> None:
     assert verified(folder).faults == []
 
 
+def test_what_a_server_takes_up_is_what_was_asked(folder: Path, done: Do) -> None:
+    """The next server puts its fingerprint of the row on record: the first one goes on counting."""
+    done("UPDATE waiting SET payload = x'7b7d' WHERE request_id = 'r2'")
+    store = open_writer(folder)
+    (row,) = store.journal.recover(NOON).waiting
+    store.write([waits(row, entry(Kind.TAKEN_UP, request_id="r2", card=2))])
+    store.close()
+    (fault,) = verified(folder).faults
+    assert "what was taken up as request r2 is not what was asked" in fault.what
+
+
 def test_stops_stay_witnessed_when_retention_removes_their_record(tmp_path: Path) -> None:
     store = open_writer(tmp_path / "state", Retention(days=1))
     store.write([halted(STOPPED, entries.stops((), 1, NOON))])

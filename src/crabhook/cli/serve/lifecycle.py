@@ -41,13 +41,15 @@ from crabhook.store.interface import (
     LockedError,
     ReadOnlyError,
     Role,
+    StoreError,
     TakenError,
     UnreachableError,
     skewed,
 )
-from crabhook.store.opening import Place, lead, open_writer
+from crabhook.store.opening import Place, lead, open_history, open_writer
 from crabhook.store.record import Retention
 from crabhook.store.recorder import OnTrouble, Recorder
+from crabhook.store.verify import stops_amiss
 from crabhook.store.writer import Courier, through
 
 if TYPE_CHECKING:
@@ -65,6 +67,17 @@ PATIENCE = 1.0  # seconds that one try to lead waits for the end of the leader
 AGAIN_AFTER = 0.25  # seconds between two tries while the database does not answer
 _PASSES = (UnreachableError, TakenError, ReadOnlyError, FullError, LockedError)
 """Errors that a started server waits out: a moved database, for example, is first a replica."""
+
+
+def _stops_amiss(store: str | None) -> str:
+    """Say that the stopped sessions were changed by hand while no server ran; "" if not."""
+    try:
+        with open_history(store or config.state_folder(), config.state_folder()) as history:
+            said = stops_amiss(history.beside(), history.last_stops())
+    except StoreError as error:
+        _LOG.warning("the stopped sessions could not be compared with the record: %s", error)
+        return ""
+    return f"{said}; look at your sessions, and stop again what must stand" if said else ""
 
 
 class Leaving:
@@ -170,7 +183,12 @@ class Server:
         try:
             runner = await self._runner()
             if self._recorder is not None:
+                # Before they are taken up: the server then writes them on record anew.
+                said = await asyncio.to_thread(_stops_amiss, self._settings.store)
                 await runner.restore()
+                if said:
+                    runner.warn(said)
+                    runner.faults.append(lambda: said)
         except (DeposedError, *_PASSES) as error:
             _LOG.error("%s", error)
             await self._let_go()

@@ -103,6 +103,11 @@ class PgHistory(AbstractContextManager["PgHistory"]):
         rows = self._rows("SELECT body FROM record WHERE kind = 'checkpoint' ORDER BY seq")
         return (unmarked(body) for (body,) in rows)
 
+    def last_stops(self) -> Record | None:
+        """Return the last record of the stops; None without one."""
+        rows = self._rows(f"{_SELECT} WHERE kind = 'stops' ORDER BY seq DESC LIMIT 1")
+        return next((Record(*map(unmarked, row)) for row in rows), None)
+
     def damage(self) -> list[str]:
         """Return nothing: PostgreSQL reports damage when it reads."""
         return []

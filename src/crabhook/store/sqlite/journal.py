@@ -281,6 +281,11 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
         rows = self._rows("SELECT body FROM record WHERE kind = 'checkpoint' ORDER BY seq")
         return (body for (body,) in rows)
 
+    def last_stops(self) -> Record | None:
+        """Return the last record of the stops; None without one."""
+        rows = self._rows(f"{_SELECT} WHERE kind = 'stops' ORDER BY seq DESC LIMIT 1")
+        return next((Record(*row) for row in rows), None)
+
     def damage(self) -> list[str]:
         """Return the damage that SQLite finds in its file and its indexes."""
         return [str(row[0]) for row in self._rows("PRAGMA integrity_check(10)") if row[0] != "ok"]

@@ -21,7 +21,7 @@ from crabhook.store.record import Document
 APPLICATION = 0x43524142  # "CRAB": marks a file as our record
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 7)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 8)]
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
