@@ -49,8 +49,8 @@ class PermissionServiceStub:
 
     Limits: a request of 33 MiB, so a payload of 32 MiB.  A response of 100 MiB.
     How long a response gets, each AnswerForm says.  An event that has an allow
-    send the input back sends one of 16 MiB at most, unless the operator changed
-    it.  Many gRPC libraries take 4 MiB by default: set another limit.
+    send the input back sends one of 16 MiB at most (as JSON in ASCII), unless
+    the operator changed it.  Many gRPC libraries take 4 MiB by default: set another limit.
 
     Errors, of which none is an allow:
     INVALID_ARGUMENT: an id, a secret or a platform that cannot be taken.
@@ -101,8 +101,8 @@ class PermissionServiceAsyncStub(PermissionServiceStub):
 
     Limits: a request of 33 MiB, so a payload of 32 MiB.  A response of 100 MiB.
     How long a response gets, each AnswerForm says.  An event that has an allow
-    send the input back sends one of 16 MiB at most, unless the operator changed
-    it.  Many gRPC libraries take 4 MiB by default: set another limit.
+    send the input back sends one of 16 MiB at most (as JSON in ASCII), unless
+    the operator changed it.  Many gRPC libraries take 4 MiB by default: set another limit.
 
     Errors, of which none is an allow:
     INVALID_ARGUMENT: an id, a secret or a platform that cannot be taken.
@@ -156,8 +156,8 @@ class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Limits: a request of 33 MiB, so a payload of 32 MiB.  A response of 100 MiB.
         How long a response gets, each AnswerForm says.  An event that has an allow
-        send the input back sends one of 16 MiB at most, unless the operator changed
-        it.  Many gRPC libraries take 4 MiB by default: set another limit.
+        send the input back sends one of 16 MiB at most (as JSON in ASCII), unless
+        the operator changed it.  Many gRPC libraries take 4 MiB by default: set another limit.
 
         Errors, of which none is an allow:
         INVALID_ARGUMENT: an id, a secret or a platform that cannot be taken.
