@@ -83,7 +83,7 @@ def machine() -> Iterator[Attended]:
         yield here
     finally:
         with suppress(TimeoutExpired):
-            here.run("down")
+            here.run("down", "--yes")
         shutil.rmtree(folder)
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from crabhook.team.desk_keys import desk_folders
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK
 from tests.support.team import RIGHT
+from tests.support.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +95,7 @@ def machine() -> Iterator[Machine]:
         yield here
     finally:
         with suppress(subprocess.TimeoutExpired):
-            here.run("down")
+            here.run("down", "--yes")
         shutil.rmtree(folder)
 
 
@@ -128,6 +129,50 @@ def test_a_server_in_the_background_tells_how_it_is_and_ends_when_told(machine: 
     assert machine.run("status").returncode == 7
     assert not list((machine.folder / "crabhook").iterdir())
     assert machine.run("down").stdout == "No server runs: nothing was done.\n"
+
+
+def test_down_with_waiting_cards_does_nothing_where_nobody_can_be_asked(machine: Machine) -> None:
+    machine.run("up", "--alone", "60")
+    waits = Client(machine.address, sample("PreToolUse-Bash", cwd="/nowhere/project"))
+    _wait_for_cards(machine, 1)
+    refused = machine.run("down")
+    assert refused.returncode == 1
+    assert "1 request waits for an answer" in refused.stderr
+    assert "crabhook down --yes" in refused.stderr
+    assert machine.run("status").returncode == 0
+    ended = machine.run("down", "--yes")
+    assert ended.returncode == 0, ended.stderr
+    assert "1 waiting went back" in ended.stdout
+    assert waits.finish().silent
+    record = machine.run("audit", "--json", "--all-kinds").stdout
+    assert "the server was stopped" in record
+    assert "closed the desk" not in record
+
+
+@pytest.mark.parametrize(("typed", "ends"), [("y", True), ("n", False), ("", False)])
+def test_down_with_waiting_cards_says_how_many_and_asks(
+    machine: Machine, typed: str, *, ends: bool
+) -> None:
+    machine.run("up", "--alone", "60")
+    waits = Client(machine.address, sample("PreToolUse-Bash", cwd="/nowhere/project"))
+    _wait_for_cards(machine, 1)
+    environment = {**machine.environment, "TERM": "xterm-256color"}
+    with closing(Terminal([CRABHOOK, "down"], environment)) as terminal:
+        terminal.wait_for("1 request waits for an answer. If the server ends")
+        terminal.wait_for("End the server?")
+        terminal.key(*typed, "Enter")
+        terminal.wait_for("has ended" if ends else "the server runs on: nothing was done")
+    assert (machine.run("status").returncode == 7) is ends
+    assert (waits.poll() is None) is not ends
+    machine.run("down", "--yes")
+    waits.finish()
+
+
+def _wait_for_cards(machine: Machine, many: int) -> None:
+    """Wait until the server tells that so many cards wait; its status is a second old at most."""
+    until = time.monotonic() + 30
+    while json.loads(machine.run("status", "--json").stdout)["waiting"] != many:
+        assert time.monotonic() < until
 
 
 def test_a_server_that_cannot_start_says_why_and_leaves_none(machine: Machine) -> None:
@@ -199,7 +244,7 @@ async def test_one_person_on_one_machine_has_a_desk_and_knows_nothing_of_certifi
 def test_what_another_program_tells_as_the_server_moves_no_terminal(machine: Machine) -> None:
     told = dict.fromkeys(("waiting", "desks", "role"), MOVES)
     with machine.forge(**told, listening=[MOVES, {}]):
-        for words in (("status",), ("status", "--json"), ("down",)):
+        for words in (("status",), ("status", "--json"), ("down", "--yes")):
             printed = machine.run(*words)
             assert "2J" in printed.stdout
             assert "\x1b" not in printed.stdout

@@ -73,7 +73,7 @@ def test_no_module_of_pythonpath_runs_in_a_server_in_the_background(mark: Path) 
         started = run(mark, "up", "--alone", "0.5", "--otherwise", "deny")
         assert "crabhook runs" in started
     finally:
-        run(mark, "down")
+        run(mark, "down", "--yes")
     assert not mark.exists(), mark.read_text("utf-8")
 
 

@@ -103,7 +103,7 @@ def machine() -> Iterator[Machine]:
         yield here
     finally:
         with suppress(subprocess.TimeoutExpired):
-            here.run("down")
+            here.run("down", "--yes")
         shutil.rmtree(folder)
 
 

@@ -241,8 +241,10 @@ def _bring_back(state: BrokerState) -> list[Effect]:
     return [state.put(replace(card, snoozed_until=0.0)) for card in aside]
 
 
-def closing(state: BrokerState, _fact: Closing) -> list[Effect]:
+def closing(state: BrokerState, fact: Closing) -> list[Effect]:
     """Release all waiting cards; hooks installed to fail closed deny."""
+    if fact.stopped:
+        return state.let_go(Ended.SERVER_STOPPED, Refusal.STOPPED)
     return state.let_go(Ended.DESK_CLOSED, Refusal.CLOSED)
 
 

@@ -88,9 +88,13 @@ class TimePassed:
 
 @frozen
 class Closing:
-    """The operator leaves: nobody will decide the cards that still wait."""
+    """Nobody will decide the cards that still wait: the operator leaves, or the server ends.
+
+    `stopped`: the server was told to end, and no operator left.
+    """
 
     now: float
+    stopped: bool = False
 
 
 @frozen
@@ -229,6 +233,7 @@ class Refusal(StrEnum):
     UNDECIDED = "nobody decided in time"
     OVER = "the agent tells that it was answered there"
     CLOSED = "the operator closed the desk"
+    STOPPED = "the server was stopped"
     UNRECORDED = "what is decided could not be recorded"
     HANDED_OVER = "the server makes room for the next one: ask again there"
     STANDBY = "another server leads, and this one stands by: ask there"

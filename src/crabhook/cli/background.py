@@ -29,7 +29,7 @@ from crabhook.cli.commands import (
     options_of,
     reporting,
 )
-from crabhook.cli.terminal import say, say_json, takes_a_person
+from crabhook.cli.terminal import UnseenError, agrees, say, say_json, takes_a_person
 from crabhook.hook.servers import listed
 from crabhook.install.program import own_command
 from crabhook.model.errors import CrabhookError
@@ -40,6 +40,7 @@ from crabhook.server.address import (
     own_addresses,
     parse_address,
 )
+from crabhook.server.unix_socket import LOOK_EVERY as WRITTEN_EVERY
 from crabhook.server.unix_socket import Status, peer_of, read_status
 from crabhook.store.interface import Role
 from crabhook.tables import names
@@ -48,6 +49,7 @@ from crabhook.team.invitation import OWN_DESKS
 
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
 LOOK_EVERY = 0.05  # seconds
+STATUS_IS_NEW = WRITTEN_EVERY + 0.2  # seconds after which all that waited before is in the status
 
 _LAST_LINES = 4000  # bytes of the log that are shown where a server could not start
 
@@ -264,6 +266,9 @@ def _down(arguments: argparse.Namespace) -> str:
     if read_status(path).get("pid") != pid:
         holder = f"process {pid} holds the socket for the server, as a service manager does"
         raise BackgroundError(f"{holder}: end the server there")
+    if not arguments.yes:
+        time.sleep(STATUS_IS_NEW)
+        _insist(_status_of(path)["waiting"])
     waiting = _status_of(path)["waiting"]
     try:
         os.kill(pid, signal.SIGTERM)
@@ -276,6 +281,24 @@ def _down(arguments: argparse.Namespace) -> str:
         time.sleep(LOOK_EVERY)
     left = f"; {waiting} waiting went back to their agents, with no opinion" if waiting else ""
     return f"crabhook has ended (process {pid}){left}."
+
+
+def _insist(waiting: object) -> None:
+    """Where requests wait, have a person say that the server shall end; raise without a yes."""
+    if not waiting:
+        return
+    many = f"{waiting} {'request waits' if waiting == 1 else 'requests wait'} for an answer"
+    if not takes_a_person():
+        raise BackgroundError(
+            f"{many}, and there is no terminal to ask on: the server runs on. Decide them first, "
+            "or end it all the same with: crabhook down --yes"
+        )
+    say(f"{many}. If the server ends, their agents go on without one.")
+    agreed = False
+    with suppress(UnseenError):  # an empty line is no yes
+        agreed = agrees("End the server?")
+    if not agreed:
+        raise BackgroundError("the server runs on: nothing was done")
 
 
 def _lives(pid: int) -> bool:

@@ -14,6 +14,7 @@ class Ended(StrEnum):
 
     HOOK_LEFT = "hook-left"  # the agent ended the hook, or its connection was lost
     DESK_CLOSED = "desk-closed"  # the operator left before a decision
+    SERVER_STOPPED = "server-stopped"  # the server was told to end, as `crabhook down` does
     AWAY = "away"  # the operator is away, so the agent's own user is to decide
     NEVER_CAME_BACK = "never-came-back"  # the server began again, and the hook did not return
     LEFT_BEFORE = "left-before"  # the same call was left to the agent's own user a moment ago

@@ -30,6 +30,7 @@ ORDERS: Mapping[OrderKind, str] = {
 ENDS: Mapping[Ended, str] = {
     Ended.HOOK_LEFT: "the hook was ended by the agent, or its connection was lost",
     Ended.DESK_CLOSED: "the operator closed the desk",
+    Ended.SERVER_STOPPED: "the server was stopped",
     Ended.AWAY: AWAY,
     Ended.NEVER_CAME_BACK: "its hook did not come back after the server's restart",
     Ended.LEFT_BEFORE: "left to the agent's own user a moment ago",

@@ -298,6 +298,8 @@ class _EndedEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Ended.ValueType
     """The server began again, and the hook did not return."""
     ENDED_LEFT_BEFORE: _Ended.ValueType  # 5
     """The same call was left to the agent's own user a moment ago."""
+    ENDED_SERVER_STOPPED: _Ended.ValueType  # 6
+    """The server was told to end, and no operator left."""
 
 class Ended(_Ended, metaclass=_EndedEnumTypeWrapper):
     """Ended is an end of which no more is to be said."""
@@ -314,6 +316,8 @@ ENDED_NEVER_CAME_BACK: Ended.ValueType  # 4
 """The server began again, and the hook did not return."""
 ENDED_LEFT_BEFORE: Ended.ValueType  # 5
 """The same call was left to the agent's own user a moment ago."""
+ENDED_SERVER_STOPPED: Ended.ValueType  # 6
+"""The server was told to end, and no operator left."""
 Global___Ended: _TypeAlias = Ended  # noqa: Y015
 
 class _Follows:

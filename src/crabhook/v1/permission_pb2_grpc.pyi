@@ -62,7 +62,7 @@ class PermissionServiceStub:
     OUT_OF_RANGE: the response would be longer than 100 MiB.
     FAILED_PRECONDITION: what is decided could not be recorded.
     DEADLINE_EXCEEDED: accepted, and nobody decided in time.
-    NOT_FOUND: the operator closed the desk.
+    NOT_FOUND: the operator closed the desk, or the server was stopped.
     ALREADY_EXISTS: the agent tells that the call was answered there.
     ABORTED: the same request came back on another connection.
     UNAVAILABLE: this server stands by for another, or makes room for its next
@@ -114,7 +114,7 @@ class PermissionServiceAsyncStub(PermissionServiceStub):
     OUT_OF_RANGE: the response would be longer than 100 MiB.
     FAILED_PRECONDITION: what is decided could not be recorded.
     DEADLINE_EXCEEDED: accepted, and nobody decided in time.
-    NOT_FOUND: the operator closed the desk.
+    NOT_FOUND: the operator closed the desk, or the server was stopped.
     ALREADY_EXISTS: the agent tells that the call was answered there.
     ABORTED: the same request came back on another connection.
     UNAVAILABLE: this server stands by for another, or makes room for its next
@@ -169,7 +169,7 @@ class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
         OUT_OF_RANGE: the response would be longer than 100 MiB.
         FAILED_PRECONDITION: what is decided could not be recorded.
         DEADLINE_EXCEEDED: accepted, and nobody decided in time.
-        NOT_FOUND: the operator closed the desk.
+        NOT_FOUND: the operator closed the desk, or the server was stopped.
         ALREADY_EXISTS: the agent tells that the call was answered there.
         ABORTED: the same request came back on another connection.
         UNAVAILABLE: this server stands by for another, or makes room for its next

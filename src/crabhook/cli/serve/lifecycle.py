@@ -81,10 +81,10 @@ def _stops_amiss(store: str | None) -> str:
 
 
 class Leaving:
-    """The end of a server by a signal; `hands_over`: by HAND_OVER."""
+    """The end of a server; `signalled`: by a signal; `hands_over`: by HAND_OVER."""
 
     def __init__(self) -> None:
-        self.hands_over = self.begun = False
+        self.hands_over = self.signalled = self.begun = False
 
     def on_signal(self, end: Callable[[], object]) -> None:
         """Call `end` at the first signal."""
@@ -101,7 +101,7 @@ class Leaving:
             signal.signal(number, signal.SIG_DFL)
 
     def _signalled(self, number: signal.Signals, end: Callable[[], object]) -> None:
-        self.hands_over = number == HAND_OVER
+        self.signalled, self.hands_over = True, number == HAND_OVER
         self.begin()
         end()
 
@@ -295,7 +295,10 @@ class Server:
         runner, where, leaving = listeners.runner, self._where, self._leaving
 
         def release() -> None:
-            runner.hand_over() if leaving.hands_over else runner.close()
+            if leaving.hands_over:
+                runner.hand_over()
+            else:
+                runner.close(stopped=leaving.signalled)
 
         law, documents = self._law, self._documents
         kept = documents.kept(law) if documents else nullcontext()

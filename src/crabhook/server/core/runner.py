@@ -93,7 +93,7 @@ class Runner(Core):
             self.faults += (lambda: recorder.trouble, lambda: recorder.anew)
         self.silent: Callable[[], int] = lambda: 0
         self.parts: list[Callable[[], str]] = [self._of_record]
-        self.closed = self.handed_over = self.record_lost = False
+        self.closed = self._stopped = self.handed_over = self.record_lost = False
         self.on_deposed: Callable[[], object] = lambda: None
         self.pace: Callable[[], Pace] = Pace
         self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
@@ -254,7 +254,7 @@ class Runner(Core):
         if self.recorder is not None:
             self._summaries.on_request(request)
         if self.closed:
-            self.handle(Closing(self.now()))
+            self.handle(Closing(self.now(), self._stopped))
         if pending.refused is not None:
             raise pending.refused
         return pending
@@ -286,10 +286,13 @@ class Runner(Core):
         """Send all listeners a new snapshot."""
         self.do(lambda: self.publish(self._listeners, self._snapshot()))
 
-    def close(self) -> None:
-        """Release all waiting requests with no opinion, and later requests too."""
-        self.closed = True
-        self.handle(Closing(self.now()))
+    def close(self, *, stopped: bool = False) -> None:
+        """Release all waiting requests with no opinion, and later requests too.
+
+        `stopped`: since the server was told to end; else since its operator left.
+        """
+        self.closed, self._stopped = True, stopped
+        self.handle(Closing(self.now(), stopped))
         self._stop_clocks()
 
     def hand_over(self) -> None:

@@ -229,6 +229,7 @@ _STATUS = {
     Refusal.UNDECIDED: grpc.StatusCode.DEADLINE_EXCEEDED,
     Refusal.OVER: grpc.StatusCode.ALREADY_EXISTS,  # the request has an answer already
     Refusal.CLOSED: grpc.StatusCode.NOT_FOUND,  # no operator is there any more
+    Refusal.STOPPED: grpc.StatusCode.NOT_FOUND,
     Refusal.HANDED_OVER: grpc.StatusCode.UNAVAILABLE,
     Refusal.STANDBY: grpc.StatusCode.UNAVAILABLE,
 }

@@ -32,6 +32,7 @@ class End(StrEnum):
     ANSWERED_AT_AGENT = "answered-at-agent"
     AWAY = "away"
     OPERATOR_LEFT = "operator-left"
+    SERVER_STOPPED = "server-stopped"
     NEVER_CAME_BACK = "never-came-back"
     LED_ELSEWHERE = "led-elsewhere"  # it waits on at the server that leads now
     UNDECIDED = "undecided"  # no opinion, for another reason
@@ -49,6 +50,7 @@ class TurnedAway(StrEnum):
 _ENDED: Mapping[actor.Ended, End] = {
     actor.Ended.HOOK_LEFT: End.HOOK_LEFT,
     actor.Ended.DESK_CLOSED: End.OPERATOR_LEFT,
+    actor.Ended.SERVER_STOPPED: End.SERVER_STOPPED,
     actor.Ended.AWAY: End.AWAY,
     actor.Ended.NEVER_CAME_BACK: End.NEVER_CAME_BACK,
     actor.Ended.LEFT_BEFORE: End.UNDECIDED,

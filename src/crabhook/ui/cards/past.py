@@ -36,6 +36,7 @@ _GONE: Mapping[object, str] = {
     actor.Ended.HOOK_LEFT: "GONE",
     actor.Ended.NEVER_CAME_BACK: "GONE",
     actor.Ended.DESK_CLOSED: "LET GO",
+    actor.Ended.SERVER_STOPPED: "LET GO",
     actor.Ended.AWAY: "LET GO",
 }
 _LET_HAPPEN = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
