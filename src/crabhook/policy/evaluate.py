@@ -6,7 +6,8 @@ allow or a pass needs every part.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cache, cached_property
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -218,13 +219,14 @@ class Evaluation:
 
     def _is_in(self, scope: RuleScope) -> bool:
         event, mode = self._event, self._event.permission_mode
-        asked = (
-            (scope.session, event.session),
-            (scope.agent_type, event.agent_type),
-            (tuple(_MODES.get(one, one) for one in scope.mode), _MODES.get(mode, mode)),
-            (scope.platform, event.platform),
-        )
-        if any(wanted and here not in wanted for wanted, here in asked):
+        if scope.session and event.session not in scope.session:
+            return False
+        if scope.agent_type and event.agent_type not in scope.agent_type:
+            return False
+        if scope.platform and event.platform not in scope.platform:
+            return False
+        modes = [_MODES.get(one, one) for one in scope.mode]
+        if modes and _MODES.get(mode, mode) not in modes:
             return False
         folders = [expand_home(one, self._context.home) for one in scope.project]
         return not folders or any(is_within(self._here, folder) for folder in folders)
@@ -251,6 +253,11 @@ def _above_wildcards(name: str, part: FilePart) -> str:
         return name
     fixed = takewhile(lambda one: not set(one) & set("*?[{"), name.split("/"))
     return "/".join(fixed) or "/"
+
+
+def _looking_once(context: Context) -> Context:
+    """Return the context for one call, whose parts share the look where a path leads."""
+    return replace(context, real=cache(context.real))
 
 
 class Policy:
@@ -302,12 +309,14 @@ class Policy:
         # Imported with the first card: its tables are large, and the server listens without them.
         from crabhook.policy.effects.risk import effects_of, with_own  # noqa: PLC0415 - see above
 
+        context = _looking_once(context)
         found = effects_of(event, context, self._all_protected, self._looked_for)
         call = read_call(event, context) if self._risks else None
         return found if call is None else with_own(found, call, event, self._risks, context)
 
     def examine(self, event: Event, context: Context) -> Ruling:
         """Return what the rules say of each part of the call, even where that decides nothing."""
+        context = _looking_once(context)
         call = read_call(event, context)
         if call is None:
             return Ruling(None, None, f"{event.name} calls no tool, and rules speak of calls")

@@ -133,8 +133,9 @@ def _fixed(pattern: PathPattern) -> tuple[list[str], bool]:
 def _fits(globs: list[str], names: list[str]) -> bool:
     if len(globs) < len(names):
         return False
+    # Most names differ, or begin with a dot: that is told before wildcards are looked at.
     return all(
-        fnmatchcase(name, glob) and (name[0] != "." or glob[0] == ".") and glob.strip("*?")
+        glob.strip("*?") and (name[:1] != "." or glob[0] == ".") and fnmatchcase(name, glob)
         for name, glob in zip(names, globs, strict=False)
     )
 

@@ -130,12 +130,12 @@ class PathSet:
         Case does not count, and a pattern without a base matches at any depth.
         """
         paths = target.both
-        return any(
-            _matches_below(regex, path, folder)
-            for anchor, up, regex in self._compiled
-            for folder in (("/",) if anchor is None else bases.of(anchor, up))
-            for path in paths
-        )
+        for anchor, up, regex in self._compiled:
+            for folder in ("/",) if anchor is None else bases.of(anchor, up):
+                for path in paths:
+                    if _matches_below(regex, path, folder):
+                        return True
+        return False
 
     @cached_property
     def wanted(self) -> Wanted:

@@ -66,13 +66,16 @@ class Entry:
     def _is_inside(self, part: FilePart, bases: Bases) -> bool:
         """Whether the part is a folder above a protected file, taken with all its content."""
         names = {name for place in part.places for name in place.both}
-        at_home = any(one.anchor is Anchor.HOME for one in self.paths.patterns)
-        if at_home and not names.isdisjoint((bases.home, dirname(bases.home), "/")):
+        if self._at_home and not names.isdisjoint((bases.home, dirname(bases.home), "/")):
             return True
         # A look at the folder says of a secret whether it is there.
         if not self.secret and not names.isdisjoint(self._folders_above(bases.home)):
             return True
         return any(name.endswith(above) for name in names for above in self._above)
+
+    @cached_property
+    def _at_home(self) -> bool:
+        return any(one.anchor is Anchor.HOME for one in self.paths.patterns)
 
     def _folders_above(self, home: str) -> frozenset[str]:
         """Return the absolute folders that have something protected somewhere in them."""

@@ -164,6 +164,8 @@ def _brought_files(
 def _is_root(cwd: str, context: Context) -> bool:
     if len(cwd) > LONGEST_PATH or not context.project:
         return False
+    if cwd == context.project:
+        return True
     here, root = place(cwd, "/", context), place(context.project, "/", context)
     return here.named == root.named or here.real == root.real
 

@@ -7,7 +7,7 @@ of a project (`make`, `npm test`) is held to the same, beside what the line writ
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from posixpath import basename
 
@@ -101,14 +101,14 @@ def starts_untold(
         if said := _why(call, lay):
             return said
     runs = next((call for call in calls if _runs_files(call)), None)
+    written = tuple(_written(calls, redirects))
     if runs is not None and not _writes_its_own(calls):
-        for name in _written(calls, redirects):
-            if _is_code(name) or name == basename(runs.words[0].text):
+        for name in written:
+            if _is_code(name) or name == runs.name:
                 return f"{runs.name} runs files, and the same line writes {name}"
         if maker := next((call for call in calls if _makes_unnamed(call)), None):
             return f"{runs.name} runs files, and {maker.name} may write any of them"
-    written = frozenset(_written(calls, redirects))
-    for call in calls:
+    for call in calls if written else ():
         if _is_given_one_of(call, written):
             return f"{call.name} runs a script that the same line writes"
     return ""
@@ -124,28 +124,24 @@ def _writes_its_own(calls: Sequence["_Call"]) -> bool:
 class _Call:
     """A command inside its wrappers, with what is set before it; `fed`: `xargs` adds words."""
 
+    name: str
     words: Sequence[Word]
     assignments: tuple[Assignment, ...] = ()
     fed: bool = False
-
-    @property
-    def name(self) -> str:
-        return basename(self.words[0].text)
 
 
 def _innermost(command: Command) -> _Call:
     """Look through the wrappers that leave their command as it is, `env` among them."""
     assignments = list(command.assignments)
-    words: Sequence[Word] = command.words
     fed = False
     while True:
-        readings = unwrapped(Command(tuple(words)))
+        readings = unwrapped(command)
         fed |= any(basename(one[0].text) == "xargs" for one in readings[:-1])
         words = readings[-1]
         rest = _behind_env(words, assignments) or _behind_run(words)
         if not rest:
-            return _Call(words, tuple(assignments), fed)
-        words = rest
+            return _Call(basename(words[0].text), words, tuple(assignments), fed)
+        command = Command(tuple(rest))
 
 
 def _behind_env(words: Sequence[Word], assignments: list[Assignment]) -> Sequence[Word]:
@@ -215,6 +211,8 @@ def _is_in_closed_form(call: _Call, lay: Lay) -> bool:
 
 def _why_set(call: _Call) -> str:
     """Return why a variable that is set before the command may change what it runs."""
+    if not call.assignments:
+        return ""
     closed = is_interpreter(call.name)
     if not (closed or _runs_files(call) or _is_program(call.name)):
         return ""
@@ -498,7 +496,7 @@ def _makes_unnamed(call: _Call) -> bool:
     return name in _MAKES_UNNAMED
 
 
-def _is_given_one_of(call: _Call, written: frozenset[str]) -> bool:
+def _is_given_one_of(call: _Call, written: Collection[str]) -> bool:
     """Whether the command runs, or hands to an unknown program, a file that the line writes."""
     first = call.words[0].text
     if "/" in first and call.name in written:

@@ -102,10 +102,12 @@ def may_start_another(
 
     `told`: `xargs` adds words. `beside`: it is asked beside a denial, and not for a rule's star.
     """
+    of_program = _ROWS.get(program)
+    if of_program is None:
+        return False
     texts = [word.text for word in words]
     apart = "rules" if beside else "beside"
-    of_program = (row for row in _ROWS.get(program, ()) if row.only != apart)
-    rows = [row for row in of_program if row.is_of(texts)]
+    rows = [row for row in of_program if row.only != apart and row.is_of(texts)]
     if any(row.open and (row.letters or row.long or row.words is not _NEVER) for row in rows):
         options = takewhile(lambda word: word.raw != "--", words[1:])
         if told or any(word.begins_open for word in options):

@@ -148,7 +148,7 @@ def _handed_on(command: Command) -> Iterator[str]:
     """Yield the variables that its words may set to more than a number: `env x=… bash -c …`."""
     for word in command.words:
         for text in (word.raw, *word.values):
-            if match := _HANDS_ON.match(text):
+            if "=" in text and (match := _HANDS_ON.match(text)):
                 yield match[1]
 
 
