@@ -55,5 +55,14 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circle(graph()) == []
 
 
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python 3.11 before 3.11.5 reads `(…)*+` wrongly, or for ever; `(?>(…)*)` says the same."""
+    possessive = re.compile(r"\)(?:[*+?]|\{\d*,?\d*\})\+")
+    files = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.toml")]
+    assert {str(file): possessive.findall(file.read_text("utf-8")) for file in files} == {
+        str(file): [] for file in files
+    }
+
+
 def test_a_circle_is_found() -> None:
     assert sorted(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})[1:]) == ["a", "b", "c"]

@@ -13,7 +13,7 @@ MAX_DEPTH = 30
 MAX_TEXT = 64 * 1024
 
 _BLANK = re.compile(r"\s*")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
+_STRING = re.compile(r'"((?>(?:[^"\\]|\\.)*))"', re.DOTALL)
 _NAME = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(r"(?:true|false|null|-?\d+(?:\.\d+)?)(?=\s*[,}])")
 _WORDS: dict[str, Literal] = {"true": True, "false": False, "null": None}

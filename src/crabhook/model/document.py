@@ -17,7 +17,7 @@ Json: TypeAlias = "bool | Number | str | list[Json] | dict[str, Json] | None"
 MAX_DEPTH = 200  # deeper than any settings; keeps the reading within Python's stack
 
 _BLANK = re.compile(r"[ \t\n\r]*")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
+_STRING = re.compile(r'"(?>(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"(?:true|false|null)\b")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}

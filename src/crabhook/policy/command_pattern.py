@@ -126,7 +126,7 @@ def command_pattern(text: str) -> CommandPattern:
 
 
 _PIECE = re.compile(
-    r"""'(?P<single>[^']*)'|"(?P<double>(?:\\["\\$`]|[^"])*+)"|\\(?P<escaped>.)|.""", re.DOTALL
+    r"""'(?P<single>[^']*)'|"(?P<double>(?>(?:\\["\\$`]|[^"])*))"|\\(?P<escaped>.)|.""", re.DOTALL
 )
 
 

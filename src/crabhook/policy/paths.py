@@ -17,7 +17,9 @@ from crabhook.policy.context import Context, Wanted, wanted_by
 LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
 
 # A set with a bracket in it, as `[[:alpha:]]`: programs read it apart. `\[` begins no set.
-_ODD_SET = re.compile(r"(?:\\.|[^\\\[]|\[[!^]?+\]?+[^\]\[]*\])*+\[[!^]?+\]?+[^\]\[]*\[", re.DOTALL)
+_ODD_SET = re.compile(
+    r"(?>(?:\\.|[^\\\[]|\[[!^]?+\]?+[^\]\[]*\])*)\[[!^]?+\]?+[^\]\[]*\[", re.DOTALL
+)
 # A set in an expression that was made of a glob: its `\` are doubled.
 _SET = re.compile(r"\\.|\[(?P<other>\^?)(?P<inside>\]?[^\]]*)\]", re.DOTALL)
 

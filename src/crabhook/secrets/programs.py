@@ -26,7 +26,7 @@ _FLAGS = rf"(?:-\S*{_GAP}(?:(?![-\s])\S+{_GAP}(?=[^-\s|;&<>#)](?!>)))?)*"
 
 # A command up to its end: quotes, what a backslash takes away, and all but what ends it.
 _COMMAND = re.compile(
-    r"(?:\\.|(?<=[\s=:])(?:'[^']{0,2000}'|\"(?:\\.|[^\"\\]){0,2000}\")|<<<|[^\n|;&\\]){0,4000}+",
+    r"(?>(?:\\.|(?<=[\s=:])(?:'[^']{0,2000}'|\"(?:\\.|[^\"\\]){0,2000}\")|<<<|[^\n|;&\\]){0,4000})",
     re.DOTALL,
 )
 _BEGINS = re.compile(

@@ -34,8 +34,7 @@ def new_id(kind: str) -> str:
 def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
     """Return the invited person, who may be in the team already; raises ChangeError.
 
-    Without a `role`, a new person is a decider. A wrong name is refused, and a member with another
-    role or scope.
+    A wrong name is refused, and a member with another role or scope.
     """
     _check(name)
     if unknown := set(scope.kinds) - set(KINDS):
@@ -50,7 +49,9 @@ def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
                     "device and changes no role: revoke the person first"
                 )
             return one
-    return Member(new_id("o"), name, role or Role.DECIDER, scope)
+    if role is None:
+        raise ChangeError(f"say with --role what {name} may do: {', '.join(Role)}")
+    return Member(new_id("o"), name, role, scope)
 
 
 def with_device(team: Team, member: Member, device: Device) -> Team:

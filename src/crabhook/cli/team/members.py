@@ -54,7 +54,7 @@ def _init(arguments: argparse.Namespace) -> None:
         say("                                                   or start its service anew")
     else:
         say("  crabhook serve                                   or start its service anew")
-    say("  crabhook operators invite NAME")
+    say("  crabhook operators invite NAME --role decider")
 
 
 def _names(arguments: argparse.Namespace) -> None:

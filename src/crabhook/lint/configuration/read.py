@@ -22,7 +22,7 @@ from crabhook.model.jsontext import Value
 from crabhook.platforms.rows import Protocol
 
 _JSON_ERROR = re.compile(r"line (\d+), column (\d+): (.*)", re.DOTALL)
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*+")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'("(?>(?:[^"\\\n]|\\.)*)")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 

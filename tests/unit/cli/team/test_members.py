@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -271,7 +272,7 @@ def snapshot(home: Path) -> dict[str, bytes]:
 def test_a_terminal_of_ones_own_opens_nothing_without_the_passphrase(tmp_path: Path) -> None:
     founded(folder(tmp_path).path, 1_800_000_000.0)
     before = snapshot(tmp_path)
-    command = f"{CRABHOOK} {' '.join(OPENING['invite'])}"
+    command = shlex.join([CRABHOOK, *OPENING["invite"]])
     with subprocess.Popen(
         ["script", "-qec", command, "/dev/null"],
         stdin=subprocess.PIPE,
