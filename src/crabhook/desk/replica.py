@@ -282,6 +282,26 @@ class Replica:
         """Return whether anything that was submitted to be done has no outcome yet."""
         return bool(self._doing)
 
+    def is_live(self, order: Standing) -> bool:
+        """Return whether an order's session, if it is about one, was heard of and has not ended."""
+        return not order.session or any(
+            view.session == order.session and order.machine in (None, view.machine)
+            for view in self._live.values()
+        )
+
+    def may_hold(self) -> bool:
+        """Return whether who sits here may give an order that only holds calls, or end one."""
+        me = self._plain.me
+        return not isinstance(me, Operator) or me.role in ("", "decider", "admin")
+
+    def may_order(self) -> bool:
+        """Return whether who sits here may give and end every order, as an admin may.
+
+        An empty role is that of the server's own terminal.
+        """
+        me = self._plain.me
+        return not isinstance(me, Operator) or me.role in ("", "admin")
+
     def lost(self) -> str:
         """Return why the desk's server is not heard at the moment; empty while it is."""
         return self._lost

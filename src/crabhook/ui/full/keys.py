@@ -319,6 +319,8 @@ TABLE: tuple[Group, ...] = (
     group("standing orders", when.at(Mode.QUEUE, Mode.TEXT),
         ("O", "orders", "give a standing order, see those that stand, end one",
          FREE, lambda s, _: orders.offer_orders(s.card, s.desk))),
+    group("", when.at(Mode.SESSIONS), ("O", "orders", "the standing orders, to end one",
+         FREE, lambda s, _: orders.offer_orders(None, s.desk))),
     group("", when.here, ("b", "away",
      "be away, for a while or until b: nothing waits meanwhile",
          FREE, lambda s, _: orders.go_away(s.desk, lambda: s.queue.count))),

@@ -13,7 +13,7 @@ from crabhook.ui.cards.sentence import by_another, held_elsewhere, outlasting
 from crabhook.ui.cards.summary import as_allowed, is_question
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.dialogs.edit import cursor_place
-from crabhook.ui.full.dialogs.orders import orders_line
+from crabhook.ui.full.dialogs.orders import orders_in_title, orders_line
 from crabhook.ui.full.filters import VIEWS, Mode
 from crabhook.ui.full.keys import key_for
 from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, tab_line, view_of
@@ -160,7 +160,7 @@ class Painter:
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
         state, of_day = self._spell(screen.desk.house().state), clock.of_day(clock.now)[:5]
         parts: list[tuple[int, Line]] = [  # each with its rank: the highest goes first
-            (0, [("", " "), *orders_line(screen.desk.orders(), clock, self._spell)]),
+            (0, [("", " "), *orders_line(orders_in_title(screen.desk), clock, self._spell)]),
             (2, [("title", "crabhook"), ("", "   " if columns >= _SIDES else " ")]),
             (0, [("count" if waiting else "", f"{waiting} waiting")]),
             (3, [("dim", f" · {aside} aside" if aside else "")]),

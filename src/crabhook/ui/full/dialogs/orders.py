@@ -43,6 +43,11 @@ def scope_of(order: Order) -> str:
     return brief(", ".join(filter(None, parts)), str)
 
 
+def orders_in_title(desk: Replica) -> list[Standing]:
+    """Return the orders that the title names: no halt of a session that is not there any more."""
+    return [one for one in desk.orders() if one.kind is not OrderKind.HALT or desk.is_live(one)]
+
+
 def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
     """Return the standing orders in a few words; those that let calls pass stand out."""
     loud = (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HALT)
@@ -84,21 +89,31 @@ _HOLD_ALL = "hold everything of this session"
 def offer_orders(card: Card | None, desk: Replica) -> Effects:
     """Show the standing orders, to end, and the orders that the operator can give."""
     title = "standing orders: choose one to end it, or give another"
-    rows = (
-        *(_ending(order, desk.now()) for order in desk.orders()),
-        *(_for_session(card, desk) if card is not None and card.event.session else ()),
-        _giving("hold Stop of every session", Order(OrderKind.HOLD, _STOP)),
-        Choice("hold another event of every session…", partial(_ask_which, "", desk)),
-    )
-    return (Menu(title, rows),)
+    rows = [_ending(order, desk) for order in sorted(desk.orders(), key=desk.is_live, reverse=True)]
+    if desk.may_hold():
+        rows += _for_session(card, desk) if card is not None and card.event.session else ()
+        rows.append(_giving("hold Stop of every session", Order(OrderKind.HOLD, _STOP)))
+        which = partial(_ask_which, "", desk)
+        rows.append(Choice("hold another event of every session…", which))
+    if not rows:
+        return (Say("no order stands, and a viewer gives none"),)
+    return (Menu(title, tuple(rows)),)
 
 
-def _ending(order: Standing, now: float) -> Choice:
-    left = f", {lasting(order.until - now)} left" if order.until is not None else ""
+_LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
+"""Orders by which calls pass: a decider may end them."""
+
+
+def _ending(order: Standing, desk: Replica) -> Choice:
+    left = f", {lasting(order.until - desk.now())} left" if order.until is not None else ""
     times = f", {order.times} times more" if order.times is not None else ""
     end = submit(EndOrders(frozenset({order.id})), Say(f"ended: {what_of(order)}"))
-    ours = f"END: {what_of(order)}{left}{times}"
-    return Choice(ours, lambda: (end,), _behind(scope_of(order)))
+    unseen = "" if desk.is_live(order) else ", of a session that is not heard of any more"
+    ours, behind = f"{what_of(order)}{left}{times}{unseen}", _behind(scope_of(order))
+    if desk.may_order() or (desk.may_hold() and order.kind in _LETS_PASS):
+        return Choice(f"END: {ours}", lambda: (end,), behind, faint=bool(unseen))
+    ends = "an admin can end this order, and you are none"
+    return Choice(f"it stands: {ours}", lambda: (Say(ends),), behind, faint=True)
 
 
 def _giving(ours: str, order: Order, theirs: str = "") -> Choice:
@@ -113,12 +128,14 @@ def _for_session(card: Card, desk: Replica) -> Iterator[Choice]:
     session, folder = card.event.session, card.event.cwd.rstrip("/")
     hold_all = Order(OrderKind.HOLD_ALL, session=session)
     behind = _behind(scope_of(hold_all))
-    yield Choice(_ALLOW_ALL, partial(_ask_how_long, session, desk), behind)
+    if desk.may_order():
+        yield Choice(_ALLOW_ALL, partial(_ask_how_long, session, desk), behind)
     yield _giving(_HOLD_ALL, hold_all, behind)
     hold_stop = Order(OrderKind.HOLD, _STOP, session=session)
     yield _giving("hold Stop of this session", hold_stop, behind)
-    going = "keep this session going at its next stops…"
-    yield Choice(going, partial(_ask_how_often, session), behind)
+    if desk.may_order():
+        going = "keep this session going at its next stops…"
+        yield Choice(going, partial(_ask_how_often, session), behind)
     another = "hold another event of this session…"
     yield Choice(another, partial(_ask_which, session, desk), behind)
     if folder:
@@ -182,6 +199,8 @@ def _with_seconds(then: Callable[[float], Effects]) -> Callable[[str], Effects]:
 
 def go_away(desk: Replica, waiting: Callable[[], int]) -> Effects:
     """Ask for how long, or for no end, and then for a yes; `waiting` counts the cards that wait."""
+    if not desk.may_order():
+        return (Say("an admin can be away, since then calls pass; you are none"),)
 
     def ask(seconds: float) -> Effects:
         return (Proposal(lambda: _away(waiting(), seconds), lambda: leave(seconds)),)
@@ -218,6 +237,8 @@ def offer_session(view: SessionView, desk: Replica) -> Effects:
     """Show what can be done about a session, its subagents and its notes."""
     title = f"a session of {view.title}: nothing here allows a call but the row that says so"
     behind = f" · {view.session[:ID_SHOWN]}"
+    if not desk.may_hold():
+        return (Say("a viewer steers no session"),)
     rows: list[Choice] = []
     for agent in view.agents:
         about = f" · {name_in_session(agent)}" if agent.id else ""
@@ -230,7 +251,8 @@ def offer_session(view: SessionView, desk: Replica) -> Effects:
             ours = f"take back note {note.id}"
             rows.append(Choice(ours, partial(_take_back, note.id), f" · {note.text}"))
     rows.append(_giving(_HOLD_ALL, Order(OrderKind.HOLD_ALL, session=view.session), behind))
-    rows.append(Choice(_ALLOW_ALL, partial(_ask_how_long, view.session, desk), behind))
+    if desk.may_order():
+        rows.append(Choice(_ALLOW_ALL, partial(_ask_how_long, view.session, desk), behind))
     return (Menu(title, tuple(rows)),)
 
 

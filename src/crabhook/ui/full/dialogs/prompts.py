@@ -34,7 +34,7 @@ class Choice:
     """One row: our words, then an agent's, and its effect.
 
     `warning`, ours and then an agent's words, is below the row. `beneath` is shown below the list
-    while this row is selected.
+    while this row is selected. `faint`: it is grey, as of what is over.
     """
 
     ours: str
@@ -42,6 +42,7 @@ class Choice:
     theirs: str = ""
     warning: tuple[str, str] = ("", "")
     beneath: tuple[Beneath, ...] = ()
+    faint: bool = False
 
 
 @dataclass(slots=True)
@@ -113,7 +114,7 @@ def menu_content(menu: Menu) -> Content:
 def _row(choice: Choice, place: int, sheet: Sheet, *, here: bool) -> Iterator[Line]:
     digit = f"{place} " if place <= _DIGITS else "  "
     said = choice.ours + (sheet.spell(choice.theirs) if choice.theirs else "")
-    style = "chosen" if here else ""
+    style = "chosen" if here else "dim" if choice.faint else ""
     for turn, row in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
         mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
         yield [("mark" if here else "key", mark), (style, row)]
