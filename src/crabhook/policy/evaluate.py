@@ -65,7 +65,8 @@ class Evaluation:
             parts, against = (*parts, held.part), [held]
         if against:
             return self._decided(min(against, key=lambda one: (one.rank, one.order)), parts)
-        if unseen := self._unseen():  # a companion's agent might run it without asking anybody
+        # A companion's agent might run it without asking anybody.
+        if unseen := self._unseen() or self._denied_by_computing():
             why, because = unseen
             troubles = (*self._call.troubles, why)
             ask = RuleVerdict.ASK_OPERATOR
@@ -78,6 +79,9 @@ class Evaluation:
         if last is None or last.rank is Rank.NOTHING:
             why = f"no rule speaks of {last.part.text}" if last else "no rule speaks of it"
             return Ruling(None, None, why, parts)
+        if secret := self._secret_by_computing():
+            why, because = secret
+            return Ruling(RuleVerdict.ASK_OPERATOR, None, why, parts, because=because)
         return self._decided(last, parts)
 
     def _unseen(self) -> tuple[str, Because] | None:
@@ -90,6 +94,30 @@ class Evaluation:
                     said, rule = f"{name} may run in it, and ", placed.rule
                     why = f"{said}a rule denies or asks: {rule.where}"
                     return why, rule_index.because_of_rule(rule, str(rule), said)
+        return None
+
+    def _denied_by_computing(self) -> tuple[str, Because] | None:
+        """Return the denial or question that may mean a file whose name the line computes."""
+        against = (*self._law.deny.of_files, *self._law.ask.of_files) if self._call.computed else ()
+        for placed in filter(self._holds, against):
+            bases = self._bases_for(placed, otherwise=self._here)
+            for text, matcher in placed.rule.pairs:
+                if not isinstance(matcher, PathMatcher):
+                    continue
+                part = next((p for p in self._call.computed if matcher.may_hit(p, bases)), None)
+                if part is not None:
+                    why = f"{_opens(part)}a rule denies or asks: {placed.rule.where}"
+                    return why, rule_index.because_of_rule(placed.rule, text, _opens(part))
+        return None
+
+    def _secret_by_computing(self) -> tuple[str, Because] | None:
+        """Return the protected entry that may hold a file whose name the line computes."""
+        for part in self._call.computed:
+            if entry := self._law.protected.may_be_meant(part, self._bases):
+                why = f"{_opens(part)}{entry.what} always reach a person"
+                return f"{why} (protected: {entry.name})", Because(
+                    Brought.PROTECTED, why, entry.name
+                )
         return None
 
     def _starts_untold(self) -> str:
@@ -230,6 +258,12 @@ class Evaluation:
             return False
         folders = [expand_home(one, self._context.home) for one in scope.project]
         return not folders or any(is_within(self._here, folder) for folder in folders)
+
+
+def _opens(part: FilePart) -> str:
+    if part.repository:
+        return f"{part.text} shows what git keeps of another folder, and "
+    return f"{part.text} opens a file whose name is only known when it runs, and "
 
 
 def _takes(part: FilePart, name: str) -> bool:

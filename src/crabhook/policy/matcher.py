@@ -6,15 +6,17 @@ hook protocol's section 10).
 """
 
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import takewhile
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.policy.calls import parts
 from crabhook.policy.calls.parts import CommandPart, FilePart, NamePart, Part, Use
 from crabhook.policy.command_pattern import CommandPattern, Wildcard, command_pattern, parse
-from crabhook.policy.paths import Bases, PathPattern, PathSet, path_pattern
+from crabhook.policy.paths import Bases, PathPattern, PathSet, is_within, path_pattern
 from crabhook.policy.shell.programs import PRINTERS
 
 
@@ -26,7 +28,9 @@ class ToolMatcher:
 
     def covers(self, part: Part, _bases: Bases) -> bool:
         """Whether the part is the tool's own, and in no way that needs an exact rule."""
-        if isinstance(part, CommandPart) and all(one.exact for one in part.readings):
+        if isinstance(part, CommandPart) and all(
+            one.exact and not one.reads for one in part.readings
+        ):
             return False
         if isinstance(part, FilePart):
             return bool(part.places or part.by or part.made) and self._names(part.own)
@@ -84,13 +88,42 @@ class PathMatcher:
         A rule on reading stops writing too. A file that a program is only given counts if the
         program is known to open or change it.
         """
-        if not isinstance(part, FilePart):
-            return False
+        return (
+            isinstance(part, FilePart)
+            and self._concerns(part)
+            and file_hit(self.alone, part, bases)
+        )
+
+    def may_hit(self, part: FilePart, bases: Bases) -> bool:
+        """Whether the pattern may mean a file that only the running line knows."""
+        return self._concerns(part) and may_be_meant(self.alone, part, bases)
+
+    def _concerns(self, part: FilePart) -> bool:
         if part.program:
-            concerns = part.writes if self.writes else part.program not in PRINTERS
-        else:
-            concerns = part.use is Use.WRITE or not self.writes
-        return concerns and file_hit(self.alone, part, bases)
+            return part.writes if self.writes else part.program not in PRINTERS
+        return part.use is Use.WRITE or not self.writes
+
+
+def may_be_meant(patterns: PathSet, part: FilePart, bases: Bases) -> bool:
+    """Whether one of the patterns may mean a file of a part without a name of its own.
+
+    A computed name may be any file. A repository holds what is in its folder, and what it is in.
+    """
+    if part.computed:
+        return bool(patterns.patterns)
+    folders = [name for place in part.places for name in place.both]
+    named = [
+        f"{base}/{'/'.join(_certain(one))}"
+        for one in patterns.patterns
+        if not one.loose
+        for base in bases.of(one.anchor, one.up)
+    ]
+    return any(is_within(one, two) or is_within(two, one) for one in named for two in folders)
+
+
+def _certain(pattern: PathPattern) -> Iterator[str]:
+    """Return the parts of a pattern before its first wildcard."""
+    return takewhile(lambda part: not set(part) & set("*?["), pattern.pattern.strip("/").split("/"))
 
 
 def file_hit(patterns: PathSet, part: FilePart, bases: Bases) -> bool:

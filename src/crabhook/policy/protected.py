@@ -20,7 +20,7 @@ from crabhook.datatypes import frozen
 from crabhook.policy.calls.parts import CommandPart, FilePart, Part, Use, command_tools
 from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
-from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher, file_hit
+from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher, file_hit, may_be_meant
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, own_pattern
 from crabhook.policy.rule import Rule
 from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, UNPACKERS, listed
@@ -170,6 +170,18 @@ class Protected:
             return None
         others = (entry for entry in self.entries if entry.name != but)
         return next((entry for entry in others if entry.concerns(part, bases)), None)
+
+    def may_be_meant(self, part: FilePart, bases: Bases) -> Entry | None:
+        """Return the first entry that may hold a file whose name only the running line knows."""
+        return next(
+            (
+                entry
+                for entry in self.entries
+                if entry.secret or part.writes
+                if may_be_meant(entry.paths, part, bases)
+            ),
+            None,
+        )
 
     def _of_command(self, lines: frozenset[str]) -> Entry | None:
         words = {line.partition(" ")[0] for line in lines} | {""}

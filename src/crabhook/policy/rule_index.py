@@ -53,6 +53,12 @@ class RuleIndex:
         found = (rules for key, rules in self._by_key.items() if key[0] == "command")
         return tuple(placed for rules in found for placed in rules)
 
+    @cached_property
+    def of_files(self) -> tuple[Placed, ...]:
+        """The rules that name files."""
+        found = (rules for key, rules in self._by_key.items() if key[0] in ("read", "write"))
+        return tuple(placed for rules in found for placed in rules)
+
     def of_program(self, name: str) -> Sequence[Placed]:
         """Return the rules of commands that begin with this word."""
         return self._by_key.get(("command", name), ())

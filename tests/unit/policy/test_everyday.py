@@ -18,8 +18,8 @@ def _allowed(*rules: str) -> int:
 
 def test_an_everyday_line_is_allowed_by_a_bare_rule_and_the_page_says_how_often() -> None:
     alone, with_files = _allowed("Bash"), _allowed("Bash", "Read(./**)", "Edit(./**)")
-    assert len(LINES) >= 300
-    assert alone >= 0.92 * len(LINES)
+    assert len(LINES) >= 590
+    assert alone >= 0.96 * len(LINES)
     said = re.search(
         r"Of (\d+) everyday lines `Bash` alone\s+allows (\d+)[^.]*?, and (\d+)",
         (ROOT / "docs" / "reference" / "rules.md").read_text(),
@@ -36,4 +36,4 @@ def test_the_page_says_how_many_everyday_lines_are_allowed_beside_a_denial_of_pr
         (ROOT / "docs" / "reference" / "rules.md").read_text(),
     )
     assert said
-    assert int(said[1]) == beside >= 0.95 * len(LINES)
+    assert int(said[1]) == beside >= 0.92 * len(LINES)

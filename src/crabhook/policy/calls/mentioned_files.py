@@ -8,7 +8,7 @@ outside the project needs a rule on that file too, or a rule with the whole comm
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from posixpath import basename
 
 from crabhook.datatypes import frozen
@@ -54,7 +54,25 @@ def named_files(
                     found[key] = FilePart(
                         name, use, places, glob=wild, program=program, deep=deep, writes=changes
                     )
-    return list(found.values())
+    return [*found.values(), *_by_variables(commands, folders, context)]
+
+
+def _by_variables(
+    commands: Iterable[Command], folders: Sequence[str], context: Context
+) -> Iterator[FilePart]:
+    """Yield every file that a word can name by all that the line sets its variables to."""
+    for command in commands:
+        if not any(word.names for word in command.words):
+            continue
+        words = unwrapped(command)[-1]
+        program, texts = basename(words[0].text), tuple(word.text for word in words)
+        writes = programs.writes(program, texts)
+        use = Use.READ if programs.only_reads(program, texts) else Use.NAMED
+        seen = {text for word in words for text in (*word.values, *word.parts)}
+        for name in dict.fromkeys(name for word in words[1:] for name in word.names if name):
+            if name not in seen:
+                places, wild = _places(name, folders, context), bool(_WILD.search(name))
+                yield FilePart(name, use, places, glob=wild, program=program, writes=writes)
 
 
 def _deep(
@@ -76,7 +94,27 @@ def _deep(
     named = program == "find" and argv[1:2] and argv[1][:1] not in ("-", "(", "!")
     here = (".",) if program in programs.SEARCH_HERE and not named else ()
     words = [word for word in argv[1:] if word[:1] != "-" or "--" in argv]
-    return Deep((), follows), frozenset((*words, *options, *here)), here
+    return (
+        Deep(_of_find(argv) if program == "find" else (), follows),
+        frozenset((*words, *options, *here)),
+        here,
+    )
+
+
+_WIDENS = frozenset({"-o", "-or", ",", "(", ")"})
+
+
+def _of_find(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Return globs for all files that a `find` acts on; none if they may be any."""
+    tests = list(takewhile(lambda word: word != "-exec", argv))
+    if _WIDENS.intersection(argv) or argv.count("-exec") != 1:
+        return ()
+    names = [
+        name
+        for before, option, name in zip(tests, tests[1:], tests[2:], strict=False)
+        if option in ("-name", "-iname") and before not in ("-not", "!")
+    ]
+    return all_alternatives(names[:1])
 
 
 def searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]] | None:

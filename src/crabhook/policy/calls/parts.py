@@ -117,7 +117,9 @@ class FilePart:
     a command or a path covers it.
     `own`: the tools whose bare rules cover it. `by`: the command that names it; a rule with that
     command and no star covers the file too. `deep`: a folder, read with all its content. `writes`:
-    the program is known to change or make the file.
+    the program is known to change or make the file. `computed`: its name is only known when the
+    line runs, and nothing shows that it stays below a folder. `repository`: a folder whose history
+    git shows.
     """
 
     text: str
@@ -131,6 +133,8 @@ class FilePart:
     deep: Deep | None = None
     writes: bool = False
     made: bool = False
+    computed: bool = False
+    repository: bool = False
 
     @property
     def kind(self) -> str:

@@ -10,11 +10,20 @@ from posixpath import basename, dirname
 
 from crabhook.datatypes import frozen
 from crabhook.policy.calls import mentioned_files
+from crabhook.policy.calls.computed_names import computed_names
 from crabhook.policy.calls.made_names import made_names
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders, is_inside
 from crabhook.policy.calls.parts import CommandPart, FilePart, Kind, Part, ToolPart, Use
 from crabhook.policy.context import Context
-from crabhook.policy.paths import LONGEST_PATH, expand_home, is_within, normal, place, places_in
+from crabhook.policy.paths import (
+    LONGEST_PATH,
+    Place,
+    expand_home,
+    is_within,
+    normal,
+    place,
+    places_in,
+)
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.interpreters import Lay
 from crabhook.policy.shell.mentions import Mentions, mentions
@@ -33,7 +42,8 @@ class Call:
     """A tool call as rules see it.
 
     `required`: what an allow must cover. `suspected`: counts against the call only. `troubles`: why
-    no rule may allow it. `mentions`: names that may be programs', unseen.
+    no rule may allow it. `mentions`: names that may be programs', unseen. `computed`: what opens
+    files whose names only the running line knows.
     """
 
     tool: str
@@ -42,6 +52,7 @@ class Call:
     suspected: tuple[Part, ...]
     troubles: tuple[str, ...] = ()
     mentions: Mentions = NO_MENTIONS
+    computed: tuple[FilePart, ...] = ()
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -76,8 +87,9 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
             required.append(ToolPart(f"{named.text}, in another folder", tools))
     for redirect in deep.redirects:
         for part in _redirect_parts(redirect, folders, context, tools):
-            (suspected if redirect.hidden else required).append(part)
-            if not redirect.hidden and (trouble := _redirect_trouble(part, redirect, folders)):
+            # A script inside the line, or one that a shell is given, writes as the line does.
+            required.append(part)
+            if trouble := _redirect_trouble(part, redirect, folders):
                 troubles[trouble] = None
     made = made_names(commands, deep.redirects, folders, tools, context)
     required += made.parts
@@ -91,9 +103,11 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
         required.append(tool)
     suspected += mentioned_files.named_files(commands, folders.all, context)
     suspected += mentioned_files.told_files(commands, script.given, folders, context)
+    computed = tuple(computed_names(deep, commands, deep.redirects, folders, context))
+    suspected += (one for one in computed if one.deep)
     parts = tuple(required), tuple(suspected)
     told = mentions(text, script, deep, _lay(folders, context))
-    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), told)
+    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), told, computed)
 
 
 _STREAMS = ("/dev", "/proc")
@@ -179,11 +193,12 @@ def folders_of(cwd: str, commands: Iterable[Command], context: Context) -> Folde
                 continue
             where = [word for word in words[1:] if word.text not in ("-L", "-P", "-e", "--", "-q")]
             sure &= words[0].text != "popd" and all(map(_is_sure, where)) and len(where) < 2
-            target = expand_home(where[0].text, context.home) if where else context.home
-            for folder in list(folders):
-                gone = normal(target if target.startswith("/") else f"{folder}/{target}")
-                if gone not in folders:
-                    folders.append(gone)
+            named = (where[0].text, *where[0].names) if where else (context.home,)
+            for target in [expand_home(one, context.home) for one in dict.fromkeys(named)]:
+                for folder in list(folders):
+                    gone = normal(target if target.startswith("/") else f"{folder}/{target}")
+                    if gone not in folders:
+                        folders.append(gone)
     return Folders(tuple(folders[:_MAX_FOLDERS]), sure and len(folders) <= _MAX_FOLDERS)
 
 
@@ -202,17 +217,50 @@ def _redirect_parts(
     file behind `<` or `>` too.
     """
     target = redirect.target
-    text = expand_home(target.text, context.home) if target.tilde else target.text
-    paths = redirect.settled or (text,)
+    paths = _targets_of(redirect, context)
     places = tuple(where for path in paths for where in places_in(path, folders.all, context))
     known = bool(places) and _is_known(redirect, folders)
     if known and all(one.named in STREAMS for one in places):
         return
-    inside = known and all(is_inside(one, context) for one in places)
-    own = covering if inside else frozenset()
+    free = known and all(is_inside(one, context) or _is_temporary(one) for one in places)
+    # `wc -l < "$f"` opens the file that a variable of the user's own names, as `wc -l "$f"` does.
+    outside = _is_from_outside(redirect)
+    own = covering if free or outside else frozenset()
+    glob = target.glob or any(set(path) & set("*?[") for path in target.names)
     for flow, use, tools in _USES:
         if redirect.flow in (flow, Flow.BOTH):
-            yield FilePart(redirect.source, use, places, frozenset(tools), target.glob, own=own)
+            yield FilePart(
+                redirect.source, use, places, frozenset(tools), glob, own=own, made=outside
+            )
+
+
+def _targets_of(redirect: Redirect, context: Context) -> Sequence[str]:
+    """Return every name that the file of a redirect can have; an empty one opens nothing."""
+    target = redirect.target
+    text = expand_home(target.text, context.home) if target.tilde else target.text
+    names = [expand_home(one, context.home) for one in _names_of(target)]
+    return redirect.settled or names or (text,)
+
+
+def _names_of(target: Word) -> list[str]:
+    """Return all names of a target by its variables; what braces make, shells open apart."""
+    return [one for one in target.names if one and not (target.glob or target.parts)]
+
+
+def _is_from_outside(redirect: Redirect) -> bool:
+    """Whether only variables that the line does not set say which file it reads."""
+    target = redirect.target
+    return redirect.flow is Flow.READ and target.names == ("",)
+
+
+_TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp")  # noqa: S108 - read alone
+
+
+def _is_temporary(where: Place) -> bool:
+    """Whether a file is below the folder for temporary files, and so is where its name leads."""
+    return all(
+        any(is_within(name, top) and name != top for top in _TEMPORARY) for name in where.both
+    )
 
 
 _USES = ((Flow.WRITE, Use.WRITE, ("Edit",)), (Flow.READ, Use.READ, ("Read",)))
@@ -222,6 +270,8 @@ def _is_known(redirect: Redirect, folders: Folders) -> bool:
     target = redirect.target
     if redirect.settled:
         return all(text and (folders.sure or text.startswith("/")) for text in redirect.settled)
+    if names := _names_of(target):
+        return not target.is_afar and all(folders.sure or one[0] in "/~" for one in names)
     if not target.fixed or not target.text or target.is_afar:
         return False
     return folders.sure or target.text.startswith(("/", "~/"))
@@ -230,6 +280,8 @@ def _is_known(redirect: Redirect, folders: Folders) -> bool:
 def _redirect_trouble(part: FilePart, redirect: Redirect, folders: Folders) -> str:
     if any(one.named.startswith(("/dev/tcp", "/dev/udp")) for one in part.places):
         return "a redirect to the net"
+    if _is_from_outside(redirect):
+        return ""
     if not part.places or not _is_known(redirect, folders):
         return f"where {redirect.source} goes is only known when it runs"
     return ""

@@ -11,7 +11,7 @@ from crabhook.policy.shell.conditions import plain_test
 from crabhook.policy.shell.expansion import read_arithmetic
 from crabhook.policy.shell.line import Line, UnreadableError
 from crabhook.policy.shell.programs import NUMBER_PRINTERS, OPENERS, READERS, listed, patterns
-from crabhook.policy.shell.script import ANY, Atom, Command, Word
+from crabhook.policy.shell.script import ANY, PRINTED, Atom, Command, Word
 from crabhook.policy.shell.wrappers import WRAPPED, is_plain, unwrapped
 
 DECLARING = listed("builtins", "declaring")
@@ -110,7 +110,7 @@ def _read(words: Sequence[Word], line: Line) -> str:
             if option.raw[-1] in "ntN" and not _DIGITS.fullmatch(rest[0].text):
                 return _unknown(words)
             rest.pop(0)
-    return _sets(words, rest, line)
+    return _sets(words, rest, line, (PRINTED,))
 
 
 def _sets(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from crabhook.policy.shell.line import Line, UnreadableError, Variables
 from crabhook.policy.shell.programs import listed
-from crabhook.policy.shell.script import ANY, Atom, Kind, Word
+from crabhook.policy.shell.script import ANY, Atom, Flow, Kind, Redirect, Word
 from crabhook.policy.shell.words import read_word
 
 _UNARY, _BINARY = listed("tests", "unary"), listed("tests", "binary")
@@ -135,6 +135,10 @@ def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
         words.append(read_word(line, regex=True))
         return
     words.append(read_word(line))
+    if operator in "<>":
+        # To dash `[[` is a command, and this opens a file.
+        flow, source = Flow.READ if operator == "<" else Flow.WRITE, f"{operator} {words[-1].raw}"
+        line.found.redirects.append(Redirect(flow, words[-1], source))
     if trouble := _binary(first, words[-2], words[-1], line.found.variables):
         line.found.trouble(trouble)
 

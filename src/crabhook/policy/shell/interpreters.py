@@ -309,9 +309,17 @@ def _is_plain_file(word: Word, lay: Lay) -> bool:
 _MAKE_FILE = re.compile(r"(?:-[fC]|--(?:file|directory|makefile)=)(?P<file>.*)", re.DOTALL)
 
 
+def _with_digits(word: Word) -> Word:
+    """Return the word with digits in place of those that only the running line knows."""
+    if word.fixed or len(word.names) != 1 or "*" in word.raw or word.glob:
+        return word
+    text = word.names[0].replace("*", "1")
+    return Word(text, (text,))
+
+
 def _make_is_closed(call: _Call, lay: Lay) -> bool:
     """Whether `make` has known options, plain files of rules, targets, and settings of no text."""
-    form, words = _FORMS["make"], [*call.words[1:]]
+    form, words = _FORMS["make"], [_with_digits(word) for word in call.words[1:]]
     if call.fed or not all(word.fixed for word in words):
         return False
     while words:

@@ -16,21 +16,29 @@ from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.script import (
     ANY_TIME,
+    KNOWN,
     LAST,
+    WRITTEN,
     Atom,
     Command,
     Kind,
     Redirect,
     Shape,
     Span,
+    Word,
 )
 from crabhook.policy.shell.wrappers import is_plain
 
 MAX_KNOWN, MAX_SETTLED = 32, 8  # values of one variable
+MAX_TEXTS = 64  # of one word that names a file
 
 _DIGITS = re.compile(r"[-+]?\d*")
 _TAME = re.compile(r"[\w./:@%+,=-]*", re.ASCII)
 NUMBERS, _COUNTED = listed("variables", "numbers"), listed("variables", "counted")
+
+# In bash, a tilde behind the `=` of a word too: `dd if=~-/x`.
+_AFAR = re.compile(r"^\w+=~(?![/\s'\"]|$)")
+_FOLDERS = frozenset({"PWD", "OLDPWD"})
 
 _Atoms = tuple[Atom, ...]
 
@@ -38,19 +46,27 @@ _Atoms = tuple[Atom, ...]
 class Variables:
     """The variables of one line; `known` are values that it finds them set to, to deny by.
 
-    `inherited`: those that the script around this one may have set to more than a number.
+    `inherited`: those that the script around this one may have set to more than a number; `texts`:
+    all that these can be, where that is known.
     """
 
     def __init__(
-        self, known: Mapping[str, Sequence[str]], inherited: frozenset[str] = frozenset()
+        self,
+        known: Mapping[str, Sequence[str]],
+        inherited: frozenset[str] = frozenset(),
+        texts: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self._inherited = inherited
+        self._texts_before = texts or {}
+        self.moves = False  # whether the line goes to another folder
         self.arrays: set[str] = set()
         self.declared: set[str] = set()  # set by a word of `declare` and its like
         self._appended: set[str] = set()
         self._known = {name: list(values) for name, values in known.items()}
         self._from_outside = frozenset(known)
         self._set: dict[str, list[_Atoms]] = defaultdict(list)
+        # What each is set to by wildcards, braces or a tilde.
+        self._written: dict[str, list[str]] = defaultdict(list)
         self.sure: frozenset[str] = frozenset()
         self.forgotten = False  # whether a script may have set any variable
         self.outside: set[str] = set()  # which the line must never set
@@ -65,6 +81,8 @@ class Variables:
     ) -> None:
         """Keep what a variable may be set to; `sure`: it is, before what follows."""
         self._set[name].append(atoms)
+        if any(one.text == WRITTEN.text for one in atoms if one.kind is Kind.ANY):
+            self._written[name] += values
         self.must_count((Atom(Kind.NAME, one) for one in _COUNTED & {name}), name)
         if sure:
             self.sure |= {name}
@@ -143,14 +161,79 @@ class Variables:
                 todo += copies[name]
         return unfit
 
-    def is_told(self, atoms: Iterable[Atom], seen: frozenset[str] = frozenset()) -> bool:
-        """Whether a piece comes from what a command prints or reads, by way of variables too."""
-        return any(
-            any(self.is_told(one, seen | {atom.text}) for one in self._set.get(atom.text, ()))
-            if atom.kind is Kind.NAME and atom.text not in seen
-            else atom.kind is Kind.ANY and not atom.text
-            for atom in atoms
-        )
+    def names(self, word: Word) -> tuple[str, ...] | None:
+        """Return every text that a word can be; None where the line does not tell them all.
+
+        Digits that are not known are a `*`, as wildcards are.
+        """
+        if word.is_afar or _AFAR.search(word.raw):
+            return None
+        if word.fixed:
+            return ()
+        own = word.parts or word.values
+        return self._texts(word.atoms, own, frozenset())
+
+    def _texts(
+        self, atoms: _Atoms, written: Sequence[str], seen: frozenset[str]
+    ) -> tuple[str, ...] | None:
+        """Return the texts that pieces can make; `written`: what wildcards, braces or `~` make."""
+        found = [""]
+        for atom in atoms:
+            texts: Sequence[str] | None
+            if atom.kind is Kind.ANY:
+                if atom.text == WRITTEN.text:
+                    return tuple(written) if len(atoms) == 1 else None
+                texts = atom.values if atom.text == KNOWN.text else None
+            elif atom.kind is Kind.NAME:
+                texts = self._texts_of(atom.text, seen)
+            else:
+                texts = (atom.text,) if atom.kind is Kind.TEXT else ("*",)
+            if texts is None or len(found) * len(texts) > MAX_TEXTS:
+                return None
+            found = [f"{before}{text}" for before in found for text in texts]
+        return tuple(dict.fromkeys(found))
+
+    def _texts_of(self, name: str, seen: frozenset[str]) -> tuple[str, ...] | None:
+        """Return every text of a variable, wherever the line sets it, since loops repeat."""
+        if (
+            name in seen
+            or name in self._appended | self.arrays
+            or (self.moves and name in _FOLDERS)
+        ):
+            return None
+        inherited = self._texts_before.get(name, ()) if name in self._inherited else ("",)
+        if not inherited or (name not in self._set and name in self._inherited):
+            return inherited or None
+        if name not in self._set:
+            return None if self.forgotten else (*self._known.get(name, ()), "")
+        texts = dict.fromkeys(inherited if name[:1] != "\0" else ())
+        texts |= dict.fromkeys(self._known.get(name, ()) if name in self._from_outside else ())
+        for choice in self._set[name]:
+            made = self._texts(choice, self._written[name], seen | {name})
+            if made is None:
+                return None
+            texts |= dict.fromkeys(made)
+        return tuple(texts) if len(texts) <= MAX_TEXTS else None
+
+    def all_texts(self) -> dict[str, tuple[str, ...]]:
+        """Return what each variable of the line can be, save those of which that is not known."""
+        texts = {name: self._texts_of(name, frozenset()) for name in self._set if name[0] != "\0"}
+        return {name: known for name, known in texts.items() if known is not None}
+
+    def is_printed(self, atoms: Iterable[Atom], seen: frozenset[str] = frozenset()) -> bool:
+        """Whether all that the line does not tell of these pieces is what its commands print."""
+        for atom in atoms:
+            if atom.kind is Kind.NAME:
+                if self._texts_of(atom.text, frozenset()) is not None:
+                    continue
+                if atom.text in seen | self._appended | self.arrays | self._inherited | _FOLDERS:
+                    return False
+                choices = self._set.get(atom.text, ())
+                if not choices or not all(self.is_printed(c, seen | {atom.text}) for c in choices):
+                    return False
+            elif atom.kind is Kind.ANY and not atom.text:
+                return False
+        return True
 
     def settled(self, atoms: _Atoms) -> tuple[str, ...]:
         """Return every text that these pieces, found sure, can be; nothing if it cannot be told."""
@@ -203,14 +286,19 @@ class Heredoc:
 class Found:
     """What one line came to so far; inner texts of the line share it."""
 
-    def __init__(self, known: Mapping[str, Sequence[str]], inherited: frozenset[str]) -> None:
+    def __init__(
+        self,
+        known: Mapping[str, Sequence[str]],
+        inherited: frozenset[str],
+        texts: Mapping[str, tuple[str, ...]],
+    ) -> None:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.settling: set[int] = set()  # places of redirects to variables that the line has set
         self.given: list[str] = []
         self.given_varies = False  # some words are unknown until the line runs
         self.assigned: list[str] = []  # texts put into variables: a shell may evaluate each
-        self.variables = Variables(known, inherited)
+        self.variables = Variables(known, inherited, texts)
         self._troubles: dict[str, None] = {}
 
     def trouble(self, reason: str) -> None:

@@ -8,12 +8,13 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from crabhook.policy.shell import compound, redirects, wrappers
 from crabhook.policy.shell.builtins import builtin_trouble
 from crabhook.policy.shell.expansion import ansi, formatted, read_arithmetic
-from crabhook.policy.shell.line import Found, Line, Readers, UnreadableError
-from crabhook.policy.shell.programs import listed
+from crabhook.policy.shell.line import Found, Line, Readers, UnreadableError, Variables
+from crabhook.policy.shell.programs import MOVES, listed
 from crabhook.policy.shell.script import Assignment, Command, Flow, Redirect, Script, Shape, Word
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
 
@@ -33,16 +34,20 @@ _ENDS = ("", "\n", ";", "&", "|", ")")
 
 
 def read_script(
-    text: str, known: Mapping[str, Sequence[str]], inherited: frozenset[str] = frozenset()
+    text: str,
+    known: Mapping[str, Sequence[str]],
+    inherited: frozenset[str] = frozenset(),
+    texts: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> Script:
     """Return what the line `text` does; never raises.  `known`: what variables are found set to.
 
-    `inherited`: variables of the script around it whose value may be more than a number.
+    `inherited`: variables of the script around it whose value may be more than a number; `texts`:
+    all that these can be, where that is known.
     """
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_BYTES:
         return Script(troubles=(f"the line is {size} bytes long; up to {MAX_BYTES} are read",))
-    found = Found(known, inherited)
+    found = Found(known, inherited, texts)
     if odd := next((letter for letter in text if _is_odd(letter)), None):
         found.trouble(f"U+{ord(odd):04X}, {ODD_LETTER}")
     line = Line(text, found, _READERS)
@@ -58,17 +63,30 @@ def read_script(
         tuple(found.given),
         found.given_varies,
         tuple(found.assigned),
-        frozenset(found.variables.unfit()),
+        frozenset(
+            found.variables.unfit() | ({"PWD", "OLDPWD"} if found.variables.moves else set())
+        ),
+        texts=found.variables.all_texts(),
     )
 
 
 def _told(command: Command, found: Found) -> Command:
-    """Return a command with those words marked that other commands bring."""
-    told = [not word.fixed and found.variables.is_told(word.atoms) for word in command.words]
-    if not any(told):
+    """Return a command whose words say what they can be, if that is not fixed."""
+    if all(word.fixed and "~" not in word.raw for word in command.words):
         return command
-    pairs = zip(command.words, told, strict=True)
-    return replace(command, words=tuple(replace(word, told=one) for word, one in pairs))
+    return replace(
+        command, words=tuple(_told_word(word, found.variables) for word in command.words)
+    )
+
+
+def _told_word(word: Word, variables: Variables) -> Word:
+    names = variables.names(word)
+    if names is not None:
+        return replace(word, names=names)
+    # What `<(…)` gives is a pipe: its commands are the line's own.
+    pipe = word.raw[:2] in ("<(", ">(")
+    free = word.fixed or not variables.is_printed(word.atoms)
+    return replace(word, told=not pipe, free=free and not pipe)
 
 
 def _settled(found: Found) -> Iterator[Redirect]:
@@ -76,7 +94,8 @@ def _settled(found: Found) -> Iterator[Redirect]:
     for at, one in enumerate(found.redirects):
         sure = at in found.settling and not one.target.tilde
         texts = found.variables.settled(one.target.atoms) if sure else ()
-        yield replace(one, settled=texts) if sure else one
+        told = _told_word(one.target, found.variables)
+        yield replace(one, settled=texts, target=told) if sure else replace(one, target=told)
 
 
 def _is_odd(letter: str) -> bool:
@@ -298,8 +317,19 @@ def _finish(line: Line, command: Command, *, sure: bool) -> Command:
             found.trouble("what runs is only known when it runs")
         for trouble in builtin_trouble(command, line):
             found.trouble(trouble)
+        found.variables.moves |= any(map(_moves, wrappers.unwrapped(command)))
     found.add(replace(command, fed=True) if line.within else command)
     return command
+
+
+_STAYS = frozenset({"$(pwd)", "$(git rev-parse --show-toplevel)"})
+
+
+def _moves(words: Sequence[Word]) -> bool:
+    """Whether the command goes to another folder than those above the one that it is in."""
+    return words[0].text in MOVES and [word.raw.strip('"') in _STAYS for word in words[1:]] != [
+        True
+    ]
 
 
 _READERS = Readers(read_list, dollar, read_quoted, backquoted)

@@ -1,7 +1,7 @@
 """The parts of a shell line, as values."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from itertools import islice, product, takewhile
@@ -50,6 +50,10 @@ def written(text: str) -> Atom:
 ANY = Atom(Kind.ANY, joined=False)
 WRITTEN = Atom(Kind.ANY, "written in the line", joined=False)
 """What wildcards, braces or a tilde make of a word: the line tells it, and no other command."""
+PRINTED = Atom(Kind.ANY, "printed by a command", joined=False)
+"""What a command of the line prints, or the line's input holds."""
+KNOWN = Atom(Kind.ANY, "one of its values", joined=False)
+"""What a command prints where its words tell that: its `values` are all that it can be."""
 NUMBER = Atom(Kind.NUMBER, values=("0", ""))
 _OPEN = re.compile("-?|--[^=]*")  # the beginning of an unknown word that may be any option
 
@@ -61,8 +65,9 @@ class Word:
     `raw` is as written. `values`: what the shell may make of it, likeliest first, never empty.
     `fixed`: surely `values[0]`. `tilde`: an unquoted `~` at its start. `glob`: unquoted wildcards.
     `parts`: the several words of its braces. `atoms`: its pieces, in order. `told`: a part comes
-    from a command's output or the line's input. `assigns`: what it sets, as a word of `export` and
-    the like.
+    from a command's output or the line's input. `free`: a part of it comes from elsewhere.
+    `names`: every text that it can be, where the line tells all of them; none for a fixed one.
+    `assigns`: what it sets, as a word of `export` and the like.
     """
 
     raw: str
@@ -73,6 +78,8 @@ class Word:
     parts: tuple[str, ...] = ()
     atoms: tuple[Atom, ...] = field(default=(), compare=False)
     told: bool = field(default=False, compare=False)
+    free: bool = field(default=False, compare=False)
+    names: tuple[str, ...] = field(default=(), compare=False)
     assigns: "Assignment | None" = field(default=None, compare=False)
 
     @property
@@ -89,6 +96,10 @@ class Word:
     def begins_open(self) -> bool:
         """Whether it is only known when the line runs, and may then be any option."""
         if self.fixed or self.raw[:2] in ("<(", ">("):
+            return False
+        names = [one for one in self.names if one]
+        told = names and not (self.glob or self.parts)
+        if told and not any(one[0] in "-+*?[{" or set(one) & set(" \t\n") for one in names):
             return False
         if self.glob or self.parts:
             return self.raw[:1] in ("*", "?", "[", "{")
@@ -186,7 +197,8 @@ class Script:
     `troubles` say, in words for a person, why no rule may allow it. `given`: the texts on standard
     input of its commands; `varies`: one of these is unknown until the line runs. `assigned`: the
     texts that it puts into variables; `unfit`: the variables whose value may be more than a number,
-    which a script inside the line inherits. `nested`: the commands of scripts inside it, which are
+    which a script inside the line inherits; `texts`: all that variables can be, where that is told.
+    `nested`: the commands of scripts inside it, which are
     among its commands too.
     """
 
@@ -198,6 +210,7 @@ class Script:
     assigned: tuple[str, ...] = ()
     unfit: frozenset[str] = frozenset()
     nested: tuple[Command, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

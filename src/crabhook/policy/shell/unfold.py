@@ -40,7 +40,13 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
     search.run()
     troubles = dict.fromkeys((*script.troubles, *search.troubles))
     nested = tuple(search.nested)
-    return Script(tuple(search.commands), tuple(search.redirects), tuple(troubles), nested=nested)
+    return Script(
+        tuple(search.commands),
+        tuple(search.redirects),
+        tuple(troubles),
+        tuple(search.given),
+        nested=nested,
+    )
 
 
 class _Search:
@@ -58,11 +64,14 @@ class _Search:
         self._read: set[tuple[Span, str]] = set()
         self._bytes = 0
         self._todo: deque[tuple[Command, int]] = deque()
+        self.given: dict[str, None] = {}  # to any command, by the line or a script inside
         self._given: dict[str, None] = {}
         self._shell_listens = False
         self._unknown_given = False
         # Variables whose value may be more than a number: a shell inside inherits them.
         self._unfit: frozenset[str] = frozenset()
+        # All that they can be; None where that is not known.
+        self._texts: dict[str, tuple[str, ...] | None] = {}
 
     def take(self, script: Script, depth: int = 0) -> None:
         """Add what a script does.
@@ -71,8 +80,13 @@ class _Search:
         say which command reads which text.
         """
         self._unfit |= script.unfit
+        for name in script.unfit | script.texts.keys():
+            texts, before = script.texts.get(name), self._texts.get(name, ())
+            known = texts is not None and before is not None
+            self._texts[name] = (*(before or ()), *(texts or ())) if known else None
         self.written |= {name for one in script.redirects for name in one.written}
         self._given |= dict.fromkeys(script.given)
+        self.given |= dict.fromkeys(script.given)
         self._unknown_given |= script.varies
         self.queue(script.commands, depth)
         self.redirects += script.redirects
@@ -83,7 +97,9 @@ class _Search:
             self._unknown_given |= command.fed and not prints_what_it_says(command)
             self.commands.append(command)
             self._todo.append((command, depth))
-            self._unfit |= set(_handed_on(command))
+            handed = set(_handed_on(command))
+            self._unfit |= handed
+            self._texts |= dict.fromkeys(handed)
 
     def _read_input(self) -> bool:
         """Read texts given to a shell as scripts; return whether there were any."""
@@ -114,6 +130,7 @@ class _Search:
                     self._seen.add(once)
                     # It may run a file that the line writes, as `sh x` or `./x`.
                     runs_written = not self.written.isdisjoint(map(basename, argv[:3]))
+                    runs_written &= not _reads_its_own_language(argv)
                     self._shell_listens |= reads_script(argv) or runs_written
                     behind = inner(argv)
                     hidden = map(hidden_command, behind.commands)
@@ -130,7 +147,8 @@ class _Search:
                 continue
             self._read.add((span, text))
             self._bytes += len(text)
-            read = read_script(text, self._known, self._unfit)
+            texts = {name: one for name, one in self._texts.items() if one is not None}
+            read = read_script(text, self._known, self._unfit, texts)
             self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
             commands = tuple(replace(one, hidden=True, span=span) for one in read.commands)
             redirects = tuple(replace(one, hidden=True, span=span) for one in read.redirects)
@@ -138,6 +156,17 @@ class _Search:
             self.take(replace(read, commands=commands, redirects=redirects), depth)
             if read.troubles:
                 self.queue(_by_text(text), depth)
+
+
+_NO_SHELL = re.compile(r"python[0-9.]*|node|deno|php|lua[0-9.]*|Rscript|go|javac?|rustc")
+
+
+def _reads_its_own_language(argv: Argv) -> bool:
+    """Whether it is an interpreter that reads a file in a language of its own, and never as shell.
+
+    Perl is not among them: it obeys a first line that names a shell.
+    """
+    return _NO_SHELL.fullmatch(basename(argv[0])) is not None
 
 
 _ASSIGNS = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -254,12 +283,14 @@ _EVALUATORS = listed("running", "evaluators")
 class Reading:
     """One text for a command; `exact`: only a rule without wildcards may allow it.
 
+    `reads`: what it runs only reads, so that a rule with the whole tool covers it all the same.
     `assigned`: the text begins with assignments, which a rule must name. `starts`: by an option, it
     may start another program.
     """
 
     text: str
     exact: bool = False
+    reads: bool = False
     assigned: bool = False
     starts: bool = False
 
@@ -275,11 +306,13 @@ def readings(command: Command) -> tuple[Reading, ...]:
             exact = _needs_exact(words, unknown_tail=inside_xargs)
             starts = may_start_another(basename(words[0].text), words, told=inside_xargs)
             starts |= basename(words[0].text) == "sed" and not sed_is_harmless(words[1:])
+            reads = exact and not inside_xargs and _finds_and_reads(words)
             if skippable:
-                found.append(Reading(text, exact, starts=starts))
+                found.append(Reading(text, exact, reads, starts=starts))
             if command.assignments and len(words) == len(command.words):
                 before = line([f"{one.name}={_text(one.value)}" for one in command.assignments])
-                found.append(Reading(f"{before} {text}", exact, assigned=True, starts=starts))
+                whole = f"{before} {text}"
+                found.append(Reading(whole, exact, reads, assigned=True, starts=starts))
         inside_xargs |= words[0].text == "xargs"
     return tuple(found)
 
@@ -297,6 +330,29 @@ def _needs_exact(words: Sequence[Word], *, unknown_tail: bool) -> bool:
         return words[0].text in _UNBOUNDED
     acts = any(word.text in _FIND_ACTS for word in words)
     return acts or unknown_tail or not all(word.fixed for word in words)
+
+
+_FIND_RUNS = listed("running", "find_runs")
+_FIND_ENDS = (";", "\\;", "+")
+
+
+def _finds_and_reads(words: Sequence[Word]) -> bool:
+    """Whether a `find` hands what it finds, whole words, to programs that only read."""
+    texts = [word.text for word in words]
+    if not all(word.fixed for word in words) or texts[0] != "find":
+        return False
+    at = 1
+    while at < len(texts):
+        if texts[at] in _FIND_ACTS:
+            ends = next((n for n in range(at, len(texts)) if texts[n] in _FIND_ENDS), 0)
+            run = texts[at + 1 : ends]
+            if texts[at] != "-exec" or not run or run[0] not in _FIND_RUNS:
+                return False
+            if any("{}" in one and one != "{}" for one in run):
+                return False
+            at = ends
+        at += 1
+    return True
 
 
 def _evaluates(words: Sequence[Word]) -> bool:

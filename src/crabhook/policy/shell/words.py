@@ -3,6 +3,7 @@
 A word unknown until the line runs is not `fixed`; its values are guesses, good enough for denials.
 """
 
+import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,17 @@ from dataclasses import replace
 from crabhook.policy.shell import expansion, script
 from crabhook.policy.shell.line import Line, UnreadableError
 from crabhook.policy.shell.programs import counts, printed
-from crabhook.policy.shell.script import ANY, NUMBER, WRITTEN, Atom, Kind, Word, written
+from crabhook.policy.shell.script import (
+    ANY,
+    KNOWN,
+    NUMBER,
+    PRINTED,
+    WRITTEN,
+    Atom,
+    Kind,
+    Word,
+    written,
+)
 
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
 _QUOTED_PLAIN = re.compile(r'[^"\\$`]+')
@@ -54,7 +65,10 @@ def read_word(line: Line, *, value: bool = False, regex: bool = False) -> Word:
     _check(line, raw, plain)
     if value or regex:
         word = _joined(raw, atoms, glob=False, braces=())
-        return replace(word, atoms=(replace(WRITTEN, joined=True),)) if "~" in raw else word
+        if "~" not in raw:
+            return word
+        others = (atom for atom in word.atoms if atom.kind is not Kind.TEXT)
+        return replace(word, atoms=(replace(WRITTEN, joined=True), *others))
     glob = set("*?[") & set(plain) and _GLOB.search(raw)
     return _joined(raw, atoms, glob=bool(glob), braces=_braces(line, raw, plain))
 
@@ -229,7 +243,45 @@ def _printed(line: Line, before: int, shape: script.Shape, *, quoted: bool) -> A
     if operands := counts(shape):
         choices = [(one,) for one in operands]
         return line.found.variables.either(*choices, joined=False, values=("0", ""))
-    return Atom(Kind.ANY, joined=quoted, values=(*guess, ""))
+    if texts := _told_by_words(commands):
+        return replace(KNOWN, joined=quoted, values=texts)
+    words = [word.text for one in commands for word in one.words if word.fixed]
+    if len(commands) == 1 and words in (["pwd"], ["git", "rev-parse", "--show-toplevel"]):
+        return _folder_here(line, quoted=quoted, above=words[0] == "git")
+    return replace(PRINTED, joined=quoted, values=(*guess, ""))
+
+
+def _folder_here(line: Line, *, quoted: bool, above: bool) -> Atom:
+    """Return the folder that the line is in, or one above it."""
+    variables, here = line.found.variables, Atom(Kind.NAME, "PWD")
+    texts = [text for text in variables.values("PWD") if text]
+    tops = [text.rsplit("/", n)[0] for text in texts for n in range(1, text.count("/") + 1)]
+    choices = [(here,), *((written(top or "/"),) for top in tops if above)]
+    return variables.either(*choices, joined=quoted, values=(*texts, *(tops if above else ()), ""))
+
+
+_MAKES_A_FILE = re.compile(r"mktemp(?: -[dq]+)*")
+
+
+def _told_by_words(commands: Sequence[script.Command]) -> tuple[str, ...]:
+    """Return all that a command can print, where its words tell that.
+
+    `mktemp` names a file that was not there before, so any name that no rule knows stands for it.
+    """
+    if len(commands) != 1 or commands[0].assignments:
+        return ()
+    words = commands[0].words
+    texts = [word.text for word in words]
+    if not words or not all(word.fixed for word in words):
+        return ()
+    if _MAKES_A_FILE.fullmatch(" ".join(texts)):
+        return ("/tmp/new",)  # noqa: S108 - a name for rules, and no file
+    if len(texts) == 2 and texts[0] in ("dirname", "basename") and texts[1][:1] != "-":
+        path = texts[1].rstrip("/") or "/"
+        return (
+            posixpath.basename(path) if texts[0] == "basename" else posixpath.dirname(path) or ".",
+        )
+    return ()
 
 
 def backquoted(line: Line, *, quoted: bool = False) -> Atom:
