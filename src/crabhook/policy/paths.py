@@ -4,7 +4,7 @@ A path has two names: as written, and where its links lead. An allow must match 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -117,7 +117,7 @@ class PathPattern:
         )
 
 
-_Compiled: TypeAlias = tuple[Anchor | None, int, re.Pattern[str]]
+_Compiled: TypeAlias = tuple[Anchor, int, re.Pattern[str]]
 
 
 @frozen(slots=False)
@@ -133,11 +133,11 @@ class PathSet:
         """
         paths = target.both
         for anchor, up, regex in self._compiled:
-            for folder in ("/",) if anchor is None else bases.of(anchor, up):
+            for folder in bases.of(anchor, up):
                 for path in paths:
                     if _matches_below(regex, path, folder):
                         return True
-        return False
+        return self._loose is not None and any(map(self._loose.hits, paths))
 
     @cached_property
     def wanted(self) -> Wanted:
@@ -149,15 +149,50 @@ class PathSet:
     @cached_property
     def _compiled(self) -> tuple[_Compiled, ...]:
         """One expression for all patterns with the same base."""
-        grouped: dict[tuple[Anchor | None, int], list[str]] = {}
+        grouped: dict[tuple[Anchor, int], list[str]] = {}
         for one in self.patterns:
-            key = (None, 0) if one.loose else (one.anchor, one.up)
-            text = f"**/{one.pattern.lstrip('/')}" if one.loose else one.pattern
-            grouped.setdefault(key, []).append(text)
+            if not one.loose:
+                grouped.setdefault((one.anchor, one.up), []).append(one.pattern)
         return tuple(
             (anchor, up, _compile(tuple(texts), any_case=True))
             for (anchor, up), texts in grouped.items()
         )
+
+    @cached_property
+    def _loose(self) -> "_Loose | None":
+        """The patterns that match at any depth; None where there are none."""
+        loose = [one.pattern.lstrip("/") for one in self.patterns if one.loose]
+        return _Loose(loose) if loose else None
+
+
+_NEVER = re.compile(r"(?!)")
+_PLAIN_PART = re.compile(r"[\w.-]+", re.ASCII)
+
+
+class _Loose:
+    """Patterns that match at any depth, of which a name's parts soon tell most apart.
+
+    A pattern with a part without wildcards matches only names that have the same part.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        every, wild, self._parts = [], [], set[str]()
+        for pattern in patterns:
+            every.append(f"**/{pattern}")
+            plain = [part for part in pattern.split("/") if _PLAIN_PART.fullmatch(part)]
+            if plain:
+                self._parts.add(plain[-1].lower())
+            else:
+                wild.append(every[-1])
+        self._every = _compile(tuple(every), any_case=True)
+        self._wild = _compile(tuple(wild), any_case=True) if wild else _NEVER
+
+    def hits(self, path: str) -> bool:
+        """Whether a pattern matches the absolute path."""
+        # Letters beyond ASCII have several cases; an expression's end leaves out a last newline.
+        told = path.isascii() and path.isprintable()
+        apart = told and self._parts.isdisjoint(path.lower().split("/"))
+        return _matches_below(self._wild if apart else self._every, path, "/")
 
 
 def _matches_below(regex: re.Pattern[str], path: str, folder: str) -> bool:

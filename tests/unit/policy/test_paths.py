@@ -1,5 +1,6 @@
 """Path patterns, in a table: what they mean as an allow and as a denial."""
 
+import re
 import warnings
 
 import pytest
@@ -164,3 +165,41 @@ def test_a_set_of_letters_that_are_signs_elsewhere_means_these_letters(
 def test_a_bracket_in_a_set_is_refused_since_programs_read_it_apart(text: str) -> None:
     with pytest.raises(ValueError, match="two ways"):
         path_pattern(text)
+
+
+_NAMES = [
+    f"/{before}{name}{after}"
+    for before in ("", "work/", "work/a/")
+    for name in (
+        ".env",
+        ".ENV",
+        ".env\n",
+        ".git/hooks/x",
+        ".g\u0131t/hooks/x",
+        ".G\u0130T/hooks/x",
+        "x.pem",
+        "id_rsa",
+        "\u212aey",
+        "a/c/b.toml",
+        "kay",
+        "env",
+        ".env.d",
+        ".\u212aube",
+        ".kube",
+        "never",
+    )
+    for after in ("", "/below", "\n", "\u200b")
+]
+_ANYWHERE = (".env", "*.pem", ".git/hooks/**", "Id_*", "a/**/b.toml", "k[a-c]y", "**", ".kube")
+
+
+@pytest.mark.parametrize("pattern", _ANYWHERE)
+def test_a_pattern_in_a_set_hits_what_its_expression_fits(pattern: str) -> None:
+    alone = path_pattern(pattern)
+    text, _ = GitIgnoreSpecPattern.pattern_to_regex(f"**/{pattern}")
+    assert text is not None
+    expression = re.compile(text, re.IGNORECASE)
+    others = PathSet((alone, path_pattern("never/there")))
+    for path in _NAMES:
+        expected = expression.match(path[1:]) is not None
+        assert others.hits(Place(path, path), BASES) is expected, path
