@@ -23,12 +23,9 @@ _CALL = ("request_id", *ANSWER[7:])
 
 def fingerprint(key: bytes, parts: Iterable[object]) -> str:
     """Return the fingerprint of a row's columns, whatever somebody put there."""
-    digest = blake2b(key=key[:64], digest_size=12, person=b"crabhook kept")
-    for part in parts:
-        content = part if isinstance(part, bytes) else _bytes(part)
-        digest.update(b"%d:" % len(content))
-        digest.update(content)
-    return digest.hexdigest()
+    content = [part if isinstance(part, bytes) else _bytes(part) for part in parts]
+    text = b"".join([b"%d:%b" % (len(part), part) for part in content])
+    return blake2b(text, key=key[:64], digest_size=12, person=b"crabhook kept").hexdigest()
 
 
 def _bytes(part: object) -> bytes:
@@ -61,6 +58,8 @@ def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
                 _asked(key, one) for one in change.waiting if one.request_id == entry.request_id
             ]
         case Kind.DECIDED if change.answers:
+            if len(change.answers) == 1 and change.answers[0].request_id == entry.request_id:
+                return [*_answer(key, change.answers[0])]
             legs = legs_of(entry.request_id, entry.body)
             given = [one for one in change.answers if one.request_id in legs]
             return [mark for one in given for mark in _answer(key, one)]
@@ -80,6 +79,13 @@ def _asked(key: bytes, waiting: Waiting) -> str:
 
 
 def _answer(key: bytes, answer: Answer) -> tuple[str, ...]:
+    if answer.call is None:  # most, and each decision by a rule
+        return (
+            fingerprint(
+                key,
+                (answer.request_id, answer.secret, answer.stdout, answer.stderr, answer.exit_code),
+            ),
+        )
     return of_answer(key, dict(zip(ANSWER, answer_row(answer), strict=True)))
 
 

@@ -181,7 +181,8 @@ def chained(
         if kept:
             # After the secrets were taken out: a fingerprint looks like one.
             more = "," if len(body) > len("{}") else ""
-            body = f'{body[:-1]}{more}"kept":{compact([*kept])}}}'
+            marks = '","'.join(kept)
+            body = f'{body[:-1]}{more}"kept":["{marks}"]}}'
         said = (*names, *ids, entry.card, verdict, body)
         content = (seq, iso(entry.at), str(entry.kind), *said)
         before = link(before, content)
