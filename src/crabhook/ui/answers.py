@@ -26,7 +26,7 @@ from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.cards.sentence import by_another, too_late
 from crabhook.ui.cards.summary import asked_again, brief, said
-from crabhook.ui.text.rows import joined
+from crabhook.ui.text.rows import ago, joined
 
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
@@ -110,11 +110,17 @@ class Answers:
         self._take_back, self._danger_times = take_back, danger_times
         self._held: dict[int, HeldAnswer] = {}
         self._sent: dict[int, HeldAnswer] = {}  # by card, until the desk tells the outcome
+        self._gone: list[HeldAnswer] = []  # the answers of one turn that were sent last
+        self._gone_at = 0.0
         self.turn = 0  # how often an answer was given
 
     def held(self, number: int) -> HeldAnswer | None:
         """Return the answer to that card which waits to be sent."""
         return self._held.get(number)
+
+    def on_its_way(self, number: int) -> HeldAnswer | None:
+        """Return the answer to that card that is held, or was sent and has no outcome yet."""
+        return self._held.get(number) or self._sent.get(number)
 
     def blocks(self, card: Card, decision: Decision | None = None) -> str:
         """Return why a card is not to be decided now, or worked on; empty if it is free.
@@ -216,7 +222,7 @@ class Answers:
         Return a sentence about it.
         """
         if (number := self.last(number)) is None:
-            return "nothing to take back: what was given has been sent"
+            return self.too_late()
         turn = self._held[number].turn
         together = [each for each, held in self._held.items() if held.turn == turn]
         for each in together:
@@ -224,6 +230,14 @@ class Answers:
         if len(together) > 1:
             return f"{len(together)} taken back, they wait for you again"
         return f"#{number} taken back, it waits for you again"
+
+    def too_late(self) -> str:
+        """Return that nothing is held, and what was sent last, and when."""
+        if not self._gone:
+            return "nothing to take back: you have given no answer yet"
+        number, more = self._gone[-1].card.number, len(self._gone) - 1
+        which = f"#{number} and {more} more were" if more else f"#{number} was"
+        return f"too late: {which} sent {ago(self._desk.now() - self._gone_at)} ago"
 
     def drop(self, number: int) -> None:
         """Forget the answer held for that card, and let the other desks know."""
@@ -276,6 +290,8 @@ class Answers:
                 self._say(why if not why or f"#{number}" in why else f"#{number}: {why}")
 
         self._sent[number] = held
+        same = [one for one in self._gone if one.turn == held.turn]
+        self._gone, self._gone_at = [*same, held], self._desk.now()
         plain = Decide(number, seen, decision)
         with_rule = rule and self.sparing(AllowWithRule(number, seen, rule, decision))
         self._desk.submit(with_rule or plain, settled)

@@ -12,7 +12,7 @@ from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.text.code import plain_rows, titled
 from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
 from crabhook.ui.text.rows import joined
-from crabhook.ui.text.width import wrapped
+from crabhook.ui.text.width import in_words, wrapped
 
 _LAST_WORDS = "last words"
 _UNKNOWN = ": not known here"
@@ -68,19 +68,19 @@ def below_rows(
 
 def _quoted(whose: str, words: str, sheet: Sheet) -> Line:
     """Return the start of somebody's words, quoted on one line; nothing for no words."""
-    said = brief(" ".join(words[:_MOST].split()), sheet.spell)
+    said = brief(" ".join(words[:_MOST].split()), in_words(sheet.spell))
     return [("dim", f"{whose}: "), ("", f'"{said}"')] if said else []
 
 
 def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     """Return why the card is here, a rule first of all, and what a decision cannot bring about."""
-    style, because = "noted" if card.law else "dim", brief(card.here_because, sheet.spell)
+    style, because = "noted" if card.law else "dim", brief(card.here_because, in_words(sheet.spell))
     rows = list(wrapped(f"here because: {because}", sheet.columns, str, words=True))
     if len(rows) > _REASON_ROWS:
         rows = [*rows[: _REASON_ROWS - 1], " ".join(rows[_REASON_ROWS - 1 :])]
     lines: list[Line] = [[(style, row)] for row in rows] if because else []
     lines += [[("noted", sentence.RESTORED)]] if card.restored else []
-    lines += [[("noted", sheet.spell(limit))] for limit in card.limits]
+    lines += [[("noted", in_words(sheet.spell)(limit))] for limit in card.limits]
     return [clip_line(line, sheet.columns) for line in lines]
 
 

@@ -40,6 +40,7 @@ _GONE: Mapping[object, str] = {
     actor.Ended.AWAY: "LET GO",
 }
 _LET_HAPPEN = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
+_REFUSED = frozenset({Verdict.DENY, Verdict.DECLINE})
 ID_SHOWN = 8  # characters of an id of a session or an agent; its start identifies it
 _FILES_SHOWN, _CARDS_SHOWN = 5, 3
 MAIN = "main agent"
@@ -59,10 +60,10 @@ def fate(card: Card) -> str:
 def look(card: Card) -> str:
     """Return the style of how a card ended: what was let happen, refused, or neither."""
     if card.decision is None:
-        return "dim"
+        return "outcome"
     if card.decision.verdict in _LET_HAPPEN:
-        return "answered"
-    return "remove" if card.decision.verdict is Verdict.DENY else "outcome"
+        return "allowed"
+    return "refused" if card.decision.verdict in _REFUSED else "outcome"
 
 
 def by_whom(past: Past) -> str:

@@ -34,6 +34,7 @@ from crabhook.ui.text.safe import hidden
 _CHOOSING = frozenset({*VIEWS, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES, Mode.ENTRY})
 QUIT_WITHIN = 2.0  # seconds between the two presses
 
+_TAKES_BACK = "u"
 _LEAVING = ("c-c", "q")
 """What is still obeyed while the desk's server is not heard; nothing can be done but to leave."""
 
@@ -139,6 +140,8 @@ class Controller:
             self._gate.took(done=True)
             field.press(" " if key == "space" else key)
             self._typed()
+        elif key == _TAKES_BACK:
+            screen.say(screen.answers.too_late())
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
             way = "" if context.mode is Mode.QUEUE else "esc, then "
             screen.say(f"#{screen.card.number} has ended; {way}↑ ↓ choose another")
@@ -275,10 +278,9 @@ class Controller:
                 self._give_all(cards, decision)
             case do.TakeBack(number):
                 self._take_back(number)
-            case do.Submit(KeepRule() as command, then):
-                sparing = self._screen.answers.sparing(command)
-                self._gate.submit(sparing, lambda outcome: self._obey(lambda: then(outcome)))
             case do.Submit(command, then):
+                if isinstance(command, KeepRule):
+                    command = self._screen.answers.sparing(command)
                 self._gate.submit(command, lambda outcome: self._obey(lambda: then(outcome)))
             case _:
                 return False

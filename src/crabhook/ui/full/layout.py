@@ -26,7 +26,7 @@ from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.layout import Line, Panel, Sheet, clip_line, ends, line_cells
 from crabhook.ui.text.rows import Clock, ago
 from crabhook.ui.text.safe import FOLD, safe
-from crabhook.ui.text.width import Mask, clip, own_ascii, safe_ascii
+from crabhook.ui.text.width import Mask, clip, in_words, own_ascii, safe_ascii
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
 BESIDE = 140  # columns from which the queue is beside the card
@@ -158,7 +158,8 @@ class Painter:
         missing = (f"not connected: {lost}",) if lost else ()
         wrong = " · ".join((*missing, *screen.desk.troubles()))
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
-        state, of_day = self._spell(screen.desk.house().state), clock.of_day(clock.now)[:5]
+        of_day, ours = clock.of_day(clock.now)[:5], in_words(self._spell)
+        state = ours(screen.desk.house().state)
         parts: list[tuple[int, Line]] = [  # each with its rank: the highest goes first
             (0, [("", " "), *orders_line(orders_in_title(screen.desk), clock, self._spell)]),
             (2, [("title", "crabhook"), ("", "   " if columns >= _SIDES else " ")]),
@@ -169,7 +170,7 @@ class Painter:
             (4, [("dim", f" · {desks} desks" if desks > 1 else "")]),
             (0, [("danger", f" · {risky} ▲▲" if risky else "")]),
             (1, [("", f" · oldest {oldest}" if oldest else "")]),
-            (_TITLE, [("dim", f" · {self._spell(screen.title)}" if screen.title else "")]),
+            (_TITLE, [("dim", f" · {ours(screen.title)}" if screen.title else "")]),
         ]
         ends_with: list[tuple[int, Line]] = [
             (5, [("dim", f"  {state}  " if state else "")]),
@@ -179,7 +180,7 @@ class Painter:
             taken = sum(line_cells(line) for rank, line in (*parts, *ends_with) if rank < _TITLE)
             room = columns - taken - len(" !  ·")
             room = min(room if room >= columns // 5 else columns, columns // 3)
-            parts.insert(0, (0, [("warning", f" ! {clip(self._spell(wrong), room)} ·")]))
+            parts.insert(0, (0, [("warning", f" ! {clip(ours(wrong), room)} ·")]))
         left = right = Line()
         for most in range(_TITLE, -1, -1):
             left, right = (
@@ -303,7 +304,7 @@ class Painter:
             lines.append([("held", " goes with it, to the agent's user: "), ("", message)])
         if work.quiet:
             lines.append([("held", " goes with it: suppressOutput")])
-        if screen.form is not None:
+        if screen.form is not None and screen.answers_given(card) is None:
             lines.append(tab_line(screen.form, columns, self._spell))
         return lines
 

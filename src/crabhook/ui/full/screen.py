@@ -4,7 +4,7 @@ This module draws and sends nothing: panes read it, key handlers change their pa
 controller does the rest.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
 from crabhook.model.decision import PASS_ALONE, Beside
+from crabhook.model.jsontext import Value
 from crabhook.model.session import SessionView
 from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.commands.decide import suggestions
@@ -191,6 +192,12 @@ class Screen:
             return self.answers.as_given(card, doubt.decision)
         return self.answers.given(card)
 
+    def answers_given(self, card: Card) -> Mapping[str, Value] | None:
+        """Return a question's input with its answers, once they are on their way or were given."""
+        sent = self.answers.on_its_way(card.number)
+        decision = sent.decision if sent is not None else card.decision
+        return decision.updated_input if decision is not None else None
+
     def counts(self) -> tuple[int, int]:
         """Return how many cards wait, and how many answers are held."""
         return self.queue.count, self.answers.waiting
@@ -237,7 +244,13 @@ class Screen:
 
     def _arrange(self, arranged: Arrangement) -> None:
         self.select(lambda: self.selection.arrange(arranged))
-        self.say(f"queue {arranged}")
+        place, cards = self.selection.place, len(self.queue.cards())
+        first = (
+            f": #{self.card.number} is {place} of {cards}, home goes to the first"
+            if (self.card is not None and place > 1)
+            else ""
+        )
+        self.say(f"queue {arranged}{first}")
 
     # Moving about.
 

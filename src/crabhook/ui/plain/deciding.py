@@ -246,7 +246,10 @@ class Deciding:
 
     def _undo(self, card: Card, _: Command) -> None:
         if self._answers.held(card.number) is None:
-            raise LineError(f"no allow of #{card.number} is held", "list, to see what waits")
+            late = self._answers.too_late()
+            raise LineError(
+                f"no allow of #{card.number} is held; {late}", "list, to see what waits"
+            )
         self._say(self._answers.take_back(card.number))
 
     def _snooze(self, card: Card, command: Command) -> None:

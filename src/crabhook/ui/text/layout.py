@@ -241,6 +241,11 @@ class Detail:
         """
         return sum(paper.unseen() for _, paper in self._unread())
 
+    def goes_on(self) -> bool:
+        """Whether more rows were never on the screen than those that are laid out now."""
+        new = sum(row not in paper.seen for paper, rows in self._in_view for row in rows)
+        return self.unseen() > new
+
     def end_unseen(self) -> bool:
         """Whether the last row of the content was never on the screen."""
         return any(paper.reach(1 << 30) - 1 not in paper.seen for _, paper in self._unread())

@@ -4,7 +4,9 @@ Our own words use the few symbols of OWN_SYMBOLS, which `own_ascii` replaces at 
 spells agents' text from the start; a Mask also covers secrets.
 """
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from prompt_toolkit.utils import get_cwidth
 
@@ -24,6 +26,26 @@ def safe_ascii(text: str) -> str:
     """Return `text` as `safe` would, with every letter past ASCII as its code point."""
     said = safe(text)
     return said if said.isascii() else "".join(map(_spelt_out, said))
+
+
+_OWN_PARTS = re.compile(r" [·—] |…|▲+(?= )")
+_IN_WORDS = _OWN_ASCII | {ord("—"): "-"}
+
+
+def _ascii_words(text: str) -> str:
+    """Return words of ours, with an agent's among them, as `safe_ascii` would, but for our marks.
+
+    A command and an agent's file stay letter by letter: this is for sentences alone.
+    """
+    told = _OWN_PARTS.sub(lambda it: it[0].translate(_IN_WORDS), text)
+    return safe_ascii(told)
+
+
+def in_words(spell: Speller) -> Speller:
+    """Return the speller for sentences of ours: in ASCII, our own marks are no strange letters."""
+    if isinstance(spell, Mask):
+        return replace(spell, spell=in_words(spell.spell))
+    return _ascii_words if spell is safe_ascii else spell
 
 
 def own_ascii(text: str) -> str:
@@ -66,6 +88,7 @@ def wrapped(line: str, columns: int, spell: Speller, *, words: bool = False) -> 
 
     `words` breaks at spaces where possible and drops only a space at a row's end.
     """
+    spell = in_words(spell) if words else spell
     left, start, spell = "", 0, spell.piece if isinstance(spell, Mask) else spell
     while start < len(line):
         end = start + CHUNK

@@ -116,3 +116,36 @@ def test_a_key_that_does_nothing_at_the_card_says_so() -> None:
     sitting.press("l")
     assert "l does nothing at #1: ? shows which keys do" in sitting.text()
     assert not sitting.decided()
+
+
+def test_a_decision_has_its_colour_in_the_feed_the_row_and_the_card() -> None:
+    sitting = Sitting(columns=120, rows=40, take_back_ms=0)
+    for session, key in (("a", "a"), ("b", "d")):
+        number = sitting.ask(session_id=session)
+        sitting.screen.select(lambda number=number: sitting.screen.selection.choose(number))
+        sitting.wait()
+        sitting.press(key, *(["n", "o", "enter"] if key == "d" else []))
+        word, look = ("ALLOWED", "allowed") if key == "a" else ("DENIED", "refused")
+        spans = [span for line in sitting.draw().lines for span in line]
+        coloured = [text for style, text in spans if style == look]
+        assert sum(word in text for text in coloured) >= 4, coloured  # row, title, card, feed
+        plain = [text for style, text in spans if style != look and word in text]
+        assert not plain
+
+
+def test_a_page_that_goes_on_says_so_at_enter() -> None:
+    sitting = Sitting(columns=80, rows=24)
+    for number in range(30):
+        sitting.ask(session_id=str(number), tool_input={"command": f"echo {number}"})
+    sitting.press("&", *["down", "space"] * 29)
+    sitting.wait()
+    sitting.press("a")
+    sitting.wait()
+    pages = 0
+    while "enter next page" in sitting.rows_of_text()[-1]:
+        sitting.press("enter")
+        sitting.wait()
+        pages += 1
+    assert pages >= 2
+    assert "enter yes, exactly this" in sitting.rows_of_text()[-1]
+    assert not sitting.decided()

@@ -313,3 +313,29 @@ def test_a_held_answer_of_a_desk_that_went_away_is_shown_no_longer_than_its_mome
     ann.desk.pass_time(2)
     ann.desk.core.look_at_troubles()
     assert not ann.desk.core.claims.published()
+
+
+def test_u_that_comes_too_late_says_what_was_sent_and_when() -> None:
+    sitting = denied()
+    sitting.wait(2)
+    later = sitting.ask(session_id="b")
+    sitting.desk.pass_time(2)
+    sitting.press("u")
+    assert sitting.screen.notice.text == "too late: #1 was sent 2 s ago"
+    sitting.ask(session_id="c")
+    sitting.screen.select(lambda: sitting.screen.selection.choose(later))
+    sitting.press("*")
+    sitting.wait()
+    sitting.press("d", "n", "o", "enter")
+    sitting.wait()
+    sitting.press("enter")
+    sitting.wait(2.5)
+    sitting.press("u")
+    assert "too late: #3 and 1 more were sent" in sitting.screen.notice.text
+
+
+def test_u_before_anything_was_answered_says_so() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.press("u")
+    assert "you have given no answer yet" in sitting.screen.notice.text

@@ -152,13 +152,13 @@ def test_sorting_goes_from_arrival_to_risk_to_session_and_the_selection_stays() 
     assert [card.number for card in by_arrival] == list(range(1, 61))
 
 
-def test_grouping_puts_a_session_together_under_a_line_that_counts_its_others() -> None:
+def test_grouping_puts_a_session_together_under_a_line_that_counts_them_all() -> None:
     sitting = many(columns=120, rows=40)
     sitting.press("g")
     rows = sitting.rows_of_text()
     assert "Queue · by arrival · grouped" in rows[1]
-    assert "#1 " in rows[2]
-    assert "api-server ─ 11 more of the same session ─" in rows[3]
+    assert "api-server · 12 of one session ─" in rows[2]
+    assert "#1 " in rows[3]
     assert "#6 " in rows[4]
     assert listed(sitting)[:13] == [*range(1, 60, 5), 2]
     sitting.press("g")

@@ -281,7 +281,7 @@ def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
     undone, rule = let_through(offer), f"{offer.rule} · {until(expires)}"
     warning = (undone, f": {shown[0]}") if shown else (next(iter(offer.gives_away), ""), "")
     beneath = (
-        Beneath("the rule", rule),
+        Beneath("the rule", rule, words=True),
         Beneath("beside that", "\n".join(offer.gives_away), "warning"),
         Beneath(undone, denied, "warning"),
     )

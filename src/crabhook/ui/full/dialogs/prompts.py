@@ -14,7 +14,7 @@ from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.tally import NO_OPINION, WAITS_ON
 from crabhook.ui.text.code import quoted
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, page
-from crabhook.ui.text.width import clip, wrapped
+from crabhook.ui.text.width import clip, in_words, wrapped
 
 _DIGITS = 9  # rows that a digit chooses
 _WARNED = 3  # rows of a warning beneath a row
@@ -22,11 +22,12 @@ _WARNED = 3  # rows of a warning beneath a row
 
 @frozen
 class Beneath:
-    """An agent's text to read with a list, its title and its style."""
+    """An agent's text to read with a list, its title and its style; `words`: it is a sentence."""
 
     what: str
     text: str
     style: str = ""
+    words: bool = False
 
 
 @frozen
@@ -113,7 +114,7 @@ def menu_content(menu: Menu) -> Content:
 
 def _row(choice: Choice, place: int, sheet: Sheet, *, here: bool) -> Iterator[Line]:
     digit = f"{place} " if place <= _DIGITS else "  "
-    said = choice.ours + (sheet.spell(choice.theirs) if choice.theirs else "")
+    said = choice.ours + (in_words(sheet.spell)(choice.theirs) if choice.theirs else "")
     style = "chosen" if here else "dim" if choice.faint else ""
     for turn, row in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
         mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
@@ -130,7 +131,7 @@ def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
     for one in (*menu.beneath, *here):
         if one.text:
             yield [(one.style or "label", one.what)]
-            yield from quoted(one.text, sheet, style=one.style)
+            yield from quoted(one.text, sheet, style=one.style, words=one.words)
 
 
 @frozen

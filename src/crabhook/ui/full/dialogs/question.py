@@ -296,15 +296,32 @@ def review_page(card: Card, form: Form) -> Content:
             yield [("warning", " nothing is answered yet, so there is nothing to send")]
             return
         yield [("heading", " these answers will be sent:")]
-        answers, remarks = (dict(object_at(merged, key)) for key in ("answers", "annotations"))
-        for place, question in enumerate(form.questions):
-            said, remark = answers.pop(question.text, None), remarks.pop(question.text, None)
-            yield from _answer_rows(question, place, said, remark, sheet)
-        for key, value in answers.items():
-            yield [("warning", " the agent's input also carries an answer to no question here:")]
-            yield from _below(f"{key}: {_as_text(value)}", sheet, "")
+        yield from _answers_in(merged, form, sheet)
 
     return page((card.number, "review"), rows, repr(form.answers()))
+
+
+def answered_page(card: Card, form: Form, given: Mapping[str, Value], *, sent: bool) -> Content:
+    """Return the answers of a decision: what is on its way and may be taken back, or was `sent`."""
+
+    def rows(sheet: Sheet) -> Iterator[Line]:
+        yield [
+            ("heading", " these answers were given:" if sent else " these answers will be sent:")
+        ]
+        yield from _answers_in(given, form, sheet)
+
+    return page((card.number, "answered", sent), rows, repr(given))
+
+
+def _answers_in(given: Mapping[str, Value], form: Form, sheet: Sheet) -> Iterator[Line]:
+    """Yield each question with the answer that an input carries, and answers to no question."""
+    answers, remarks = (dict(object_at(given, key)) for key in ("answers", "annotations"))
+    for place, question in enumerate(form.questions):
+        said, remark = answers.pop(question.text, None), remarks.pop(question.text, None)
+        yield from _answer_rows(question, place, said, remark, sheet)
+    for key, value in answers.items():
+        yield [("warning", " the agent's input also carries an answer to no question here:")]
+        yield from _below(f"{key}: {_as_text(value)}", sheet, "")
 
 
 def _answer_rows(

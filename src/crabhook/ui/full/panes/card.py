@@ -7,15 +7,16 @@ its risk and context.
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
-from crabhook.model.card import Card
+from crabhook.model.card import Card, State
+from crabhook.ui.cards.past import look
 from crabhook.ui.cards.sentence import sentence
-from crabhook.ui.cards.summary import brief
+from crabhook.ui.cards.summary import brief, outcome
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
 from crabhook.ui.full.dialogs.plan import changes_page, notes_content
 from crabhook.ui.full.dialogs.prompts import menu_content
-from crabhook.ui.full.dialogs.question import Form, form_content, review_page
+from crabhook.ui.full.dialogs.question import Form, answered_page, form_content, review_page
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.help import help_content
 from crabhook.ui.full.panes.request import beside, everything_page, request_page
@@ -24,7 +25,7 @@ from crabhook.ui.full.panes.viewed import view_content
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text import layout
 from crabhook.ui.text.code import paragraph, quoted
-from crabhook.ui.text.rows import Clock
+from crabhook.ui.text.rows import Clock, joined
 from crabhook.ui.text.safe import Speller, hidden
 from crabhook.ui.text.width import clip
 
@@ -47,8 +48,9 @@ def _standing(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> layout.Li
         return []
     said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
     fate = {True: "delivered", False: "NOT DELIVERED, the hook did not take it", None: ""}
-    told = filter(None, (standing.outcome, brief(said, spell), fate[card.delivered]))
-    return [("outcome", clip(" · ".join(told), sheet.columns))]
+    told = joined(standing.outcome, brief(said, spell), fate[card.delivered])
+    whole, ended = clip(told, sheet.columns), len(outcome(card))
+    return [(look(card), whole[:ended]), ("outcome", whole[ended:])]
 
 
 _TAB_CELLS = 24
@@ -123,14 +125,22 @@ def _told(url: str) -> Iterator[tuple[str, str]]:
             yield "warning", f"! {said}"
 
 
+def _questions(screen: Screen, card: Card, form: Form, mode: Mode) -> layout.Content:
+    """Return the answers that are on their way or were given, or else the form, or its review."""
+    if (given := screen.answers_given(card)) is not None:
+        return answered_page(card, form, given, sent=card.state is not State.WAITING)
+    if mode is Mode.REVIEW:
+        return review_page(card, form)
+    return form_content(card, form, focused=mode is Mode.FORM)
+
+
 def card_content(screen: Screen, card: Card) -> layout.Content:
     """Return the way to show the selected card that fits what it asks."""
     mode = screen.focus.mode
     if mode is Mode.BOX:  # while a line is typed, its subject stays in view
         mode = screen.focus.came_from
     if (form := screen.form) is not None:
-        reviewing, focused = mode is Mode.REVIEW, mode is Mode.FORM
-        return review_page(card, form) if reviewing else form_content(card, form, focused=focused)
+        return _questions(screen, card, form, mode)
     if is_link(card.event):
         return link_page(card)
     if (filling := screen.filling) is not None:

@@ -20,12 +20,13 @@ from crabhook.ui.cards.summary import (
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.keys import KEYS
+from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.rows import machine_cell, machine_width
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.layout import Line, Sheet, clip_line, line_cells
 from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.safe import Speller
-from crabhook.ui.text.width import cells, clip, fit, wrapped
+from crabhook.ui.text.width import cells, clip, fit, in_words, wrapped
 
 _LOST = (
     "the server is not heard: what you see is of before, and nothing can be decided. It comes back "
@@ -39,6 +40,16 @@ _SUBJECT = 16  # cells at least for the subject of an event, before its outcome
 _TYPED = 26  # columns at least of the typed line, of a row that is twice as wide
 
 
+_FATES = {
+    "ALLOWED": "allowed",
+    "APPROVED": "allowed",
+    "ANSWERED": "allowed",
+    "ACCEPTED": "allowed",
+    "DENIED": "refused",
+    "SENT BACK": "refused",
+    "DECLINED": "refused",
+}
+"""How the words look that a decision begins with."""
 _NAMED = [
     (applies, [*keys])
     for applies, keys in groupby((key for key in KEYS if key.name), attrgetter("when"))
@@ -60,7 +71,7 @@ def foot_lines(
         typed, cursor = _typed(screen, sheet)
         top.append(typed)
     if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
-        top = _doubt(spell(screen.focus.doubt.sure), columns - 2, feed + 1)
+        top = _doubt(in_words(spell)(screen.focus.doubt.sure), columns - 2, feed + 1)
     elif notice := _LOST if screen.desk.lost() else screen.notice.text:
         rows = wrapped(notice, columns - 2, spell, words=True)
         top += [[("notice", f" {row}")] for row in rows]
@@ -68,7 +79,11 @@ def foot_lines(
     room = max(feed + 1 - len(top), 0)
     news = feed_rows(_feed(screen, room), clock, columns, room, spell)
     news += [[] for _ in range(room - len(news))]
-    keys = help_line(line_keys(screen.key_context()), columns)
+    context = screen.key_context()
+    proposal = screen.focus.proposal if screen.focus.mode is Mode.CONFIRM else None
+    if proposal is not None and view_of(screen).goes_on():  # as the guard of the keys does
+        context = replace(context, enters="last page" if proposal.skimmed else "next page")
+    keys = help_line(line_keys(context), columns)
     return [*top, *news, keys][: feed + 2], cursor
 
 
@@ -82,7 +97,7 @@ def _typed(screen: Screen, sheet: Sheet) -> tuple[Line, int]:
     if typing is not None:
         ended = typing.number is not None and screen.selection.ended
         said = f" {typing.ended_prompt if ended else typing.prompt}"
-    prompt, before, after = spell(said), spell(text[:at]), spell(text[at:])
+    prompt, before, after = in_words(spell)(said), spell(text[:at]), spell(text[at:])
     most = columns - min(_TYPED, columns // 2)  # a longer prompt leaves no room for typing
     if cells(prompt) > most:
         prompt = f"{clip(prompt, most - 2)}: "
@@ -160,7 +175,9 @@ def _feed_row(
         row.append(("", clip(subject, max(room, _SUBJECT)) + (" · " if text else "")))
     if text:
         look = "warning" if entry.alarm else "outcome" if about_card else "dim"
-        row.append((look, spell(text)))
+        word = "" if entry.alarm else next(filter(text.startswith, _FATES), "")
+        row += [(_FATES[word], word)] if word else []
+        row.append((look, in_words(spell)(text[len(word) :])))
     return row
 
 

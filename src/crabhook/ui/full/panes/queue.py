@@ -172,7 +172,7 @@ class Queue:
 class Window:
     """The visible part of the queue, and the number of cards above and below.
 
-    `heads`: the cards, by number, under which the size of the group is shown.
+    `heads`: the cards, by number, above which the size of their group is shown.
     """
 
     cards: Sequence[Card]
@@ -304,12 +304,14 @@ class Selection:
         cards = [at(row) for row in range(top, min(top + height, total))]
         if not self.queue.arranged.grouped:
             return Window(cards, top, max(total - top - len(cards), 0))
-        heads = {card.number: self.queue.group(card) - 1 for card in cards if self._heads(card)}
+        heads = {card.number: self.queue.group(card) for card in cards if self._heads(card)}
         here = next((at for at, card in enumerate(cards, 1) if card is self.card), 0)
-        while here and _rows(cards[: here - 1], heads) + 1 > height:
+        while here > 1 and _rows(cards[:here], heads) > height:
             cards, here, top = cards[1:], here - 1, top + 1
         while len(cards) > max(here, 1) and _rows(cards, heads) > height:
             cards.pop()
+        if _rows(cards[:1], heads) > height:
+            heads = {}  # the card itself comes first
         return Window(cards, top, max(total - top - len(cards), 0), heads)
 
     def _heads(self, card: Card) -> bool:
@@ -317,6 +319,11 @@ class Selection:
         queue, place = self.queue.cards(), self.queue.place(card)
         first = place == 0 or session_of(queue[place - 1]) != session_of(card)
         return first and self.queue.group(card) > 1
+
+    @property
+    def place(self) -> int:
+        """The selected card's place in the queue, from 1 on; 0 for none."""
+        return 0 if self.card is None else self._place() + 1
 
     def _place(self) -> int:
         return 0 if self.card is None else self.queue.place(self.card)

@@ -7,6 +7,7 @@ from crabhook.datatypes import Bounded, frozen
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.ui.answers import HeldAnswer
+from crabhook.ui.cards.past import look
 from crabhook.ui.cards.sentence import MARKS
 from crabhook.ui.cards.summary import (
     AT,
@@ -184,15 +185,15 @@ def queue_rows(
     rows: list[QueueRow] = []
     for standing, each in zip(standings, told, strict=True):
         number = standing.card.number
-        rows.append(QueueRow(_card_row(standing, each, widths, clock, columns), number))
-        if more := heads.get(number):
+        if count := heads.get(number):
             whose = joined(
                 clip(each.project, project_cells),
                 machine_cell(each.machine, min(cells(each.machine) + len(AT), machine_cells)),
                 by=" ",
             )
-            said = f" {whose} ─ {more} more of the same session "
+            said = f" {whose} · {count} of one session "
             rows.append(QueueRow([("dim", said + "─" * max(columns - cells(said), 0))], number))
+        rows.append(QueueRow(_card_row(standing, each, widths, clock, columns), number))
     return rows
 
 
@@ -241,7 +242,8 @@ def _card_row(
 def _state(standing: CardRow, clock: Clock, columns: int) -> Line:
     card, (_, with_age, with_left) = standing.card, _widths(columns)
     if standing.ended:
-        return [("outcome", clip(standing.outcome, max(columns - _SUBJECT, columns // 2)))]
+        room = max(columns - _SUBJECT, columns // 2)
+        return [(look(standing.card), clip(standing.outcome, room))]
     if standing.held is not None:
         return standing.sending(clock, columns)
     if standing.aside:
@@ -268,7 +270,7 @@ def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> t
     who = (f"#{card.number}", agent_name(event, spell), where)
     title: Line = [("", " · ".join(filter(None, who)))]
     if standing.ended:
-        return title, [("outcome", outcome(card))]
+        return title, [(look(card), outcome(card))]
     age = f"{ago(clock.now - card.asked_at)} · " if columns >= _ROOMY else ""
     end = "!" if left < URGENT else ""
     return title, [("dim", age), (time_look(left), f"{lasting(left)} left{end}")]

@@ -29,7 +29,7 @@ from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
 from crabhook.ui.text.rows import Clock, ago
 from crabhook.ui.text.safe import Speller
-from crabhook.ui.text.width import cells, clip, fit
+from crabhook.ui.text.width import cells, clip, fit, in_words
 
 _WIDE, _NARROW = 100, 60  # columns from which rows show more
 _FATE, _WHOM = 15, 28  # cells at most
@@ -61,7 +61,7 @@ def session_lines(
             ("mark", "▸" if here else " "),
             (style, f"{names} {machine_cell(host, machine_cells)}" if machine_cells else names),
             ("dim", f" {spell(view.session[: past.ID_SHOWN])} " if columns >= _NARROW else " "),
-            (style, spell(past.doing(main, now))),
+            (style, in_words(spell)(past.doing(main, now))),
         ]
         rows.append(ends(left, right, columns))
     return rows
@@ -89,7 +89,7 @@ def past_lines(
         left: Line = [
             ("mark", "▸" if here else " "),
             ("dim", fit(at, widths[0]) + " "),
-            (past.look(card), fit(ended, widths[1])),
+            ("dim" if card.decision is None else past.look(card), fit(ended, widths[1])),
             (risk_look, f" {risk:>2} "),
             (style, fit(place, widths[2]) + " " if widths[2] else ""),
             (style, machine_cell(host, machine_cells) + " " if machine_cells else ""),

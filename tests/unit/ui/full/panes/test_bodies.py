@@ -11,12 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.desk.updates import HouseChanged
+from crabhook.model.actor import OrderKind
 from crabhook.model.card import Effect, Level, Risk
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.order import Order
 from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.safe import safe
+from crabhook.ui.text.width import OWN_SYMBOLS
 from tests.support.desk import PlayedDesk
 from tests.support.drawn_terminal import on_a_terminal, text_of
 from tests.support.offering import BOTH
@@ -185,7 +189,10 @@ LINK = {
 def sitting_at(body: str, columns: int, rows: int, **options: Any) -> Sitting:
     rules = NO_RM.replace("deny", "ask-operator").replace("use trash", "look at deletions")
     desk = PlayedDesk(judge=judge_by(rules, "/home/ann/api-server"))
-    for command, verdict in (("rm -r build", Verdict.ALLOW), ("rm -rf /", Verdict.DENY)):
+    for command, verdict in (
+        ("rm -r build && npm ci", Verdict.ALLOW),
+        ("rm -rf / && npm ci", Verdict.DENY),
+    ):
         desk.ask(call(tool_input={"command": command}))
         desk.answer(desk.waiting()[-1].number, Decision(verdict, reason="no" * (verdict == "deny")))
     desk.ask(happening("UserPromptSubmit", prompt=PROMPT))
@@ -251,7 +258,7 @@ def test_most_of_a_card_is_what_is_asked_and_its_risk_and_its_keys_are_on_the_ba
         assert f" {key}" in shown[-1]
 
 
-AROUND = ("here because: ", "its user asked: ", "last words: ", "1 such", "2 such")
+AROUND = ("here because: ", "its user asked: ", "last words: ", "rm, npm ci: ")
 KEYS_OF = {
     "questions": ("enter choose", "d deny"),
     "form": ("a accept", "d decline"),
@@ -303,6 +310,34 @@ def test_in_ascii_the_marks_are_exclamation_marks() -> None:
     assert text.isascii()
     assert "!! deletes ../cache (OUTSIDE the project)" in text
     assert "! network" in text
+
+
+OUR_MARKS = [f"<U+{ord(mark):04X}>" for mark in (*OWN_SYMBOLS, "—")]
+
+
+@pytest.mark.parametrize("body", BODIES | SCREENS)
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (160, 50)])
+def test_in_ascii_no_mark_of_ours_is_spelt_out(body: str, columns: int, rows: int) -> None:
+    text = sitting_at(body, columns, rows, ascii=True).text()
+    assert text.isascii()
+    assert not [mark for mark in OUR_MARKS if mark in text]
+
+
+def test_in_ascii_the_marks_of_the_title_and_of_what_is_said_are_plain() -> None:
+    sitting = sitting_at("command", 120, 40, ascii=True)
+    sitting.desk.core.house = lambda: HouseChanged("rules 1 ok · record ok", "")
+    sitting.desk.order(Order(OrderKind.HALT, session="3f1c0000"))
+    sitting.screen.say("one · two — three…")
+    assert "rules 1 ok - record ok" in sitting.text()
+    assert "one - two - three~" in sitting.text()
+    sitting.press("O")
+    assert "<U+" not in sitting.text()
+
+
+def test_in_ascii_an_agents_letters_that_look_like_our_marks_stay_spelt_out() -> None:
+    sitting = Sitting(ascii=True)
+    sitting.ask(tool_input={"command": "echo ▲▲ a · b … c"})
+    assert "echo <U+25B2><U+25B2> a <U+00B7> b <U+2026> c" in sitting.text()
 
 
 @given(st.text(alphabet="ab 日\n\x1b\u202e\t", max_size=120), st.integers(12, 90))
