@@ -191,7 +191,7 @@ def queue_rows(
                 machine_cell(each.machine, min(cells(each.machine) + len(AT), machine_cells)),
                 by=" ",
             )
-            said = f" {whose} · {count} of one session "
+            said = f" {whose.rstrip()} · {count} of one session "
             rows.append(QueueRow([("dim", said + "─" * max(columns - cells(said), 0))], number))
         rows.append(QueueRow(_card_row(standing, each, widths, clock, columns), number))
     return rows

@@ -159,3 +159,15 @@ def test_a_secret_in_what_went_by_is_covered() -> None:
     sitting.desk.ask({**payload, "hook_event_name": "PostToolUse"})
     assert "it ran" in sitting.text()
     assert "s3cr3t" not in sitting.text()
+
+
+@pytest.mark.parametrize(
+    ("text", "look"),
+    [("ALLOWED by Bob", "allowed"), ("DENIED: no", "refused"), ("SENT BACK", "refused")],
+)
+def test_a_decision_has_its_colour_in_the_feed(text: str, look: str) -> None:
+    entry = FeedEntry(0.0, Event("claude", "PreToolUse"), text, 7)
+    (row,) = feed_rows([entry], Clock(0.0, 0.0), 100, 1, safe)
+    assert [said for style, said in row if style == look] == [
+        text.partition(" by")[0].split(":")[0]
+    ]

@@ -41,7 +41,7 @@ def test_a_held_answer_says_what_is_sent_and_how_to_stop_it() -> None:
     standing = CardRow(sitting.card, held=held)
     (span,) = standing.sending(Clock(10.5, 0), 80)
     assert span == ("held", "ALLOW in 1 s ▓▓▓░░░ u takes it back")
-    assert CardRow(sitting.card).sending(Clock(10.5, 0)) == []
+    assert CardRow(sitting.card).sending(Clock(10.5, 0), 80) == []
 
 
 def test_what_is_about_to_be_said_is_what_will_have_been_said() -> None:
