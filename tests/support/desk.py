@@ -161,11 +161,13 @@ class PlayedReadings:
     def edition(self, _calls: Mapping[str, Event]) -> Hashable:
         return self.judge
 
-    def keep_rule(self, taken: TakenOffer, about: str, _by: Actor) -> str:
+    def keep_rule(self, taken: TakenOffer, about: str, _by: Actor, *, denies: bool = False) -> str:
         number = _number(about)
         offering = self.offered[number] or Offering()
         offered = {offer.id: offer for offer in offering.offers}
         kept = replace(offered[taken.offer], expires=taken.expires)
+        if denies:
+            kept = replace(kept, rule=kept.rule.replace("allow ", "deny ", 1))
         self.rules.append((number, kept))
         return f"{kept.rule} · {until(kept.expires)}"
 

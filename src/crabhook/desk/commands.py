@@ -51,6 +51,8 @@ class TakenOffer:
 class AllowWithRule(Command):
     """Write an offered rule into the operator's file and decide the card, both or neither.
 
+    With a denial the rule denies such calls, and allows nothing.
+
     Other waiting cards that the rule allows are decided too, but for those that it `spares`: this
     desk has another answer to them on its way.
     """

@@ -46,6 +46,7 @@ from crabhook.desk.updates import (
 )
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, Risk, State
+from crabhook.model.decision import Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.server.core.attendance import Settle, Submitted
 from crabhook.server.core.core import Core
@@ -192,7 +193,9 @@ class LocalDesk:
         number, decision, seen = command.card, command.decision, command.seen
         broker = self._core.broker
         broker.check(number, decision, seen)  # so that nothing is written and then refused
-        kept = self._readings.keep_rule(command.taken, f"card #{number}", self._by)
+        denies = decision.verdict is Verdict.DENY  # then the rule never allows what is denied now
+        about = f"card #{number}"
+        kept = self._readings.keep_rule(command.taken, about, self._by, denies=denies)
         now = self._core.now()
         self._core.take(Answered(number, decision, self._by, now, seen=seen))
         self._handle(RuleAdded(f"#{number}", kept, self._by, now), settle)

@@ -24,6 +24,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.policy.context import Context
+from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.propose import Proposal, Trial, propose, tried_each, why_none
 from crabhook.policy.rule import Rule, RuleVerdict, in_words
 from crabhook.rulebook import edit
@@ -75,16 +76,20 @@ class Offers:
         trying = loop.run_in_executor(None, offering, event, self.files, self.record)
         trying.add_done_callback(lambda done: self._note(about, loop.time(), done))
 
-    def keep(self, taken: TakenOffer, about: str, by: Actor) -> Rule:
+    def keep(self, taken: TakenOffer, about: str, by: Actor, *, denies: bool = False) -> Rule:
         """Write a rule that was offered for the call into the owner's file, in force at once.
 
-        Raises RulesError, also for a rule that was not offered; then the file has not changed.
+        `denies`: such calls are denied from now on, by the offer's matchers. Raises RulesError,
+        also for a rule that was not offered; then the file has not changed.
         """
         rule = self._made.get((about, taken.offer))
         if rule is None:
             wrong = f"no such rule was offered for {about}"
             raise RulesError(f"no rule was written, and nothing decided: {wrong}")
-        note = f"always allow, on {about}, {datetime.now(UTC).astimezone():%Y-%m-%d}"
+        if denies:
+            matchers = tuple(parse_matcher(text, restricts=True) for text in rule.texts)
+            rule = replace(rule, verdict=RuleVerdict.DENY, matchers=matchers)
+        note = f"always {rule.verdict}, on {about}, {datetime.now(UTC).astimezone():%Y-%m-%d}"
         try:
             files = replace(self.files, by=by)
             kept = edit.add(files, replace(rule, expires=taken.expires, note=note))

@@ -152,14 +152,16 @@ class Readings:
         """Return the edition of the rules for calls."""
         return tuple(map(self.edition_of, calls.values()))
 
-    def keep_rule(self, taken: TakenOffer, about: str, by: Actor) -> str:
+    def keep_rule(self, taken: TakenOffer, about: str, by: Actor, *, denies: bool = False) -> str:
         """Write a rule that was offered for a call, and return it in words.
+
+        `denies`: as a rule that denies such calls.
 
         Raises CrabhookError, and then nothing is written.
         """
         if (offers := self._offers) is None:
             raise DecisionError(_NO_RULES)
-        kept = offers.keep(taken, about, by)
+        kept = offers.keep(taken, about, by, denies=denies)
         return f"{in_words(kept)} · {until(kept.expires)}"
 
     def judge_again(self, cards: Sequence[Card]) -> None:

@@ -354,3 +354,13 @@ def test_a_rule_decides_no_card_that_it_spares(*, from_history: bool) -> None:
     else:
         desk.seat.done(AllowWithRule(1, 1, taken, ALLOW, spares))
     assert [card.number for card in desk.waiting()] == [2]
+
+
+def test_a_denial_with_a_rule_keeps_a_rule_that_denies() -> None:
+    desk = PlayedDesk()
+    desk.offered[1] = BOTH
+    desk.ask(call(session_id="a"))
+    taken = TakenOffer(NARROW.id, NARROW.expires)
+    desk.seat.done(AllowWithRule(1, 1, taken, Decision(Verdict.DENY, reason="no")))
+    ((_, kept),) = desk.rules
+    assert kept.rule.startswith("deny ")  # as the played desk tells it

@@ -294,3 +294,17 @@ async def test_a_rule_that_cannot_be_written_is_said_to_be_none(office: Office) 
     with pytest.raises(RulesError, match=r"no rule was written, and nothing decided.*line 1"):
         offers.keep(TakenOffer(offer.id, None), "card #3", OWNER)
     assert office.files.user.read_text(encoding="utf-8") == "nonsense"
+
+
+async def test_a_denial_that_keeps_a_rule_writes_one_that_denies_and_never_one_that_allows(
+    office: Office,
+) -> None:
+    offers, law = asked(office)
+    narrow = (await made(offers, card())).offers[1]
+    taken = TakenOffer(narrow.id, narrow.expires)
+    kept = offers.keep(taken, "card #3", OWNER, denies=True)
+    assert kept.note.startswith("always deny, on card #3, 20")
+    ruling = await law.judge(bash("pytest -q"), long=False)
+    assert ruling is not None
+    assert ruling.verdict == "deny"
+    assert "allow" not in office.files.user.read_text()
