@@ -33,10 +33,12 @@ from crabhook.cli.terminal import UnseenError, agrees, say, say_json, takes_a_pe
 from crabhook.hook.servers import listed
 from crabhook.install.program import own_command
 from crabhook.model.errors import CrabhookError
+from crabhook.ownfile import read_own, write_own
 from crabhook.server.address import (
     Address,
     UnixAddress,
     asked_address,
+    default_address,
     own_addresses,
     parse_address,
 )
@@ -59,13 +61,49 @@ class BackgroundError(CrabhookError):
 
 
 def socket_of(server: str | None) -> UnixAddress:
-    """Return where the server listens; raises BackgroundError for a place that is not safe."""
+    """Return where the server listens; raises BackgroundError for a place that is not safe.
+
+    Where nobody listens at the usual place, a server that `up` started with another socket counts.
+    """
     named = server or asked_address()
+    if named == str(default_address()) and (elsewhere := _started_elsewhere()):
+        return elsewhere
     for address in [parse_address(one) for one in listed(named)]:
         if isinstance(address, UnixAddress):
             _check(address.path.parent)
             return address
     raise BackgroundError(f"{named} is TCP: name the server's Unix socket, with --server unix:PATH")
+
+
+_ELSEWHERE = "up.socket"
+"""The file in the state folder that names the socket of a server that `up` started elsewhere."""
+
+
+def _started_elsewhere() -> UnixAddress | None:
+    """Return the socket that `up` was given in place of the usual one, while somebody listens.
+
+    The file leads people to a server, and proves nothing: the socket's folder is looked at as ever.
+    """
+    try:
+        told = read_own(config.state_folder() / _ELSEWHERE, 4096).decode()
+        address = parse_address(told.strip())
+        if not isinstance(address, UnixAddress) or running_at(default_address().path) is not None:
+            return None
+        _check(address.path.parent)
+        return None if running_at(address.path) is None else address
+    except (OSError, UnicodeDecodeError, CrabhookError):
+        return None
+
+
+def _note_socket(address: UnixAddress) -> str:
+    """Note where the server listens, for `status`, `desk` and `down`; return what to know of it."""
+    note = config.state_folder() / _ELSEWHERE
+    if address == default_address():
+        note.unlink(missing_ok=True)
+        return ""
+    with suppress(OSError):  # then --server finds it
+        write_own(note, f"{address}\n".encode())
+    return f"\nhooks of agents reach it with: --server {address}"
 
 
 def _check(folder: Path) -> None:
@@ -158,7 +196,7 @@ def _up(arguments: argparse.Namespace) -> str:
     places = own_addresses(settings.listen)
     address = next(one for one in places if isinstance(one, UnixAddress))
     if (pid := running_at(address.path)) is not None:
-        return _runs_already(pid, address.path)
+        return _runs_already(pid, address.path, settings)
     desks = _for_desks(settings)
     log = _log()
     with _opened(log) as handle, _notify_socket() as sock:
@@ -184,18 +222,45 @@ def _up(arguments: argparse.Namespace) -> str:
             why = said.strip().rpartition("\n")[2].removeprefix("crabhook: ")
             why = why or f"it was not ready within {STARTS_WITHIN:g} s"
             raise BackgroundError(f"the server did not start: {why}; its log: {log}")
-    return f"crabhook runs (process {server.pid}): {status}\nlog: {log}\nattach with: crabhook desk"
+    told = _note_socket(address)
+    runs = f"crabhook runs (process {server.pid}): {status}"
+    return f"{runs}{told}\nlog: {log}\nattach with: crabhook desk"
 
 
-def _runs_already(pid: int, path: Path) -> str:
-    """Report a running server, and how to attach; one of `serve` may have only its own terminal."""
+def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
+    """Report a running server, and how to attach; one of `serve` may have only its own terminal.
+
+    Raises BackgroundError where it does not listen as was asked for.
+    """
     listening = read_status(path).get("listening")
     if isinstance(listening, list) and not any(" for desks" in str(one) for one in listening):
         return (
             f"crabhook runs already (process {pid}), and takes no desks but its own: leave that "
             "with q, or end it with `crabhook down`; then `crabhook up`"
         )
+    if missing := _not_listened_at(listening, settings):
+        raise BackgroundError(
+            f"crabhook runs already (process {pid}), and does not listen at {missing}: end it with "
+            "`crabhook down`, then give this command again"
+        )
     return f"crabhook runs already (process {pid}); attach with: crabhook desk"
+
+
+def _not_listened_at(listening: object, settings: config.Settings) -> str:
+    """Return the addresses that are asked for beyond this machine's sockets, and not listened at.
+
+    A port 0 is any port.
+    """
+    known = [str(one).partition(" for desks") for one in listening or ()]  # type: ignore[attr-defined]
+    wanted = [(one, "") for one in settings.listen]
+    wanted += [(settings.operators, " for desks")] if settings.operators else []
+    missing = []
+    for text, mark in wanted:
+        host, _, port = text.rpartition(":")
+        places = [at.rpartition(":") for at, marked, _ in known if marked == mark]
+        if not any(host == there and port in ("0", number) for there, _, number in places):
+            missing += [] if text.startswith("unix:") else [f"{text}{mark}"]
+    return " and ".join(missing)
 
 
 def _for_desks(settings: config.Settings) -> Sequence[str]:

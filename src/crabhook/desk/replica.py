@@ -43,7 +43,7 @@ class Replica:
         self._plain = updates.Snapshot(0.0)  # without cards, lines and sessions: these are below
         self._attached: tuple[updates.AttachedDesk, ...] = ()
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
-        self._lost = ""
+        self._lost, self._refused = "", False
         self._claims: Bounded[int, updates.Claimed] = Bounded(READ_KEPT)
         self._offers: Bounded[tuple[int, int], updates.Offering] = Bounded(READ_KEPT)
         self._around: Bounded[int, updates.ContextReady] = Bounded(READ_KEPT)
@@ -102,9 +102,9 @@ class Replica:
                 self._see(changed, ended)
             case updates.Claimed():
                 self._claim(news)
-            case updates.LinkChanged(lost, now, changed):
+            case updates.LinkChanged(lost, now, changed, refused):
                 self._ahead = self._ahead if lost else now - self._clock()
-                self._lost = lost
+                self._lost, self._refused = lost, refused
                 if changed:
                     self._add(FeedEntry(now, Event("", "Server"), changed))
             case _:
@@ -142,6 +142,7 @@ class Replica:
 
     def _begin(self, all_of_it: updates.Snapshot) -> None:
         self._ahead, self._lost = all_of_it.now - self._clock(), ""
+        self._refused = False
         self._waiting = {card.number: card for card in all_of_it.waiting}
         self._queue = None  # not what came: a hostile server may tell one number twice
         self._ended = {card.number: card for card in all_of_it.ended[-ENDED_KEPT:]}
@@ -305,6 +306,10 @@ class Replica:
     def lost(self) -> str:
         """Return why the desk's server is not heard at the moment; empty while it is."""
         return self._lost
+
+    def refused(self) -> bool:
+        """Return whether the desk's server is there, and takes this desk no more."""
+        return self._refused
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that can be held on request."""

@@ -221,12 +221,13 @@ class LinkChanged:
     """A desk elsewhere lost its server, for `why`, or (no reason) has it again, at `now`.
 
     While the server is lost, the screen shows old news and no command works. `changed`: what has
-    become of it meanwhile.
+    become of it meanwhile. `refused`: the server is there, and takes this desk no more.
     """
 
     lost: str
     now: float = 0.0
     changed: str = ""
+    refused: bool = False
 
 
 @frozen

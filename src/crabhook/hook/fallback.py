@@ -17,6 +17,10 @@ except ImportError:  # a Python without that part has json's own reader
 _STRICT = False  # a raw line break in a string makes no event unknown, and so no call allowed
 
 _START = "start the operator's terminal: crabhook serve"
+_NAME = (
+    "see that this machine knows the server's name and has a way to it, or install the hook with "
+    "the right --server"
+)
 _LOOK = "look at the operator's terminal"
 _OPTIONS = "see crabhook --help, and how the hook is installed"
 _ADDRESS = "install the hook with the right --server"
@@ -67,6 +71,8 @@ _CONNECTING = (
     ("no TLS", "install the hook without --tls-ca if that server was begun without --tls-cert"),
     ("it speaks TLS", _ADDRESS),
     ("not an address", _ADDRESS),
+    ("no host of this name", _NAME),
+    ("no name server", _NAME),
     ("its folder", "make that folder yours alone: chmod 700, and its owner you"),
 )
 _IN_THE_CLEAR = "if that server speaks TLS, install the hook with --tls-ca; else " + _START

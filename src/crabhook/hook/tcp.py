@@ -96,7 +96,10 @@ def _resolve(host: str, port: int, by: float) -> "list[AddressInfo]":
     if not looked.acquire(timeout=max(by - monotonic(), 0.001)):
         raise TimeoutError("no name server answers in time")
     if problems:
-        raise problems[0]
+        error = problems[0]
+        if isinstance(error, sockets.gaierror):
+            raise OSError(f"no host of this name is known here ({error.strerror})") from error
+        raise error
     return found[0]
 
 

@@ -73,8 +73,9 @@ class RemoteDesk:
         self._me = Operator("", "", "")
         self.decided: Callable[[Event, Decided], object] = lambda _event, _decided: None
         self.lost = "it was not connected yet"
-        self.may_not = self._told_first = False
+        self.may_not = self._told_first = self._turned_away = False
         self.attached = asyncio.Event()  # while it is connected
+        self.refused = asyncio.Event()  # once every server there is has turned this device away
         self._moved = asyncio.Event()  # at each step of the news
         self._tasks: set[asyncio.Task[None]] = set()
         self._seen: Bounded[tuple[int, int], bytes] = Bounded(SEEN_KEPT)
@@ -100,7 +101,7 @@ class RemoteDesk:
         if self._told_first:
             stream(self._all.snapshot())
             if self.lost:
-                stream(LinkChanged(self.lost))
+                stream(LinkChanged(self.lost, refused=self._turned_away))
         return stop
 
     def submit(self, command: Command) -> None:
@@ -187,7 +188,7 @@ class RemoteDesk:
         pause = FIRST_PAUSE
         try:
             while True:
-                leader = ""
+                leader, self.may_not = "", False
                 try:
                     await self._watch()
                     why = "the server has ended it"
@@ -201,23 +202,28 @@ class RemoteDesk:
                 except TimeoutError:
                     why = "nothing was heard of the server any more"
                 found = self.attached.is_set()
-                self._lose(why)
+                turned_away = self.may_not and not found
+                self._lose(why, refused=turned_away)
                 if self._servers.turn(leader):
                     continue
+                if turned_away:
+                    self.refused.set()
                 pause = FIRST_PAUSE if found else min(2 * pause, LONGEST_PAUSE)
                 await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311 - so that not all come at once
         finally:
             for task in self._tasks:
                 task.cancel()
 
-    def _lose(self, why: str) -> None:
-        self.lost = why
-        if self.attached.is_set():
+    def _lose(self, why: str, *, refused: bool) -> None:
+        """Tell once that the server is lost, and once more that it takes this desk no more."""
+        told, self.lost, self._turned_away = self._turned_away, why, refused
+        if self.attached.is_set() or (refused and not told and self._told_first):
             self.attached.clear()
-            self._publish(LinkChanged(why))
+            self._publish(LinkChanged(why, refused=refused))
 
     def _find(self) -> None:
-        self.lost = ""
+        self.lost, self._turned_away = "", False
+        self.refused.clear()
         self.attached.set()
 
     async def _watch(self) -> None:

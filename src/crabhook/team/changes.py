@@ -34,7 +34,8 @@ def new_id(kind: str) -> str:
 def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
     """Return the invited person, who may be in the team already; raises ChangeError.
 
-    A wrong name is refused, and a member with another role or scope.
+    Without a `role`, a new person is a decider. A wrong name is refused, and a member with another
+    role or scope.
     """
     _check(name)
     if unknown := set(scope.kinds) - set(KINDS):
@@ -49,9 +50,7 @@ def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
                     "device and changes no role: revoke the person first"
                 )
             return one
-    if role is None:
-        raise ChangeError(f"say with --role what {name} may do: {', '.join(Role)}")
-    return Member(new_id("o"), name, role, scope)
+    return Member(new_id("o"), name, role or Role.DECIDER, scope)
 
 
 def with_device(team: Team, member: Member, device: Device) -> Team:

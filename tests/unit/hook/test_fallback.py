@@ -119,6 +119,8 @@ def test_everything_else_is_passed(wish: str, payload: bytes) -> None:
         ("a:7: no TLS came about (WRONG_VERSION_NUMBER)", "install the hook without --tls-ca"),
         ("a:7: the request and the token would travel in the clear: give", "install the hook with"),
         ("a:b: not an address: a port is 1 to 65535", "install the hook with the right --server"),
+        ("a:7: no host of this name is known here (-2)", "see that this machine knows the server"),
+        ("a:7: no name server answers in time", "see that this machine knows the server"),
         ("unix:/s: its folder is not one that this user alone can write to", "chmod 700"),
     ],
 )

@@ -122,6 +122,14 @@ def test_a_name_that_has_no_address_is_nobodys(monkeypatch: pytest.MonkeyPatch) 
         ask(options_for("localhost:1"))
 
 
+@pytest.mark.process
+def test_whoever_names_a_host_that_nobody_knows_is_not_led_to_start_a_server() -> None:
+    hook = run_hook("--server", "no-such-host.invalid:7443", "--tls-ca", __file__)
+    assert (hook.returncode, hook.stdout) == (0, b"")
+    assert b"see that this machine knows the server's name" in hook.stderr
+    assert b"crabhook serve" not in hook.stderr
+
+
 _WITH_A_SILENT_RESOLVER = """
 import socket, subprocess, sys
 from tests.support.isolation import raise_loopback

@@ -185,6 +185,11 @@ async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
                 say(line)
 
 
+def turned_away(desk: "RemoteDesk") -> MayNotError:
+    """Return the error of an attached desk that its server takes no more."""
+    return MayNotError(f"{desk.lost}: the server takes this device no more")
+
+
 @asynccontextmanager
 async def connected(
     server: str, keys: "Credentials", after: "Cursor | None" = None

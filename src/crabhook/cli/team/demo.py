@@ -64,9 +64,12 @@ PEOPLE: Mapping[str, tuple[Role, Mapping[str, str]]] = {
 }
 GO_ON = (
     "",
-    "With your own team:  crabhook up                              here, then",
-    "                     crabhook operators invite NAME           here, and on the other machine",
-    "                     crabhook desk join LINE ; crabhook desk  (docs/tutorial/second-desk.md)",
+    "With your own team, where the others reach this machine as HOST, here:",
+    "  crabhook team init --host HOST           (after `crabhook up`, which founds one too:",
+    "                                            crabhook down ; crabhook team names HOST)",
+    "  crabhook up --operators 0.0.0.0:7444",
+    "  crabhook operators invite NAME           and on the other machine:",
+    "  crabhook desk join LINE ; crabhook desk  (docs/tutorial/second-desk.md)",
 )
 
 

@@ -8,11 +8,12 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from getpass import getuser
 from threading import Thread
+from typing import NamedTuple
 
 from crabhook import config
 from crabhook.cli.arguments import SharedDocuments, team_on_record
@@ -21,8 +22,10 @@ from crabhook.cli.terminal import UnseenError, agrees, say
 from crabhook.hook.servers import listed
 from crabhook.hook.tcp import connect
 from crabhook.hook.tls import NO_TLS
+from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import TcpAddress, parse_address
+from crabhook.server.address import Address, TcpAddress, default_address, parse_address
+from crabhook.server.unix_socket import read_status
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, names_in, sealed, until
 from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, keep_keys
@@ -144,9 +147,9 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     )
     team, role = team_now(folder), Role(arguments.role) if arguments.role else None
     member = changes.invitable(team, arguments.name, role, scope)
-    authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     place = _place(arguments)
-    server = arguments.server or str(TcpAddress(place.host, DESK_PORT))
+    server = arguments.server or reached_at(place.host, DESKS)
+    authority = with_passphrase(yours(team.name), partial(authority_of, folder))
 
     def grant(who: Joining) -> Joined:
         return let_in(folder, authority, member, server, who)
@@ -157,7 +160,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
                 authority.for_device(key, member.id, "device", time.time())
 
     tell = Noting(folder, authority, f"the invitation for {member.name}")
-    inviting = Inviting(Joins.DESK, check, _compare, grant, tell)
+    inviting = Inviting(Joins.DESK, check, partial(_compare, member.name), grant, tell)
     joined = asyncio.run(_invited(inviting, tell, authority, place, "crabhook desk join"))
     limits = f", limited to {member.scope}" if not member.scope.everything else ""
     say(f"{joined.name} has joined as {joined.role}{limits}.")
@@ -169,7 +172,7 @@ def invite_machine(arguments: argparse.Namespace) -> None:
     team = team_now(folder)
     changes.with_machine(team, Machine(arguments.name, ""))
     place = _place(arguments)
-    server = arguments.server or str(TcpAddress(place.host, HOOK_PORT))
+    server = arguments.server or reached_at(place.host, HOOKS)
     _need_tls(server, folder)
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
 
@@ -183,7 +186,7 @@ def invite_machine(arguments: argparse.Namespace) -> None:
             raise InvitingError("a machine joins with the SHA-256 of its token")
 
     tell = Noting(folder, authority, f"the invitation for the machine {arguments.name}")
-    inviting = Inviting(Joins.MACHINE, check, _compare, grant, tell)
+    inviting = Inviting(Joins.MACHINE, check, partial(_compare, arguments.name), grant, tell)
     joined = asyncio.run(
         _invited(inviting, tell, authority, place, "crabhook install claude --join")
     )
@@ -226,10 +229,93 @@ def _place(arguments: argparse.Namespace) -> Place:
     host = arguments.host or names[0]
     if host not in names:
         raise changes.ChangeError(
-            f"the server's certificate is not for {host}: it is for {', '.join(names)}"
+            f"the server's certificate is not for {host}: it is for {', '.join(names)}.  Name the "
+            f"server anew with `crabhook team names {host}`, and start it anew"
         )
-    here = TcpAddress(host, arguments.port).loopback
-    return Place(host, arguments.port, "127.0.0.1" if here else "[::]")
+    place = TcpAddress(host, arguments.port)
+    if "." not in host and number_of(host) is None and not place.loopback:
+        say(
+            f"The line leads to {host}: the other end has to know this machine by that name.  "
+            "`crabhook team names NAME` gives it another"
+        )
+    return Place(host, arguments.port, _listening_for(place))
+
+
+def _listening_for(place: TcpAddress) -> str:
+    """Return where to listen so that a line that leads to `place` arrives."""
+    if not place.loopback:
+        return "[::]"
+    number = "127.0.0.1" if number_of(place.host) is None else place.host
+    return f"[{number}]" if ":" in number else number
+
+
+class Reached(NamedTuple):
+    """Who comes in by a line: what its other end does then, and how a server listens for it."""
+
+    who: str
+    option: str
+    port: int
+    mark: str
+
+
+DESKS = Reached("desks", "--operators", DESK_PORT, " for desks")
+HOOKS = Reached("hooks of other machines", "--listen", HOOK_PORT, "")
+
+
+def reached_at(host: str, wanted: Reached) -> str:
+    """Return where the server of this machine is reached by whoever comes in.
+
+    Says what to do where no server runs. Raises InvitingError where one runs that nobody who comes
+    to `host` would reach: then no line is worth printing.
+    """
+    listening = listening_here()
+    if listening is None:
+        start = f"crabhook up {wanted.option} 0.0.0.0:{wanted.port}"
+        say(f"No server runs here now.  Before the line is used, start it so: {start}")
+        return str(TcpAddress(host, wanted.port))
+    here = TcpAddress(host, 0).loopback
+    tcp = [(one, mark) for one, mark in listening if isinstance(one, TcpAddress)]
+    places = [place for place, mark in tcp if mark == wanted.mark]
+    open_to = [place for place in places if here or not place.loopback]
+    usual = [place for place in open_to if place.port == wanted.port]
+    if open_to:
+        return str(TcpAddress(host, (usual or open_to)[0].port))
+    others = {(OPTIONS[mark], one) for one, mark in listening if one not in places}
+    usual_socket = default_address()
+    kept = "".join(sorted(f" {option} {one}" for option, one in others if one != usual_socket))
+    at = " and ".join(map(str, places))
+    port = places[0].port if places else wanted.port
+    takes = f"takes {wanted.who} at {at} alone" if at else f"takes no {wanted.who}"
+    raise InvitingError(
+        f"your server {takes}, so nobody could connect to it from elsewhere, and nobody was "
+        f"invited.  Start it anew, and invite then: crabhook down; crabhook up {wanted.option} "
+        f"0.0.0.0:{port}{kept}"
+    )
+
+
+OPTIONS = {reached.mark: reached.option for reached in (DESKS, HOOKS)}
+
+
+def listening_here() -> Sequence[tuple[Address, str]] | None:
+    """Return where the server of this machine listens, and for whom; None where none runs."""
+    from crabhook.cli.background import running_at, socket_of  # noqa: PLC0415 - it imports this
+
+    try:
+        path = socket_of(None).path
+        pid = running_at(path)
+    except CrabhookError:
+        return None
+    told = read_status(path)
+    # Behind a service manager's socket another process may listen.
+    if pid is None or told.get("pid") != pid:
+        return None
+    places = told.get("listening")
+    found: list[tuple[Address, str]] = []
+    for one in places if isinstance(places, list) else ():
+        text, marked, _ = str(one).partition(DESKS.mark)
+        with suppress(CrabhookError):
+            found.append((parse_address(text), marked))
+    return found
 
 
 class Noting:
@@ -276,7 +362,7 @@ async def _invited(
             raise
 
 
-async def _compare(words: str, who: Joining) -> bool:
+async def _compare(name: str, words: str, who: Joining) -> bool:
     """Ask the person here for the words, in a thread that does not delay the command's end."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[bool] = loop.create_future()
@@ -287,7 +373,8 @@ async def _compare(words: str, who: Joining) -> bool:
 
     def asked() -> None:
         try:
-            same = agrees(f"{safe(who.name)} wants to join.  Does its screen show: {words} ?")
+            joins = f"{name} (on {safe(who.name)}) wants to join."
+            same = agrees(f"{joins}  Does its screen show: {words} ?")
         except UnseenError:
             same = False
         loop.call_soon_threadsafe(tell, same)

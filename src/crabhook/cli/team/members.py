@@ -54,7 +54,7 @@ def _init(arguments: argparse.Namespace) -> None:
         say("                                                   or start its service anew")
     else:
         say("  crabhook serve                                   or start its service anew")
-    say("  crabhook operators invite NAME --role decider")
+    say("  crabhook operators invite NAME")
 
 
 def _names(arguments: argparse.Namespace) -> None:

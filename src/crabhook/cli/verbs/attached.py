@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 from crabhook import config
 from crabhook.cli import commands as cli
 from crabhook.cli.team.asking import opening_keys
-from crabhook.cli.team.attaching import chosen_team, connected, place_of
+from crabhook.cli.team.attaching import chosen_team, connected, place_of, turned_away
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.replica import Replica
@@ -148,10 +148,22 @@ def looking_keys(folder: DeskFolder) -> Credentials:
 async def at_desk_of(
     folder: DeskFolder, keys: Credentials, act: Callable[[Attached], Awaitable[T]]
 ) -> T:
-    """Attach with these keys, and act.  Raises CrabhookError."""
+    """Attach with these keys, and act.
+
+    Raises CrabhookError, also once the server takes this device no more: then nothing would come.
+    """
     patience = WITHIN if keys.sign else 0.0
     async with connected(place_of(folder), keys) as desk, attached(desk, patience) as here:
-        return await act(here)
+        acts = asyncio.ensure_future(act(here))
+        refused = asyncio.ensure_future(desk.refused.wait())
+        try:
+            await asyncio.wait({acts, refused}, return_when=asyncio.FIRST_COMPLETED)
+            if not acts.done():
+                raise turned_away(desk)
+            return acts.result()
+        finally:
+            for task in (acts, refused):
+                task.cancel()
 
 
 def command(verb: str, go: Go, *tables: str) -> cli.Command:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from time import monotonic
 
 from crabhook.cli.commands import DONE
-from crabhook.cli.team.attaching import connected, place_of
+from crabhook.cli.team.attaching import connected, place_of, turned_away
 from crabhook.cli.terminal import say, say_json
 from crabhook.cli.verbs import deciding
 from crabhook.cli.verbs.attached import Attached, Teller, acting, command, folder_of, looking_keys
@@ -162,7 +162,10 @@ def _watching(arguments: argparse.Namespace) -> int:
 
 
 async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
-    """Print everything, then news, each with its cursor; until interrupted."""
+    """Print everything, then news, each with its cursor; until interrupted.
+
+    Raises MayNotError once the server takes this device no more, as when it was revoked.
+    """
     async with connected(server, keys, after) as desk:
         ahead = 0.0  # how far the server's clock is ahead of ours
         looking: Bounded[int, tuple[Actor, ...]] = Bounded(CLAIMS_KEPT)
@@ -192,6 +195,8 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
                     if changed:
                         sys.stderr.write(f"crabhook watch: {safe(changed)}\n")
                     return
+                case LinkChanged(refused=True):
+                    return
                 case LinkChanged(lost):
                     sys.stderr.write(f"crabhook watch: {safe(lost)}; trying again\n")
                     return
@@ -201,8 +206,8 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
             sys.stdout.flush()
 
         desk.subscribe(on_update)
-        await asyncio.Event().wait()
-    return DONE
+        await desk.refused.wait()
+        raise turned_away(desk)
 
 
 pending = acting("pending", _pending, "json", "pending")

@@ -186,8 +186,10 @@ class OperatorPort:
         sight, caller = Sight(seat, row), Caller.of(context)
         while not row.closed:
             more = row.more
-            if self.seats.of(caller, Verb.WATCH) != seat:
-                await context.abort(_Code.PERMISSION_DENIED, "what this device may see has changed")
+            if (now := self.seats.of(caller, Verb.WATCH)) != seat:
+                changed = "what this device may see has changed"
+                why = now.why if isinstance(now, Refused) else changed
+                await context.abort(_Code.PERMISSION_DENIED, said(why))
             batch = row.after(at)
             if batch is None:
                 yield pb.WatchEvent(gap=pb.Gap())

@@ -7,6 +7,7 @@ from enum import StrEnum
 from crabhook.datatypes import frozen
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
+from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word
 from crabhook.ui.text.safe import EXCERPT, excerpt
@@ -126,8 +127,10 @@ def named_cards(target: Target, desk: Replica, word: Word) -> Sequence[Card]:
     return [*cards, *alike(cards[0], waiting)] if target.kind is Naming.SAME else cards
 
 
-def _nothing_waits() -> LineError:
-    return LineError("nothing waits", f"{WORDS['show'].usage()}, to read what has ended")
+def _nothing_waits(first: str = "") -> LineError:
+    """Return the error where nothing waits; `first`: who decided what waited last, if another."""
+    wrong = f"nothing waits: {first}" if first else "nothing waits"
+    return LineError(wrong, f"{WORDS['show'].usage()}, to read what has ended")
 
 
 def alike(card: Card, waiting: Sequence[Card]) -> list[Card]:
@@ -201,16 +204,23 @@ class DefaultTarget:
             if aside := self._desk.waiting():
                 usage = WORDS["show"].usage(aside[0].number)
                 raise LineError("all that waits is put aside", usage)
-            raise _nothing_waits()
+            raise _nothing_waits(self._first())
         recent = self._desk.now() - self._changed_at < JUST_NOW
         if word.name != "show" and self._was not in (None, card.number) and recent:
             before = self._desk.card(self._was)
             if before is not None and not before.outcome:
                 wrong = f"#{card.number} has just come back, and is the oldest now"
             else:
-                wrong = f"#{self._was} has just ended, and #{card.number} is the oldest now"
+                ended = self._first() or f"#{self._was} has just ended"
+                wrong = f"{ended}, and #{card.number} is the oldest now"
             raise LineError(wrong, word.usage(card.number))
         return card
+
+    def _first(self) -> str:
+        """Return who at another desk decided the card that was meant before; else nothing."""
+        before = None if self._was is None else self._desk.card(self._was)
+        told = by_another(before, self._desk, str) if before is not None else ""
+        return f"#{self._was} has ended ({told})" if told else ""
 
     def _find(self) -> Card | None:
         """Return the card; where each is answered, the oldest, which a stricter line decides."""

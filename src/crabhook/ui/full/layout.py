@@ -155,7 +155,8 @@ class Painter:
         desks = screen.desk.desks()
         waiting, aside, risky = queue.count, queue.aside, queue.levels[Level.DANGER]
         lost = screen.desk.lost()
-        missing = (f"not connected: {lost}",) if lost else ()
+        gone = "turned away" if screen.desk.refused() else "not connected"
+        missing = (f"{gone}: {lost}",) if lost else ()
         wrong = " · ".join((*missing, *screen.desk.troubles()))
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
         of_day, ours = clock.of_day(clock.now)[:5], in_words(self._spell)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.desk.commands import Claim
+from crabhook.desk.commands import Claim, Decide
 from crabhook.desk.updates import HouseChanged
 from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.decision import Decision, Verdict
@@ -568,3 +568,17 @@ async def test_what_was_seen_of_an_edit_is_not_what_was_seen_of_the_call() -> No
         await sits.type("undo")
         (refused,) = await sits.type("1 allow")
         assert "#1 was not printed whole; nothing was decided" in refused
+
+
+@pytest.mark.parametrize("line", ["allow", "deny no", "1 allow", "1 deny no"])
+async def test_whoever_comes_too_late_is_told_who_was_first(line: str) -> None:
+    async with sitting(detail=Detail.FULL) as sits:
+        sits.desk.ask(bash("ls"))
+        await sits.look()
+        (card,) = sits.desk.waiting()
+        bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "tower"))  # type: ignore[arg-type]
+        bob.submit(Decide(1, card.revision, Decision(Verdict.DENY, reason="mine")))
+        await sits.look()
+        (said,) = await sits.type(line)
+        assert "by Bob at tower" in said
+        assert sits.desk.card(1).decision == Decision(Verdict.DENY, reason="mine")  # type: ignore[union-attr]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import groupby, islice
 from operator import attrgetter
 
+from crabhook.desk.replica import Replica
 from crabhook.model.card import FeedEntry
 from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.cards.summary import (
@@ -32,6 +33,10 @@ _LOST = (
     "the server is not heard: what you see is of before, and nothing can be decided. It comes back "
     "by itself; on the server's machine `crabhook status` says how it is, `crabhook up` starts it. "
     "q leaves"
+)
+_REFUSED = (
+    "{}: the server takes this desk no more, and nothing can be decided here. An admin of the team "
+    "can invite you anew. q leaves"
 )
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
 KEPT_BEHIND = 20  # lines of what agents do, behind which what was decided keeps its row
@@ -72,7 +77,7 @@ def foot_lines(
         top.append(typed)
     if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
         top = _doubt(in_words(spell)(screen.focus.doubt.sure), columns - 2, feed + 1)
-    elif notice := _LOST if screen.desk.lost() else screen.notice.text:
+    elif notice := _link(screen.desk) or screen.notice.text:
         rows = wrapped(notice, columns - 2, spell, words=True)
         top += [[("notice", f" {row}")] for row in rows]
     top = top[: feed + (2 if cursor is not None else 1)] or [edge]
@@ -85,6 +90,13 @@ def foot_lines(
         context = replace(context, enters="last page" if proposal.skimmed else "next page")
     keys = help_line(line_keys(context), columns)
     return [*top, *news, keys][: feed + 2], cursor
+
+
+def _link(desk: Replica) -> str:
+    """Return what became of the way to the server; empty while it is as it should be."""
+    if desk.refused():
+        return _REFUSED.format(desk.lost())
+    return _LOST if desk.lost() else ""
 
 
 def _typed(screen: Screen, sheet: Sheet) -> tuple[Line, int]:

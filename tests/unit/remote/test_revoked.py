@@ -1,0 +1,95 @@
+"""Who is revoked is told so at the desk that is open, and no verb waits for what never comes."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.cli.commands import NOT_ALLOWED
+from crabhook.cli.team.attaching import MayNotError
+from crabhook.cli.verbs.commands import _watch
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import LinkChanged
+from crabhook.team.desk_keys import Credentials
+from crabhook.team.membership import Role
+from tests.support.desk import PlayedDesk
+from tests.support.plain_sitting import sitting as plain_sitting
+from tests.support.sitting import Sitting, call
+from tests.support.team_port import SOON, team_port
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REVOKED = "laptop of ann was revoked on 2026-11-28"
+
+
+async def test_an_open_desk_hears_that_its_person_was_revoked(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    async with (
+        team_port(server.core, tmp_path, ann=Role.DECIDER) as port,
+        port.desk("ann") as desk,
+    ):
+        replica, told = Replica(desk, monotonic), list[LinkChanged]()
+        replica.follow(lambda news: told.append(news) if isinstance(news, LinkChanged) else None)
+        port.team.revoke("ann")
+        await asyncio.wait_for(desk.refused.wait(), SOON)
+        assert "was revoked" in replica.lost()
+        assert replica.refused()
+        assert all("was revoked" in one.lost for one in told)
+        later = Replica(desk, monotonic)
+        later.follow()
+        assert later.refused()
+
+
+async def test_a_desk_whose_role_has_changed_is_not_turned_away(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    async with (
+        team_port(server.core, tmp_path, ann=Role.DECIDER) as port,
+        port.desk("ann") as desk,
+    ):
+        replica = Replica(desk, monotonic)
+        replica.follow()
+        desk._lose("what this device may see has changed", refused=False)
+        assert replica.lost()
+        assert not replica.refused()
+
+
+async def test_a_watch_ends_and_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = PlayedDesk()
+    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+        certificate, key = port.certificates["ann"]
+        keys = Credentials(port.authority, key, certificate)
+        watching = asyncio.ensure_future(_watch(f"127.0.0.1:{port.address.port}", keys, None))
+        while '"snapshot"' not in capsys.readouterr().out:
+            await asyncio.sleep(0.05)
+            assert not watching.done()
+        port.team.revoke("ann")
+        with pytest.raises(MayNotError, match="was revoked") as ended:
+            await asyncio.wait_for(watching, SOON)
+        assert ended.value.exit_code == NOT_ALLOWED
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
+def test_the_full_screen_says_so_and_promises_nothing(columns: int, rows: int) -> None:
+    sits = Sitting(columns=columns, rows=rows)
+    sits.ask()
+    sits.desk._publish(LinkChanged(REVOKED, refused=True))
+    text = " ".join(sits.text().split())
+    assert f"{REVOKED}: the server takes this desk no more" in text
+    assert "turned away" in text
+    assert "comes back" not in text
+    sits.press("a")
+    assert not sits.decided()
+
+
+async def test_the_plain_desk_says_so() -> None:
+    async with plain_sitting() as sits:
+        sits.desk._publish(LinkChanged(REVOKED, refused=True))
+        (line,) = await sits.look()
+        assert line.startswith(f"! {REVOKED}: the server takes this desk no more")
