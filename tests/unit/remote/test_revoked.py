@@ -10,10 +10,11 @@ import pytest
 
 from crabhook.cli.commands import NOT_ALLOWED
 from crabhook.cli.team.attaching import MayNotError
+from crabhook.cli.verbs.attached import Attached, at_desk_of
 from crabhook.cli.verbs.commands import _watch
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged
-from crabhook.team.desk_keys import Credentials
+from crabhook.team.desk_keys import Credentials, DeskFacts, DeskFolder
 from crabhook.team.membership import Role
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import sitting as plain_sitting
@@ -73,6 +74,28 @@ async def test_a_watch_ends_and_says_why(
         with pytest.raises(MayNotError, match="was revoked") as ended:
             await asyncio.wait_for(watching, SOON)
         assert ended.value.exit_code == NOT_ALLOWED
+
+
+async def test_a_verb_that_waits_ends_and_says_why(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+        certificate, key = port.certificates["ann"]
+        keys = Credentials(port.authority, key, certificate)
+        facts = DeskFacts(f"127.0.0.1:{port.address.port}", "t", "ann", "decider", "laptop")
+        (tmp_path / "kept").mkdir(mode=0o700)
+        folder, begun = DeskFolder(tmp_path / "kept").enter(facts), asyncio.Event()
+
+        async def wait_for_a_card(here: Attached) -> None:
+            begun.set()
+            while not here.replica.waiting():
+                here.changed.clear()
+                await here.changed.wait()
+
+        waiting = asyncio.ensure_future(at_desk_of(folder, keys, wait_for_a_card))
+        await asyncio.wait_for(begun.wait(), SOON)
+        port.team.revoke("ann")
+        with pytest.raises(MayNotError, match="was revoked"):
+            await asyncio.wait_for(waiting, SOON)
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
