@@ -59,6 +59,21 @@ def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: 
     assert not list(home.iterdir())  # the rule and the record are thrown away
 
 
+def test_the_demo_stays_on_the_screen_at_its_end_until_the_person_leaves(home: Path) -> None:
+    with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:
+        for number in range(1, 5):
+            terminal.wait_for(f"#{number} ", 30)
+            time.sleep(0.8)  # until the card is armed
+            terminal.press("p", until="PASS in")
+            terminal.wait_for("PASSED", 10)
+        terminal.wait_for("that was all · H what happened · S sessions · q ends", 30)
+        terminal.press("H", until="History · newest first")
+        terminal.key("Escape")
+        time.sleep(0.5)
+        terminal.press("q", until="What did the agent read?")
+    assert not list(home.iterdir())
+
+
 def test_without_a_terminal_two_people_decide_at_once_and_one_of_them_does(home: Path) -> None:
     done = subprocess.run(
         [CRABHOOK, "demo", "--team"],

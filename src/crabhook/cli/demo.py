@@ -64,6 +64,8 @@ GO_ON = (
     "then, to decide:      crabhook serve",
     "",
 )
+TITLE = "demo: the agent is a script"
+ALL = "that was all · H what happened · S sessions · q ends"
 ASK = "What did the agent read? j and Enter shows it, Enter ends: "
 
 
@@ -86,9 +88,18 @@ async def _demo(tally: Tally, told: list[Read], *, full_screen: bool) -> int:
 
 
 async def _played(runner: Runner, agent: Agent, *, full_screen: bool) -> int:
-    desk = _desk(runner.desk(OWNER), full_screen=full_screen)
+    over = asyncio.get_running_loop().create_future()
+    desk = _desk(runner.desk(OWNER), over, full_screen=full_screen)
+
+    async def play() -> None:
+        """Let the agent play; a person then looks around for as long as they like."""
+        await agent.play()
+        over.set_result(ALL)
+        if full_screen:
+            await asyncio.Event().wait()
+
     try:
-        async with beside(desk, agent.play()) as tasks:
+        async with beside(desk, play()) as tasks:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             waiting = len(runner.broker.waiting())
     finally:
@@ -99,14 +110,14 @@ async def _played(runner: Runner, agent: Agent, *, full_screen: bool) -> int:
     return waiting
 
 
-async def _desk(desk: Desk, *, full_screen: bool) -> None:
+async def _desk(desk: Desk, over: "asyncio.Future[str]", *, full_screen: bool) -> None:
     if full_screen:
         from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of these
         from crabhook.ui.text.style import draws_letters, theme_in  # noqa: PLC0415
 
         theme, letters = theme_in(os.environ, Theme.AUTO), draws_letters(sys.stdout, os.environ)
         options = DeskOptions(theme=theme, ascii=not letters)
-        await app.run(desk, options=options, title="demo: the agent is a script")
+        await app.run(desk, options=options, title=TITLE, last_word=over)
         return
     write = standard_writer()
     await plain.run(desk, typed_lines(desk, write), write)

@@ -5,7 +5,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TextIO, cast
 
@@ -54,17 +54,19 @@ CHORD_WAIT = 1.0  # seconds in which two keys make one chord, such as ctrl-x ctr
 ESCAPE_WAIT = 0.05  # seconds after which a lone escape is the key and not the start of another
 
 
-async def run(
+async def run(  # noqa: PLR0913 - two are for tests
     desk: Desk,
     *,
     options: DeskOptions,
     title: str = "",
+    last_word: Awaitable[str] | None = None,
     input: Input | None = None,  # noqa: A002 - prompt_toolkit's own name for it
     output: Output | None = None,
 ) -> int:
     """Show the desk full-screen until the operator leaves; return how many requests still wait.
 
-    Runs in the loop that brings the desk its news. Drops answers that are still held; the caller
+    Runs in the loop that brings the desk its news. `last_word` is shown from its coming on, where
+    nothing else is said. Drops answers that are still held; the caller
     releases what waits.
     """
     replica = Replica(desk, time.monotonic)
@@ -115,6 +117,13 @@ async def run(
         _pulse(screen, controller, caller, changed, application.invalidate)
     )
     pulse.add_done_callback(end_with_its_clock)
+
+    async def show_last_word() -> None:
+        if last_word is not None:
+            screen.last_word = await last_word
+            application.invalidate()
+
+    parting = asyncio.ensure_future(show_last_word())
     running = asyncio.ensure_future(
         application.run_async(set_exception_handler=False, handle_sigint=False)
     )
@@ -127,7 +136,8 @@ async def run(
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         pulse.cancel()
-        await asyncio.gather(pulse, return_exceptions=True)
+        parting.cancel()
+        await asyncio.gather(pulse, parting, return_exceptions=True)
         await caller.close()
         if terminal is not None:
             await terminal.close()

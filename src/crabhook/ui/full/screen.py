@@ -63,6 +63,7 @@ class Screen:
         self.watch = Watch(options.attention, desk.now())
         self.card_window, self.page_window = Detail(), Detail()
         self.shown = Bounded[int, int](SHOWN_KEPT)  # revisions, as they were on the terminal
+        self.last_word = ""  # shown where nothing else is said
         self.done = False
         self._opened: int | None = None  # the card whose form was opened when it was selected
 

@@ -77,7 +77,7 @@ def foot_lines(
         top.append(typed)
     if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
         top = _doubt(in_words(spell)(screen.focus.doubt.sure), columns - 2, feed + 1)
-    elif notice := _link(screen.desk) or screen.notice.text:
+    elif notice := _link(screen.desk) or screen.notice.text or screen.last_word:
         rows = wrapped(notice, columns - 2, spell, words=True)
         top += [[("notice", f" {row}")] for row in rows]
     top = top[: feed + (2 if cursor is not None else 1)] or [edge]
