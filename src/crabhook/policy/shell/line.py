@@ -30,7 +30,7 @@ from crabhook.policy.shell.script import (
 from crabhook.policy.shell.wrappers import is_plain
 
 MAX_KNOWN, MAX_SETTLED = 32, 8  # values of one variable
-MAX_TEXTS = 64  # of one word that names a file
+MAX_TEXTS, MAX_LETTERS = 64, 4096  # of one word that names a file
 
 _DIGITS = re.compile(r"[-+]?\d*")
 _TAME = re.compile(r"[\w./:@%+,=-]*", re.ASCII)
@@ -58,6 +58,8 @@ class Variables:
     ) -> None:
         self._inherited = inherited
         self._texts_before = texts or {}
+        self._kept_texts: dict[str, tuple[str, ...] | None] = {}
+        self._kept_printed: dict[str, bool] = {}
         self.moves = False  # whether the line goes to another folder
         self.arrays: set[str] = set()
         self.declared: set[str] = set()  # set by a word of `declare` and its like
@@ -191,9 +193,20 @@ class Variables:
             if texts is None or len(found) * len(texts) > MAX_TEXTS:
                 return None
             found = [f"{before}{text}" for before in found for text in texts]
+            if max(map(len, found)) > MAX_LETTERS:
+                return None
         return tuple(dict.fromkeys(found))
 
     def _texts_of(self, name: str, seen: frozenset[str]) -> tuple[str, ...] | None:
+        """Return every text of a variable; each is found once, when all of the line is read.
+
+        Who meets itself has no end, and so has what leads there: that may be kept as well.
+        """
+        if name not in self._kept_texts:
+            self._kept_texts[name] = self._find_texts_of(name, seen)
+        return self._kept_texts[name]
+
+    def _find_texts_of(self, name: str, seen: frozenset[str]) -> tuple[str, ...] | None:
         """Return every text of a variable, wherever the line sets it, since loops repeat."""
         if (
             name in seen
@@ -222,18 +235,23 @@ class Variables:
 
     def is_printed(self, atoms: Iterable[Atom], seen: frozenset[str] = frozenset()) -> bool:
         """Whether all that the line does not tell of these pieces is what its commands print."""
-        for atom in atoms:
-            if atom.kind is Kind.NAME:
-                if self._texts_of(atom.text, frozenset()) is not None:
-                    continue
-                if atom.text in seen | self._appended | self.arrays | self._inherited | _FOLDERS:
-                    return False
-                choices = self._set.get(atom.text, ())
-                if not choices or not all(self.is_printed(c, seen | {atom.text}) for c in choices):
-                    return False
-            elif atom.kind is Kind.ANY and not atom.text:
-                return False
-        return True
+        return all(
+            self._is_name_printed(atom.text, seen)
+            if atom.kind is Kind.NAME
+            else atom.kind is not Kind.ANY or bool(atom.text)
+            for atom in atoms
+        )
+
+    def _is_name_printed(self, name: str, seen: frozenset[str]) -> bool:
+        if name not in self._kept_printed:
+            choices = self._set.get(name, ())
+            other = seen | self._appended | self.arrays | self._inherited | _FOLDERS
+            self._kept_printed[name] = self._texts_of(name, frozenset()) is not None or (
+                name not in other
+                and bool(choices)
+                and all(self.is_printed(one, seen | {name}) for one in choices)
+            )
+        return self._kept_printed[name]
 
     def settled(self, atoms: _Atoms) -> tuple[str, ...]:
         """Return every text that these pieces, found sure, can be; nothing if it cannot be told."""

@@ -1,5 +1,7 @@
 """A denial of files, and the secrets, hold where only the running line knows what is opened."""
 
+import time
+
 import pytest
 
 from crabhook.policy.protected import ENTRIES
@@ -141,3 +143,11 @@ def test_a_redirect_in_a_script_inside_the_line_needs_the_edit_rule_as_any_other
 @pytest.mark.parametrize("line", [one.replace(" f", " /etc/f") for one in NESTED])
 def test_a_bare_rule_gives_no_file_outside_to_a_script_inside_the_line(line: str) -> None:
     assert verdict(policy(rule("allow", "Bash")), bash(line)) != "allow"
+
+
+@pytest.mark.parametrize("first", ["x", "$(rev <<< x)"])
+def test_variables_made_of_variables_take_no_time(first: str) -> None:
+    chain = "".join(f"a{n}=$a{n - 1}$a{n - 1}; " for n in range(1, 60))
+    began = time.process_time()
+    assert verdict(policy(rule("allow", "Bash")), bash(f"a0={first}; {chain}cat $a59")) != "allow"
+    assert time.process_time() - began < 2
