@@ -332,6 +332,9 @@ def test_hostile_letters_are_edited_as_marks_and_sent_as_they_came() -> None:
     assert "\x1b" not in sitting.text()
     sitting.wait()
     sitting.press("enter")
+    assert not sitting.decided(), "letters that nobody sees take a second yes"
+    sitting.wait()
+    sitting.press("enter")
     ((_, decision),) = sitting.decided()
     assert decision.updated_input == {"command": "x" + hostile, "timeout": 7}
 
