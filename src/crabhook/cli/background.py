@@ -13,7 +13,6 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,21 +28,21 @@ from crabhook.cli.commands import (
     options_of,
     reporting,
 )
+from crabhook.cli.running import (
+    BackgroundError,
+    note_socket,
+    running_at,
+    socket_of,
+    status_of,
+)
 from crabhook.cli.terminal import UnseenError, agrees, say, say_json, takes_a_person
-from crabhook.hook.servers import listed
 from crabhook.install.program import own_command
-from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import read_own, write_own
 from crabhook.server.address import (
-    Address,
     UnixAddress,
-    asked_address,
-    default_address,
     own_addresses,
-    parse_address,
 )
 from crabhook.server.unix_socket import LOOK_EVERY as WRITTEN_EVERY
-from crabhook.server.unix_socket import Status, peer_of, read_status
+from crabhook.server.unix_socket import read_status
 from crabhook.store.interface import Role
 from crabhook.tables import names
 from crabhook.team.folder import Folder
@@ -54,108 +53,6 @@ LOOK_EVERY = 0.05  # seconds
 STATUS_IS_NEW = WRITTEN_EVERY + 0.2  # seconds after which all that waited before is in the status
 
 _LAST_LINES = 4000  # bytes of the log that are shown where a server could not start
-
-
-class BackgroundError(CrabhookError):
-    """The server could not be started, or not be ended."""
-
-
-def socket_of(server: str | None) -> UnixAddress:
-    """Return where the server listens; raises BackgroundError for a place that is not safe.
-
-    Where nobody listens at the usual place, a server that `up` started with another socket counts.
-    """
-    named = server or asked_address()
-    if named == str(default_address()) and (elsewhere := _started_elsewhere()):
-        return elsewhere
-    for address in [parse_address(one) for one in listed(named)]:
-        if isinstance(address, UnixAddress):
-            _check(address.path.parent)
-            return address
-    raise BackgroundError(f"{named} is TCP: name the server's Unix socket, with --server unix:PATH")
-
-
-_ELSEWHERE = "up.socket"
-"""The file in the state folder that names the socket of a server that `up` started elsewhere."""
-
-
-def _started_elsewhere() -> UnixAddress | None:
-    """Return the socket that `up` was given in place of the usual one, while somebody listens.
-
-    The file leads people to a server, and proves nothing: the socket's folder is looked at as ever.
-    """
-    try:
-        told = read_own(config.state_folder() / _ELSEWHERE, 4096).decode()
-        address = parse_address(told.strip())
-        if not isinstance(address, UnixAddress) or running_at(default_address().path) is not None:
-            return None
-        _check(address.path.parent)
-        return None if running_at(address.path) is None else address
-    except (OSError, UnicodeDecodeError, CrabhookError):
-        return None
-
-
-def _note_socket(address: UnixAddress) -> str:
-    """Note where the server listens, for `status`, `desk` and `down`; return what to know of it."""
-    note = config.state_folder() / _ELSEWHERE
-    if address == default_address():
-        note.unlink(missing_ok=True)
-        return ""
-    with suppress(OSError):  # then --server finds it
-        write_own(note, f"{address}\n".encode())
-    return f"\nhooks of agents reach it with: --server {address}"
-
-
-def _check(folder: Path) -> None:
-    """Refuse a folder where another user could have replaced our socket."""
-    try:
-        found = folder.stat()
-    except OSError:
-        return  # then nobody listens there, which the next check reports
-    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
-        raise BackgroundError(
-            f"{folder} is not a folder that this user alone can write to: "
-            "the socket in it may be anybody's"
-        )
-
-
-def running_at(path: Path) -> int | None:
-    """Return the process that listens on a socket; None if there is none.
-
-    0 means invisible from here, as in a container. Raises BackgroundError where nobody accepts
-    connections.
-    """
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.settimeout(0)
-        try:
-            sock.connect(str(path))
-        except BlockingIOError:
-            raise BackgroundError(f"who listens on {path} does not answer") from None
-        except OSError:
-            return None
-        return peer_of(sock).pid
-
-
-def is_listened_at(address: Address) -> bool:
-    """Whether a program of this machine accepts connections at an address, our own or another."""
-    try:
-        if isinstance(address, UnixAddress):
-            return running_at(address.path) is not None
-        socket.create_connection((address.host, address.port), 1).close()
-    except BackgroundError:  # its queue is full
-        return True
-    except OSError:
-        return False
-    return True
-
-
-def _status_of(path: Path) -> Mapping[str, object]:
-    """Return the output of `crabhook status --json`; the pid is the listener's, not a file's."""
-    pid = running_at(path)
-    known = asdict(Status(0, 0, 0, ()))
-    del known["pid"]
-    kept = read_status(path) if pid is not None else {}
-    return {"running": pid is not None, "pid": pid, **{k: kept.get(k, v) for k, v in known.items()}}
 
 
 def _log() -> Path:
@@ -222,7 +119,7 @@ def _up(arguments: argparse.Namespace) -> str:
             why = said.strip().rpartition("\n")[2].removeprefix("crabhook: ")
             why = why or f"it was not ready within {STARTS_WITHIN:g} s"
             raise BackgroundError(f"the server did not start: {why}; its log: {log}")
-    told = _note_socket(address)
+    told = note_socket(address)
     runs = f"crabhook runs (process {server.pid}): {status}"
     return f"{runs}{told}\nlog: {log}\nattach with: crabhook desk"
 
@@ -333,8 +230,8 @@ def _down(arguments: argparse.Namespace) -> str:
         raise BackgroundError(f"{holder}: end the server there")
     if not arguments.yes:
         time.sleep(STATUS_IS_NEW)
-        _insist(_status_of(path)["waiting"])
-    waiting = _status_of(path)["waiting"]
+        _insist(status_of(path)["waiting"])
+    waiting = status_of(path)["waiting"]
     try:
         os.kill(pid, signal.SIGTERM)
     except OSError as error:
@@ -392,7 +289,7 @@ def _part(told: Mapping[str, object]) -> str:
 
 def _status(arguments: argparse.Namespace) -> int:
     path = socket_of(arguments.server).path
-    told = _status_of(path)
+    told = status_of(path)
     if arguments.json:
         say_json(told)
     elif not told["running"]:

@@ -13,7 +13,9 @@ from crabhook.platforms.interface import Platform
 from crabhook.platforms.rows import Held
 
 DOORS: dict[str, int] = {
-    **dict.fromkeys(("read", "asks", "by_person", "choices", "outcome", "limits", "compared"), 1),
+    **dict.fromkeys(
+        ("read", "asks", "by_person", "choices", "outcome", "limits", "compared", "part_of"), 1
+    ),
     **dict.fromkeys(("held", "check", "write", "remark"), 2),
 }
 """What every agent's folder has to bring along: a function, and how much it is given."""

@@ -97,7 +97,7 @@ def place_of(folder: "DeskFolder") -> str:
 
 def _own_place(folder: "DeskFolder") -> str:
     """Return where this machine's own server takes desks; empty for another team's or none."""
-    from crabhook.cli.background import running_at, socket_of  # noqa: PLC0415 - not for machines
+    from crabhook.cli.running import running_at, socket_of  # noqa: PLC0415 - not for machines
     from crabhook.server.unix_socket import read_status  # noqa: PLC0415 - likewise
     from crabhook.team.folder import Folder, private  # noqa: PLC0415 - likewise
 
@@ -158,7 +158,7 @@ _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 def _nobody_here(server: str) -> str:
     """Say what to do where no server here takes desks."""
-    from crabhook.cli.background import running_at, socket_of  # noqa: PLC0415 - not for machines
+    from crabhook.cli.running import running_at, socket_of  # noqa: PLC0415 - not for machines
 
     pid = None
     with suppress(CrabhookError):

@@ -298,7 +298,7 @@ OPTIONS = {reached.mark: reached.option for reached in (DESKS, HOOKS)}
 
 def listening_here() -> Sequence[tuple[Address, str]] | None:
     """Return where the server of this machine listens, and for whom; None where none runs."""
-    from crabhook.cli.background import running_at, socket_of  # noqa: PLC0415 - it imports this
+    from crabhook.cli.running import running_at, socket_of  # noqa: PLC0415 - not for machines
 
     try:
         path = socket_of(None).path

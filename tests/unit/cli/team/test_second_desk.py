@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook import config
-from crabhook.cli.background import _not_listened_at, _note_socket, socket_of
+from crabhook.cli.background import _not_listened_at
+from crabhook.cli.running import note_socket, socket_of
 from crabhook.cli.team.demo import GO_ON
 from crabhook.cli.team.inviting import DESKS, HOOKS, _listening_for, listening_here, reached_at
 from crabhook.server.address import TcpAddress, default_address
@@ -155,7 +156,7 @@ def test_a_server_that_up_started_with_another_socket_is_found(
     with server(monkeypatch, path=Path("other/s")) as path:
         assert socket_of(None) == default_address()
 
-        _note_socket(type(default_address())(path))
+        note_socket(type(default_address())(path))
         assert socket_of(None).path == path
         with socket.socket(socket.AF_UNIX) as usual:
             usual_path = default_address().path

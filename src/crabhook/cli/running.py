@@ -1,0 +1,124 @@
+"""The server that runs on this machine: where it listens, and whether it is there."""
+
+import os
+import socket
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from crabhook import config
+from crabhook.hook.servers import listed
+from crabhook.model.errors import CrabhookError
+from crabhook.ownfile import read_own, write_own
+from crabhook.server.address import (
+    Address,
+    UnixAddress,
+    asked_address,
+    default_address,
+    parse_address,
+)
+from crabhook.server.unix_socket import Status, peer_of, read_status
+
+
+class BackgroundError(CrabhookError):
+    """The server could not be started, or not be ended."""
+
+
+def socket_of(server: str | None) -> UnixAddress:
+    """Return where the server listens; raises BackgroundError for a place that is not safe.
+
+    Where nobody listens at the usual place, a server that `up` started with another socket counts.
+    """
+    named = server or asked_address()
+    if named == str(default_address()) and (elsewhere := _started_elsewhere()):
+        return elsewhere
+    for address in [parse_address(one) for one in listed(named)]:
+        if isinstance(address, UnixAddress):
+            _check(address.path.parent)
+            return address
+    raise BackgroundError(f"{named} is TCP: name the server's Unix socket, with --server unix:PATH")
+
+
+_ELSEWHERE = "up.socket"
+"""The file in the state folder that names the socket of a server that `up` started elsewhere."""
+
+
+def _started_elsewhere() -> UnixAddress | None:
+    """Return the socket that `up` was given in place of the usual one, while somebody listens.
+
+    The file leads people to a server, and proves nothing: the socket's folder is looked at as ever.
+    """
+    try:
+        told = read_own(config.state_folder() / _ELSEWHERE, 4096).decode()
+        address = parse_address(told.strip())
+        if not isinstance(address, UnixAddress) or running_at(default_address().path) is not None:
+            return None
+        _check(address.path.parent)
+        return None if running_at(address.path) is None else address
+    except (OSError, UnicodeDecodeError, CrabhookError):
+        return None
+
+
+def note_socket(address: UnixAddress) -> str:
+    """Note where the server listens, for `status`, `desk` and `down`; return what to know of it."""
+    note = config.state_folder() / _ELSEWHERE
+    if address == default_address():
+        note.unlink(missing_ok=True)
+        return ""
+    with suppress(OSError):  # then --server finds it
+        write_own(note, f"{address}\n".encode())
+    return f"\nhooks of agents reach it with: --server {address}"
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder where another user could have replaced our socket."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return  # then nobody listens there, which the next check reports
+    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
+        raise BackgroundError(
+            f"{folder} is not a folder that this user alone can write to: "
+            "the socket in it may be anybody's"
+        )
+
+
+def running_at(path: Path) -> int | None:
+    """Return the process that listens on a socket; None if there is none.
+
+    0 means invisible from here, as in a container. Raises BackgroundError where nobody accepts
+    connections.
+    """
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(0)
+        try:
+            sock.connect(str(path))
+        except BlockingIOError:
+            raise BackgroundError(f"who listens on {path} does not answer") from None
+        except OSError:
+            return None
+        return peer_of(sock).pid
+
+
+def is_listened_at(address: Address) -> bool:
+    """Whether a program of this machine accepts connections at an address, our own or another."""
+    try:
+        if isinstance(address, UnixAddress):
+            return running_at(address.path) is not None
+        socket.create_connection((address.host, address.port), 1).close()
+    except BackgroundError:  # its queue is full
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def status_of(path: Path) -> Mapping[str, object]:
+    """Return the output of `crabhook status --json`; the pid is the listener's, not a file's."""
+    pid = running_at(path)
+    known = asdict(Status(0, 0, 0, ()))
+    del known["pid"]
+    kept = read_status(path) if pid is not None else {}
+    return {"running": pid is not None, "pid": pid, **{k: kept.get(k, v) for k, v in known.items()}}
