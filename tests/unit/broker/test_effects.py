@@ -13,8 +13,12 @@ def test_equal_effects_are_equal() -> None:
 
 def test_every_refusal_has_its_status_on_the_wire() -> None:
     assert set(_STATUS) == set(Refusal)
-    # The same to a client: there is no room, and another server answers.
-    alike = (Refusal.FULL, Refusal.SESSION_FULL), (Refusal.HANDED_OVER, Refusal.STANDBY)
+    # The same to a client: there is no room, another server answers, nobody is there any more.
+    alike = (
+        (Refusal.FULL, Refusal.SESSION_FULL),
+        (Refusal.HANDED_OVER, Refusal.STANDBY),
+        (Refusal.CLOSED, Refusal.STOPPED),
+    )
     others = [status for refusal, status in _STATUS.items() if refusal not in chain(*alike)]
     assert len(set(others)) == len(others)
     for one, same in alike:
