@@ -29,7 +29,7 @@ SPELLINGS = {
     "module": f"{PYTHON} -m crabhook rules add allow 'Bash(x *)'",
     "glued": f"{PYTHON} -mcrabhook rules add allow 'Bash(x *)'",
     "bundled": f"{PYTHON} -Bmcrabhook rules add allow 'Bash(x *)'",
-    "entry": f"{PYTHON} {PROGRAM} rules add allow 'Bash(x *)'",
+    "entry": f"sh {PROGRAM} rules add allow 'Bash(x *)'",
     "code": f"{PYTHON} -c {shlex.quote(CODE)}",
     "yes": f"yes | {PROGRAM} rules add allow 'Bash(x *)'",
     "wrapped": f"env CI=1 nice {PROGRAM} rules add allow 'Bash(x *)'",

@@ -12,8 +12,9 @@ from crabhook.tables import names, tables
 
 SOURCE = Path(crabhook.__file__).parent
 KNOWN = {
-    ("secrets/kinds", "context"): "kind starts before secret bare most after exact",
-    ("secrets/kinds", "option"): "kind starts program option value",
+    ("secrets/kinds", "context"): "kind starts before secret bare mere most after exact last",
+    ("secrets/programs", "option"): "programs kind needs option within prefix value begins",
+    ("secrets/programs", "input"): "programs needs reads",
     ("policy/protected", "entry"): "name what paths free secret changed commands",
     ("policy/shell/programs", "wrapper"): "names valued positional assigns",
     ("policy/shell/programs", "deep"): "names letters long",

@@ -11,7 +11,7 @@ ALLOW, SHOW = WORDS["allow"], WORDS["show"]
 def desk_with(*commands: str) -> tuple[PlayedDesk, DefaultTarget, list[str]]:
     desk = PlayedDesk()
     hooks = [desk.ask(bash(command)) for command in commands]
-    return desk, DefaultTarget(desk), hooks
+    return desk, DefaultTarget(desk.replica), hooks
 
 
 def look(oldest: DefaultTarget, desk: PlayedDesk, number: int, *, ours: bool) -> None:
