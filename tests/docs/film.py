@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from crabhook.broker.messages import Noted
-from crabhook.cli.demo import ASK, GO_ON
+from crabhook.cli.demo import ALL, ASK, GO_ON
 from crabhook.demo.script import Read, turns
 from crabhook.desk.updates import HouseChanged
 from crabhook.ui.tally import Tally
@@ -77,7 +77,8 @@ SHOTS: tuple[Shot, ...] = (
     Shot(("enter",), "SEND BACK in 2 s", 1.2),
     Shot((), "Changed: wait 8 s as well", 3.5),
     Shot(("a",), "APPROVE in 2 s", 1.2),
-    Shot((), ASK.strip(), 4.0),
+    Shot((), "that was all", 3.0),
+    Shot(("q",), ASK.strip(), 4.0),
 )
 
 
@@ -170,6 +171,7 @@ class Painted:
         core.house = lambda: HouseChanged(STANDS, tally.today())
         self._asked_for = ""
         self._asked = 0
+        self._over = False
         self._script = turns(self._say)
         self._call: dict[str, Any] | None = next(self._script)
         self._leg = self._desk.ask(self._call)
@@ -196,12 +198,12 @@ class Painted:
         with suppress(StopIteration):
             self._call = self._script.send(read)
             self._leg = self._desk.ask(self._call)
-
-    @property
-    def _over(self) -> bool:
-        return self._call is None
+        if self._call is None:
+            self._sitting.screen.say(ALL)
 
     def press(self, key: str) -> None:
+        # The desk stays when the script has ended, until its person leaves.
+        self._over = self._call is None and key == "q"
         self._sitting.press("space" if key == " " else key)
 
     def see(self, sight: str) -> bool:
