@@ -252,7 +252,8 @@ class RemoteDesk:
                     self._find()
                     self._publish(LinkChanged("", seconds_read(hello.now)))
                 self._store, self._view, self.hello = hello.store_id, hello.view_tag, hello
-                self._me = Operator(hello.operator, "", text_read(hello.device))
+                device = text_read(hello.device)
+                self._me = Operator(hello.operator, "", device, role=hello.role)
             case "gap":
                 self._begun = None
             case "state":
