@@ -37,13 +37,15 @@ def _hides(letter: str) -> bool:
 
 
 def _joins(text: str, place: int) -> bool:
-    letter, before, after = text[place], text[:place][-1:], text[place + 1 : place + 2]
+    # No slice from the beginning: a long line of such letters would be copied once for each.
+    letter, before = text[place], text[place - 1 : place] if place else ""
+    after = text[place + 1 : place + 2]
     if letter == "\ufe0f":
         return bool(before) and unicodedata.category(before) in _OF_PICTURES
     if letter not in _JOINERS or not before or not after:
         return False
     sides = (before, after)
-    pictures = all(one == "\ufe0f" or unicodedata.category(one) in _OF_PICTURES for one in sides)
+    pictures = all(side == "\ufe0f" or unicodedata.category(side) in _OF_PICTURES for side in sides)
     return pictures or all(map(_is_joined, sides))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import pytest
 
 from crabhook.model.card import Level
@@ -77,3 +79,26 @@ def test_a_path_that_is_written_is_looked_at_too() -> None:
     sitting = Sitting()
     sitting.ask("Write", {"file_path": "/home/ann/api-server/a\u202etxt.sh", "content": "x"})
     assert sitting.card.risk.level is Level.DANGER
+
+
+class CountedText(str):
+    """A text that counts the letters that are copied out of it."""
+
+    __slots__ = ("copied",)
+
+    def __new__(cls, text: str) -> Self:
+        counted = super().__new__(cls, text)
+        counted.copied = 0
+        return counted
+
+    def __getitem__(self, place: object) -> str:
+        part = super().__getitem__(place)  # type: ignore[index]
+        self.copied += len(part)
+        return part
+
+
+@pytest.mark.parametrize("pair", ["\u200d\u200c", "a\u200d", "\U0001f469\ufe0f", "\u0645\u200c"])
+def test_a_long_line_of_joiners_is_read_in_work_that_grows_as_the_line(pair: str) -> None:
+    line = CountedText(pair * 150_000)
+    unseen(line)
+    assert line.copied <= 4 * len(line)
