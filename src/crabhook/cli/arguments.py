@@ -144,15 +144,15 @@ class SharedDocuments:
 def _operator_here() -> tuple[str, str] | None:
     """Return the ids of the operator and device whose team keys are on this machine."""
     from crabhook.team.desk_keys import desk_of  # noqa: PLC0415 - it needs cryptography
-    from crabhook.team.membership import Seat  # noqa: PLC0415 - likewise
+    from crabhook.team.membership import Principal  # noqa: PLC0415 - likewise
     from crabhook.team.team_file import team_in  # noqa: PLC0415 - likewise
 
     team = team_in(Folder(config.team_folder()))
     with suppress(TeamError):
         certificate = private(desk_of(config.config_folder(), team.id).path / "device.pem")
-        seat = team.identify(certificate, time())
-        if isinstance(seat, Seat):
-            return seat.operator, seat.device
+        principal = team.identify(certificate, time())
+        if isinstance(principal, Principal):
+            return principal.operator, principal.device
     return None
 
 

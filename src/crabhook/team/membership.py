@@ -32,8 +32,8 @@ class Role(StrEnum):
         return order.index(self) >= order.index(other)
 
 
-class Verb(StrEnum):
-    """What a desk asks the server to do."""
+class Permission(StrEnum):
+    """What a desk asks the server to do, as a role may allow it."""
 
     WATCH = "watch"  # see cards, their ends, orders, who looks at what
     READ = "read"  # a whole card, sessions, what was decided
@@ -51,16 +51,22 @@ class Verb(StrEnum):
     TEAM = "team"  # see and change who is in it
 
 
-_VIEWS = (Verb.WATCH, Verb.READ)
-_ORDERS = (Verb.ORDER, Verb.REMEMBER, Verb.TEAM)
+_VIEWS = (Permission.WATCH, Permission.READ)
+_ORDERS = (Permission.ORDER, Permission.REMEMBER, Permission.TEAM)
 
-NEEDS: Mapping[Verb, Role] = {
-    verb: Role.VIEWER if verb in _VIEWS else Role.ADMIN if verb in _ORDERS else Role.DECIDER
-    for verb in Verb
+NEEDS: Mapping[Permission, Role] = {
+    permission: Role.VIEWER
+    if permission in _VIEWS
+    else Role.ADMIN
+    if permission in _ORDERS
+    else Role.DECIDER
+    for permission in Permission
 }
-"""The least role for each verb."""
+"""The least role for each permission."""
 
-CLOSING = frozenset({*_VIEWS, Verb.CLAIM, Verb.DENY, Verb.HOLD, Verb.STOP, Verb.HERE})
+CLOSING = frozenset(
+    {*_VIEWS, Permission.CLAIM, Permission.DENY, Permission.HOLD, Permission.STOP, Permission.HERE}
+)
 """What a key may do that lies unencrypted: look, and close gates."""
 
 KINDS = ("call", "question", "plan", "form", "stop")
@@ -68,8 +74,8 @@ KINDS = ("call", "question", "plan", "form", "stop")
 
 
 @frozen
-class Facts:
-    """What a scope needs to know of a card; empty if unknown.
+class Target:
+    """What an act is about, as far as a scope needs to know; empty if unknown.
 
     `machine` showed its own token. `project` contains the agent's folder, as the agent says.
     """
@@ -95,13 +101,15 @@ class Scope:
         """Whether it limits nothing."""
         return not (self.projects or self.machines or self.kinds)
 
-    def takes_in(self, facts: Facts) -> bool:
-        """Whether the facts needed for each limit are known and inside."""
-        project = normpath(facts.project) if facts.project else ""
+    def takes_in(self, target: Target) -> bool:
+        """Whether what each limit needs of the target is known and inside."""
+        project = normpath(target.project) if target.project else ""
         return (
             (not self.projects or any(_is_in(project, one) for one in self.projects))
-            and (not self.machines or any(fnmatchcase(facts.machine, one) for one in self.machines))
-            and (not self.kinds or facts.kind in self.kinds)
+            and (
+                not self.machines or any(fnmatchcase(target.machine, one) for one in self.machines)
+            )
+            and (not self.kinds or target.kind in self.kinds)
         )
 
     def __str__(self) -> str:
@@ -177,8 +185,8 @@ class Attempt:
 
 
 @frozen
-class Seat:
-    """Who sits at a desk: a person, by which device, and whether by its closing key.
+class Principal:
+    """Who calls: a person, by which device, and whether by its closing key.
 
     `signed`: the closing key opens for this one call, since the person's SSH key signed it.
     """
@@ -200,7 +208,7 @@ class Refused:
     why: str
 
 
-Identified: TypeAlias = Seat | Refused
+Identified: TypeAlias = Principal | Refused
 
 NOT_IN_TEAM = Refused("this certificate is of no device in the team: ask for an invitation")
 
@@ -228,52 +236,60 @@ class Team:
         for member in self.members:
             for device in member.devices:
                 if known and known in (device.fingerprint, device.closing):
-                    return _seat(member, device, now, closing=known != device.fingerprint)
+                    return _principal(member, device, now, closing=known != device.fingerprint)
         return NOT_IN_TEAM
 
-    def seat(self, operator: str, device: str, now: float) -> Identified:
-        """Return the seat of a person at a device, by their ids, `now` in seconds since 1970."""
+    def principal(self, operator: str, device: str, now: float) -> Identified:
+        """Return a person at a device, by their ids, `now` in seconds since 1970."""
         for member in self.members:
             for one in member.devices:
                 if (member.id, one.id) == (operator, device):
-                    return _seat(member, one, now, closing=False)
+                    return _principal(member, one, now, closing=False)
         return NOT_IN_TEAM
 
-    def may(self, seat: Seat, verb: Verb, facts: Facts | None = None) -> Refused | None:
-        """Return why the seat may not do this, or None; `facts` are of the card.
+    def may(
+        self, principal: Principal, permission: Permission, target: Target | None = None
+    ) -> Refused | None:
+        """Return why the principal may not do this to the target, or None.
 
-        Without a card, a limited person may only look (each card is checked again), and do nothing
-        that reaches beyond the limits.
+        Without a target, a limited person may only look (each card is checked again), and do
+        nothing that reaches beyond the limits.
         """
-        if not seat.role.includes(NEEDS[verb]):
-            return Refused(f"{seat.name} is {_a(seat.role)}, and to {verb} takes {_a(NEEDS[verb])}")
-        if seat.closing and verb not in CLOSING:
+        role, needed = principal.role, NEEDS[permission]
+        if not role.includes(needed):
+            who = f"{principal.name} is {_a(role)}"
+            return Refused(f"{who}, and to {permission} takes {_a(needed)}")
+        if principal.closing and permission not in CLOSING:
             return Refused(
-                f"this key of {seat.name}'s may look and close, as by deny, hold and stop: "
-                f"to {verb}, open the desk with its passphrase, or sign with a trusted key"
+                f"this key of {principal.name}'s may look and close, as by deny, hold and stop: "
+                f"to {permission}, open the desk with its passphrase, or sign with a trusted key"
             )
-        if seat.scope.everything or (facts is None and verb in _VIEWS):
+        if principal.scope.everything or (target is None and permission in _VIEWS):
             return None
-        if facts is not None and seat.scope.takes_in(facts):
+        if target is not None and principal.scope.takes_in(target):
             return None
-        return Refused(f"{seat.name} is limited to {seat.scope}, and this is beyond it")
+        return Refused(f"{principal.name} is limited to {principal.scope}, and this is beyond it")
 
     def allows(
         self,
         certificate: bytes | str,
         now: float,
-        verb: Verb,
-        facts: Facts | None = None,
-        opened: Callable[[Seat], Identified] | None = None,
+        permission: Permission,
+        target: Target | None = None,
+        opened: Callable[[Principal], Identified] | None = None,
     ) -> Identified:
         """Return who may do this by that certificate, or why they may not.
 
-        `opened` returns the seat with other proofs, or why they fail.
+        `opened` returns the principal with its other proofs, or why they fail.
         """
-        seat = self.identify(certificate, now)
-        if opened is not None and isinstance(seat, Seat):
-            seat = opened(seat)
-        return seat if isinstance(seat, Refused) else self.may(seat, verb, facts) or seat
+        principal = self.identify(certificate, now)
+        if opened is not None and isinstance(principal, Principal):
+            principal = opened(principal)
+        return (
+            principal
+            if isinstance(principal, Refused)
+            else self.may(principal, permission, target) or principal
+        )
 
     def machine_of(self, token: str) -> str | None:
         """Return the name of the machine whose token this is; looks at each, whichever it is."""
@@ -286,7 +302,7 @@ def _a(role: Role) -> str:
     return f"{'an' if role is Role.ADMIN else 'a'} {role}"
 
 
-def _seat(member: Member, device: Device, now: float, *, closing: bool) -> Identified:
+def _principal(member: Member, device: Device, now: float, *, closing: bool) -> Identified:
     if device.revoked:
         return Refused(f"{device.name} of {member.name} was revoked on {_day(device.revoked)}")
     if now >= device.until:
@@ -297,7 +313,9 @@ def _seat(member: Member, device: Device, now: float, *, closing: bool) -> Ident
         return Refused(
             f"the certificate of {device.name} begins on {_day(device.since)}: is a clock wrong?"
         )
-    return Seat(member.id, member.name, member.role, device.id, device.name, member.scope, closing)
+    return Principal(
+        member.id, member.name, member.role, device.id, device.name, member.scope, closing
+    )
 
 
 def _day(seconds: int) -> str:

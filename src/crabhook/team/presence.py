@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.team.invitation import framed
-from crabhook.team.membership import Identified, Refused, Seat, Team
+from crabhook.team.membership import Identified, Principal, Refused, Team
 
 NAMESPACE = "presence@crabhook"
 """What ssh-keygen signs for: no signature that was made for anything else counts."""
@@ -194,23 +194,25 @@ class Call(NamedTuple):
         return framed(b"crabhook-presence-v1", *told, sha256(self.request).digest(), at)
 
 
-def opened_by(signature: bytes, call: Call, team: Team, seat: Seat, now: float) -> Identified:
-    """Return the seat as one that opens too, or why the signature of the call does not do that."""
+def opened_by(
+    signature: bytes, call: Call, team: Team, principal: Principal, now: float
+) -> Identified:
+    """Return the principal with the right to open, or why the call's signature does not give it."""
     if abs(now - call.at) > WITHIN:
         return Refused("the signature was asked for too long ago: try again")
     try:
         shown = shown_by(signature, call.text)
     except SshError as error:
         return Refused(str(error))
-    keys = next((one.keys for one in team.members if one.id == seat.operator), ())
+    keys = next((one.keys for one in team.members if one.id == principal.operator), ())
     known = next((one for one in keys if one.key == str(shown.key)), None)
     if known is None:
         return Refused(
-            f"{shown.key.fingerprint} is no key of {seat.name}'s: an admin runs "
+            f"{shown.key.fingerprint} is no key of {principal.name}'s: an admin runs "
             "`crabhook operators trust-key`"
         )
     if shown.key.in_hardware and not shown.touched:
         return Refused("the key was not touched")
     if not shown.key.in_hardware and not known.confirmed:
         return Refused("this key signs without a person")
-    return replace(seat, closing=False, signed=True)
+    return replace(principal, closing=False, signed=True)

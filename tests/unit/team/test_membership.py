@@ -1,4 +1,4 @@
-"""Who is in the team, and what each may do: the table of verbs, scopes, and devices' times."""
+"""Who is in the team, and what each may do: the table of permissions, scopes, and devices' times."""
 
 import base64
 import hashlib
@@ -10,15 +10,15 @@ from crabhook.team.membership import (
     CLOSING,
     NOT_IN_TEAM,
     Device,
-    Facts,
     Machine,
     Member,
+    Permission,
+    Principal,
     Refused,
     Role,
     Scope,
-    Seat,
+    Target,
     Team,
-    Verb,
     digest_of,
     fingerprint_of,
 )
@@ -52,58 +52,73 @@ TEAM = Team(
 )
 
 
-def seat(name: str) -> Seat:
+def principal(name: str) -> Principal:
     found = TEAM.identify(pem(name.encode()), NOW)
-    assert isinstance(found, Seat), found
+    assert isinstance(found, Principal), found
     return found
 
 
 def test_each_role_may_do_what_the_table_says_and_nothing_else() -> None:
-    viewer = {Verb.WATCH, Verb.READ}
-    admin = {Verb.ORDER, Verb.REMEMBER, Verb.TEAM}
-    may = {"vic": viewer, "dee": set(Verb) - admin, "ann": set(Verb)}
-    for name, verbs in may.items():
-        assert {verb for verb in Verb if TEAM.may(seat(name), verb) is None} == verbs
+    viewer = {Permission.WATCH, Permission.READ}
+    admin = {Permission.ORDER, Permission.REMEMBER, Permission.TEAM}
+    may = {"vic": viewer, "dee": set(Permission) - admin, "ann": set(Permission)}
+    for name, permissions in may.items():
         assert {
-            verb for verb in Verb if TEAM.may(seat(name), verb, Facts("/x", "y", "z")) is None
-        } == verbs
-    refused = TEAM.may(seat("vic"), Verb.ALLOW)
+            permission for permission in Permission if TEAM.may(principal(name), permission) is None
+        } == permissions
+        assert {
+            permission
+            for permission in Permission
+            if TEAM.may(principal(name), permission, Target("/x", "y", "z")) is None
+        } == permissions
+    refused = TEAM.may(principal("vic"), Permission.ALLOW)
     assert refused == Refused("vic is a viewer, and to allow takes a decider")
 
 
 def test_a_key_that_lies_unencrypted_looks_and_closes_and_opens_nothing() -> None:
-    closing = seat("ann closing")
+    closing = principal("ann closing")
     assert closing.closing
-    assert {verb for verb in Verb if TEAM.may(closing, verb) is None} == CLOSING
-    assert not CLOSING & {Verb.ALLOW, Verb.ORDER, Verb.REMEMBER, Verb.TEAM, Verb.ADJUST, Verb.NOTE}
-    assert TEAM.may(seat("vic closing"), Verb.DENY)  # the key adds nothing to the role
+    assert {
+        permission for permission in Permission if TEAM.may(closing, permission) is None
+    } == CLOSING
+    assert not CLOSING & {
+        Permission.ALLOW,
+        Permission.ORDER,
+        Permission.REMEMBER,
+        Permission.TEAM,
+        Permission.ADJUST,
+        Permission.NOTE,
+    }
+    assert TEAM.may(principal("vic closing"), Permission.DENY)  # the key adds nothing to the role
 
 
 @pytest.mark.parametrize(
-    ("facts", "within"),
+    ("target", "within"),
     [
-        (Facts("/home/ann/shop", "build1", "call"), True),
-        (Facts("/home/ann/shop/web", "build7", "plan"), True),
-        (Facts("/home/ann/shop/../bank", "build1", "call"), False),
-        (Facts("/home/ann/shopping", "build1", "call"), False),
-        (Facts("/home/ann/shop", "laptop", "call"), False),
-        (Facts("/home/ann/shop", "build1", "question"), False),
-        (Facts("", "build1", "call"), False),
-        (Facts("/home/ann/shop", "", "call"), False),
-        (Facts("/home/ann/shop", "build1", ""), False),
+        (Target("/home/ann/shop", "build1", "call"), True),
+        (Target("/home/ann/shop/web", "build7", "plan"), True),
+        (Target("/home/ann/shop/../bank", "build1", "call"), False),
+        (Target("/home/ann/shopping", "build1", "call"), False),
+        (Target("/home/ann/shop", "laptop", "call"), False),
+        (Target("/home/ann/shop", "build1", "question"), False),
+        (Target("", "build1", "call"), False),
+        (Target("/home/ann/shop", "", "call"), False),
+        (Target("/home/ann/shop", "build1", ""), False),
     ],
 )
 def test_who_is_limited_does_nothing_about_a_card_not_known_to_be_within(
-    facts: Facts, within: bool
+    target: Target, within: bool
 ) -> None:
-    for verb in Verb:
-        assert (TEAM.may(seat("sam"), verb, facts) is None) is within
+    for permission in Permission:
+        assert (TEAM.may(principal("sam"), permission, target) is None) is within
 
 
 def test_who_is_limited_does_nothing_that_reaches_beyond_any_card() -> None:
-    free = {verb for verb in Verb if TEAM.may(seat("sam"), verb) is None}
-    assert free == {Verb.WATCH, Verb.READ}
-    refused = TEAM.may(seat("sam"), Verb.ORDER)
+    free = {
+        permission for permission in Permission if TEAM.may(principal("sam"), permission) is None
+    }
+    assert free == {Permission.WATCH, Permission.READ}
+    refused = TEAM.may(principal("sam"), Permission.ORDER)
     assert refused
     assert "projects /home/ann/shop; machines build*; kinds call, plan" in refused.why
 
@@ -122,7 +137,7 @@ def test_a_certificate_that_does_not_count_is_refused_in_words(name: str, words:
     found = TEAM.identify(pem(name.encode()), NOW)
     assert isinstance(found, Refused)
     assert words in found.why
-    assert TEAM.allows(pem(name.encode()), NOW, Verb.WATCH) == found
+    assert TEAM.allows(pem(name.encode()), NOW, Permission.WATCH) == found
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", b"\xff\0", pem(b""), "-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----", "é" * 9])  # fmt: skip
@@ -136,8 +151,8 @@ def test_what_is_no_certificate_is_nobodys_even_of_a_device_without_a_closing_ke
 
 def test_a_certificate_is_known_by_its_own_bytes_and_not_by_what_follows_it() -> None:
     assert fingerprint_of(pem(b"a") + pem(b"b")) == hashlib.sha256(b"a").hexdigest()
-    allowed = TEAM.allows(pem(b"ann"), NOW, Verb.TEAM)
-    assert isinstance(allowed, Seat)
+    allowed = TEAM.allows(pem(b"ann"), NOW, Permission.TEAM)
+    assert isinstance(allowed, Principal)
     assert (allowed.operator, allowed.device, allowed.closing) == ("o-ann", "d-ann", False)
 
 

@@ -34,13 +34,13 @@ from crabhook.team.changes import (
 from crabhook.team.folder import Folder, TeamError, founding, private
 from crabhook.team.membership import (
     Machine,
+    Permission,
+    Principal,
     Refused,
     Role,
     Scope,
-    Seat,
     SshKey,
     Team,
-    Verb,
     digest_of,
     fingerprint_of,
 )
@@ -84,9 +84,9 @@ def test_what_is_written_is_read_again_whole(ours: Founded) -> None:
 def test_a_reader_sees_a_revocation_at_the_next_call(ours: Founded) -> None:
     certificate, _ = ours.let_in("ann")
     reader = ours.reader()
-    assert isinstance(in_force(reader).allows(certificate, NOW, Verb.ALLOW), Seat)
+    assert isinstance(in_force(reader).allows(certificate, NOW, Permission.ALLOW), Principal)
     ours.revoke("ann")
-    refused = in_force(reader).allows(certificate, NOW, Verb.ALLOW)
+    refused = in_force(reader).allows(certificate, NOW, Permission.ALLOW)
     assert isinstance(refused, Refused)
     assert "was revoked" in refused.why
 
@@ -106,7 +106,7 @@ def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied
     copytree(ours.folder.path, theirs.path)
     standby, told = TeamReader(theirs), list[str]()
     standby.warn = hears(told, [])
-    assert isinstance(in_force(standby).allows(certificate, NOW, Verb.ALLOW), Seat)
+    assert isinstance(in_force(standby).allows(certificate, NOW, Permission.ALLOW), Principal)
     assert standby.machine_of("t") == "build1"
 
     ours.revoke("ann")
@@ -117,7 +117,7 @@ def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied
     assert "without the team's passphrase" in refusal(standby)
     assert standby.machine_of("t") is None
     copytree(ours.folder.path, theirs.path, dirs_exist_ok=True)
-    refused = in_force(standby).allows(certificate, NOW, Verb.ALLOW)
+    refused = in_force(standby).allows(certificate, NOW, Permission.ALLOW)
     assert isinstance(refused, Refused)
     assert standby.machine_of("t") is None
     assert told == ["ann's of ann was revoked", "the machine build1 was revoked"]
@@ -229,8 +229,8 @@ def test_while_the_note_cannot_be_written_who_was_revoked_is_out_and_the_rest_go
     ours.revoke("bob")
     for _ in range(3):
         team = in_force(reader)
-        assert isinstance(team.allows(ann[0], NOW, Verb.ALLOW), Seat)
-        assert "was revoked" in str(team.allows(bob[0], NOW, Verb.ALLOW))
+        assert isinstance(team.allows(ann[0], NOW, Permission.ALLOW), Principal)
+        assert "was revoked" in str(team.allows(bob[0], NOW, Permission.ALLOW))
         assert "an older team file in the place of this one" in reader.trouble
     assert not alarms
     ours.folder.newest.rmdir()
@@ -312,7 +312,7 @@ class Door(grpc.GenericRpcHandler):  # type: ignore[misc]
         (shown,) = context.auth_context()["x509_pem_cert"]  # type: ignore[attr-defined]
         team = self.reader.current()
         assert isinstance(team, Team)
-        found = team.allows(shown, NOW, Verb.ALLOW)
+        found = team.allows(shown, NOW, Permission.ALLOW)
         return (found.why if isinstance(found, Refused) else found.operator).encode()
 
 

@@ -231,16 +231,18 @@ class Documents:
     def proposer(self, proposal: Proposal, *, signed: bool) -> Operator:
         """Return the proposer: an operator of the team, if its authority `signed` the proposal."""
         if self._team is not None and proposal.signature and signed:
-            from crabhook.team.membership import Refused, Seat  # noqa: PLC0415 - the team's reader has it
+            from crabhook.team.membership import Principal, Refused  # noqa: PLC0415 - the team's reader has it
 
             team = self._team.current()
-            seat = (
+            principal = (
                 team
                 if isinstance(team, Refused)
-                else team.seat(proposal.name, proposal.desk, time())
+                else team.principal(proposal.name, proposal.desk, time())
             )
-            if isinstance(seat, Seat):
-                return Operator(seat.operator, seat.name, seat.device_name, role=seat.role)
+            if isinstance(principal, Principal):
+                return Operator(
+                    principal.operator, principal.name, principal.device_name, role=principal.role
+                )
         name, host = proposal.name[:_LONGEST_NAME], proposal.desk[:_LONGEST_NAME]
         return Operator("", f"the OS user {name}", f"the host {host}")
 

@@ -42,11 +42,24 @@ from crabhook.server.address import Context
 from crabhook.server.core.local_desk import LocalDesk, MayNot
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import LEADER
+from crabhook.server.operators.authentication import (
+    Authenticator,
+    Caller,
+    Sent,
+    as_sent,
+    operator_of,
+    said,
+)
 from crabhook.server.operators.news import NewsRow
-from crabhook.server.operators.rights import Sight, about_of, facts_of, verb_of, view_tag
-from crabhook.server.operators.seats import Caller, Seats, Sent, as_sent, operator_of, said
+from crabhook.server.operators.rights import (
+    Sight,
+    permission_of,
+    target_of,
+    target_of_command,
+    view_tag,
+)
 from crabhook.store.interface import Role as Part
-from crabhook.team.membership import Facts, Refused, Role, Seat, Team, Verb
+from crabhook.team.membership import Permission, Principal, Refused, Role, Target, Team
 from crabhook.v1 import operator_pb2 as pb
 
 SERVICE = pb.DESCRIPTOR.services_by_name["OperatorService"].full_name
@@ -69,7 +82,7 @@ class OperatorPort:
     """
 
     def __init__(self, runner: Runner, team: Callable[[], Team | Refused]) -> None:
-        self.seats = Seats(team, runner)
+        self.authenticator = Authenticator(team, runner)
         self._begin(runner)
         self._watches = Counter[tuple[str, bool]]()
 
@@ -84,7 +97,7 @@ class OperatorPort:
     def switch_to(self, runner: Runner) -> None:
         """Serve desks from another runner; watches end, and desks come back to the new row."""
         self.close()
-        self.seats.runner = runner
+        self.authenticator.runner = runner
         self._begin(runner)
 
     def handlers(self) -> dict[str, "grpc.RpcMethodHandler[Any, Any]"]:
@@ -106,9 +119,9 @@ class OperatorPort:
         }
         return calls | {"Watch": watch, "GetCard": card}
 
-    def _desk(self, seat: Seat, context: Context) -> LocalDesk:
+    def _desk(self, principal: Principal, context: Context) -> LocalDesk:
         """Return a person's desk, which is kept for a while with its reads."""
-        by = operator_of(seat, context)
+        by = operator_of(principal, context)
         desk = self._desks.get(by) or self._runner.desk(by)
         self._desks[by] = desk
         return desk
@@ -119,81 +132,83 @@ class OperatorPort:
         self, request: pb.WatchRequest, context: Context
     ) -> AsyncIterator[pb.WatchEvent]:
         """Send a snapshot, or the changes since the desk's place, and then all changes."""
-        async with self.seats.room(context):
-            seat = await self.seats.admit(context, Verb.WATCH)
+        async with self.authenticator.room(context):
+            principal = await self.authenticator.admit(context, Permission.WATCH)
             row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
-            view, at = view_tag(seat, row.run), request.after_seq
+            view, at = view_tag(principal, row.run), request.after_seq
             known = request.store_id == row.store_id and request.view_tag == view
             resumed = known and row.after(at) is not None
-            if self._watches[seat.device, seat.closing] >= WATCHES:
-                await self.seats.no_room(context, f"it watches {WATCHES} times already")
-            with self._watched(seat, context):
-                yield pb.WatchEvent(hello=self._hello(seat, view, resumed=resumed))
+            if self._watches[principal.device, principal.closing] >= WATCHES:
+                await self.authenticator.no_room(context, f"it watches {WATCHES} times already")
+            with self._watched(principal, context):
+                yield pb.WatchEvent(hello=self._hello(principal, view, resumed=resumed))
                 if not resumed:
                     if request.store_id:
                         yield pb.WatchEvent(gap=pb.Gap())
-                    for event in await self._all(seat, limit, row):
+                    for event in await self._all(principal, limit, row):
                         at = event.seq
                         yield event
-                async with aclosing(self._following(seat, context, at, limit, row)) as changes:
+                async with aclosing(self._following(principal, context, at, limit, row)) as changes:
                     async for event in changes:
                         yield event
 
     @contextmanager
-    def _watched(self, seat: Seat, context: Context) -> Iterator[None]:
+    def _watched(self, principal: Principal, context: Context) -> Iterator[None]:
         """Count a watch; a person with the right to decide counts as attached meanwhile.
 
         A closing key proves no person: any program of its owner's can use it.
         """
-        decides = seat.role.includes(Role.DECIDER) and not seat.closing
-        attached = AttachedDesk(operator_of(seat, context), self._runner.now(), seat.closing)
-        self._watches[seat.device, seat.closing] += 1
+        decides = principal.role.includes(Role.DECIDER) and not principal.closing
+        attached = AttachedDesk(
+            operator_of(principal, context), self._runner.now(), principal.closing
+        )
+        self._watches[principal.device, principal.closing] += 1
         try:
             with self._runner.attendance.attending(attached, decides=decides):
                 yield
         finally:
-            self._watches[seat.device, seat.closing] -= 1
+            self._watches[principal.device, principal.closing] -= 1
 
-    def _hello(self, seat: Seat, view: bytes, *, resumed: bool) -> pb.Hello:
+    def _hello(self, principal: Principal, view: bytes, *, resumed: bool) -> pb.Hello:
         return pb.Hello(
             store_id=self._row.store_id,
             view_tag=view,
-            operator=seat.operator,
-            role=seat.role.value,
+            operator=principal.operator,
+            role=principal.role.value,
             seq=self._row.seq,
             now=self._runner.now(),
             resumed=resumed,
-            device=seat.device_name.encode("utf-8", "surrogatepass"),
-            challenge=self.seats.challenge,
+            device=principal.device_name.encode("utf-8", "surrogatepass"),
+            challenge=self.authenticator.challenge,
             part=self._runner.role.value,
             leader=self._runner.leader.desks,
         )
 
-    async def _all(self, seat: Seat, limit: int, row: NewsRow) -> Iterable[pb.WatchEvent]:
+    async def _all(self, principal: Principal, limit: int, row: NewsRow) -> Iterable[pb.WatchEvent]:
         if (found := await row.snapshot()) is None:
             return ()
         seq, snapshot = found
         for card in (*snapshot.waiting, *snapshot.ended):
             await row.inputs.prepare(card)
-        events = events_of(Sight(seat, row).snapshot(snapshot), limit, row.inputs)
+        events = events_of(Sight(principal, row).snapshot(snapshot), limit, row.inputs)
         return chain(events, [pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())])
 
     async def _following(
-        self, seat: Seat, context: Context, at: int, limit: int, row: NewsRow
+        self, principal: Principal, context: Context, at: int, limit: int, row: NewsRow
     ) -> AsyncGenerator[pb.WatchEvent, None]:
         """Send the changes after a place in the hello's row, until the row ends."""
         told_at = monotonic()
-        sight, caller = Sight(seat, row), Caller.of(context)
+        sight, caller = Sight(principal, row), Caller.of(context)
         while not row.closed:
             more = row.more
-            if (now := self.seats.of(caller, Verb.WATCH)) != seat:
+            if (now := self.authenticator.of(caller, Permission.WATCH)) != principal:
                 changed = "what this device may see has changed"
                 why = now.why if isinstance(now, Refused) else changed
                 await context.abort(_Code.PERMISSION_DENIED, said(why))
             batch = row.after(at)
             if batch is None:
                 yield pb.WatchEvent(gap=pb.Gap())
-                for event in await self._all(seat, limit, row):
+                for event in await self._all(principal, limit, row):
                     at = event.seq
                     yield event
             news: News | None = None
@@ -215,14 +230,16 @@ class OperatorPort:
         self, request: pb.GetCardRequest, context: Context
     ) -> AsyncIterator[pb.CardPart]:
         """Send a whole card."""
-        async with self.seats.room(context):
-            await self.seats.admit(context, Verb.READ)
+        async with self.authenticator.room(context):
+            await self.authenticator.admit(context, Permission.READ)
             card = self._row.card(request.number)
             if card is None:
                 await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
-            await self.seats.admit(context, Verb.READ, facts_of(card))
+            await self.authenticator.admit(context, Permission.READ, target_of(card))
             await self._row.inputs.prepare(card)
-            await self.seats.admit(context, Verb.READ, facts_of(card))  # rights may have ended
+            await self.authenticator.admit(
+                context, Permission.READ, target_of(card)
+            )  # rights may have ended
             data = card_message(card, self._row.inputs).SerializeToString()
             for start in range(0, len(data), PART):
                 yield pb.CardPart(data=data[start : start + PART])
@@ -230,7 +247,7 @@ class OperatorPort:
     # Commands.
 
     async def _call(self, rpc: str, told: tuple[bytes, Any], context: Context) -> Any:  # noqa: ANN401 - messages
-        async with self.seats.room(context):
+        async with self.authenticator.room(context):
             return await self._answer(rpc, told, context)
 
     async def _answer(self, rpc: str, told: tuple[bytes, Any], context: Context) -> Any:  # noqa: ANN401 - messages
@@ -245,22 +262,22 @@ class OperatorPort:
         if isinstance(command, Decide) and request.signed:
             await context.abort(_Code.INVALID_ARGUMENT, "this server looks at no signatures")
         if self._runner.role is Part.STANDBY and not isinstance(command, AskHistory | AskEntry):
-            await self.seats.admit(context, Verb.WATCH)
+            await self.authenticator.admit(context, Permission.WATCH)
             leader = self._runner.leader.desks
             where = f", at {leader}" if leader else ""
             words = f"this server stands by and another one leads{where}: nothing was done"
             await context.abort(_Code.FAILED_PRECONDITION, words, ((LEADER, leader),))
         card = self._runner.broker.card(getattr(command, "card", 0))
         caller, sent = Caller.of(context), Sent(rpc, told[0])
-        seat = await self.seats.admit(context, *self._needs(command), sent)
+        principal = await self.authenticator.admit(context, *self._needs(command), sent)
 
         def may_not() -> str:
-            now = self.seats.of(caller, *self._needs(command), sent)
+            now = self.authenticator.of(caller, *self._needs(command), sent)
             if isinstance(now, Refused):
                 return now.why
-            return "" if now == seat else _CHANGED
+            return "" if now == principal else _CHANGED
 
-        desk = self._desk(seat, context)
+        desk = self._desk(principal, context)
         if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
             seen = self._row.seen(command.card, command.seen)
             if (
@@ -273,13 +290,18 @@ class OperatorPort:
         outcome, read, seq = await self._carried_out(desk, command, may_not)
         why = outcome.why if isinstance(outcome, NotAllowed) else may_not() if read else ""
         if why:
-            await self.seats.turn_away(context, caller, why)
-        return self._response(rpc, command, outcome, Sight(seat, self._row).of(read), seq)
+            await self.authenticator.turn_away(context, caller, why)
+        return self._response(rpc, command, outcome, Sight(principal, self._row).of(read), seq)
 
-    def _needs(self, command: Command) -> tuple[Verb, Facts | None]:
+    def _needs(self, command: Command) -> tuple[Permission, Target | None]:
         broker = self._runner.broker
-        verb, card = verb_of(command, broker.orders()), broker.card(getattr(command, "card", 0))
-        return verb, about_of(command, verb, card, partial(broker.live, self._runner.now()))
+        permission, card = (
+            permission_of(command, broker.orders()),
+            broker.card(getattr(command, "card", 0)),
+        )
+        return permission, target_of_command(
+            command, permission, card, partial(broker.live, self._runner.now())
+        )
 
     async def _carried_out(
         self, desk: LocalDesk, command: Command, may_not: MayNot

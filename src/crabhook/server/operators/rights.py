@@ -14,29 +14,29 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionView
 from crabhook.server.operators.news import NewsRow
-from crabhook.team.membership import Facts, Role, Seat, Verb
+from crabhook.team.membership import Permission, Principal, Role, Target
 from crabhook.vocabulary import vocabulary
 
-VERBS: Mapping[type[commands.Command], Verb] = {
-    commands.Decide: Verb.ALLOW,
-    commands.AllowWithRule: Verb.REMEMBER,
-    commands.KeepRule: Verb.REMEMBER,
-    commands.GiveOrder: Verb.ORDER,
-    commands.EndOrders: Verb.ORDER,
-    commands.Claim: Verb.CLAIM,
-    commands.Extend: Verb.ADJUST,
-    commands.Snooze: Verb.ADJUST,
-    commands.Steer: Verb.NOTE,
-    commands.TakeBackNote: Verb.NOTE,
-    commands.StopSession: Verb.STOP,
-    commands.AskOffers: Verb.OFFERS,
-    commands.AskContext: Verb.READ,
-    commands.AskObjections: Verb.OFFERS,
-    commands.AskHistory: Verb.READ,
-    commands.AskEntry: Verb.READ,
-    commands.AskDesks: Verb.READ,
+PERMISSIONS: Mapping[type[commands.Command], Permission] = {
+    commands.Decide: Permission.ALLOW,
+    commands.AllowWithRule: Permission.REMEMBER,
+    commands.KeepRule: Permission.REMEMBER,
+    commands.GiveOrder: Permission.ORDER,
+    commands.EndOrders: Permission.ORDER,
+    commands.Claim: Permission.CLAIM,
+    commands.Extend: Permission.ADJUST,
+    commands.Snooze: Permission.ADJUST,
+    commands.Steer: Permission.NOTE,
+    commands.TakeBackNote: Permission.NOTE,
+    commands.StopSession: Permission.STOP,
+    commands.AskOffers: Permission.OFFERS,
+    commands.AskContext: Permission.READ,
+    commands.AskObjections: Permission.OFFERS,
+    commands.AskHistory: Permission.READ,
+    commands.AskEntry: Permission.READ,
+    commands.AskDesks: Permission.READ,
 }
-"""The verb of each command, unless its content makes it a lesser verb."""
+"""The permission that each command needs, unless its content makes it a lesser command."""
 
 _DENIALS = (Verdict.DENY, Verdict.DECLINE, Verdict.CANCEL)
 _HOLDS = (OrderKind.HOLD, OrderKind.HOLD_ALL)
@@ -44,28 +44,28 @@ _MODES = ("default", "acceptEdits", "plan")  # an agent in them still asks for o
 _LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
 
 
-def verb_of(command: commands.Command, orders: Sequence[Standing]) -> Verb:
-    """Return a command's verb; `orders` are the standing orders."""
+def permission_of(command: commands.Command, orders: Sequence[Standing]) -> Permission:
+    """Return the permission that a command needs; `orders` are the standing orders."""
     match command:
         case commands.Decide(decision=decision) if decision.verdict in _DENIALS:
-            verb = Verb.DENY if _is_bare(decision) else Verb.NOTE
+            permission = Permission.DENY if _is_bare(decision) else Permission.NOTE
         case commands.Decide(decision=decision) if not all(map(_for_now, decision.permissions)):
-            verb = Verb.REMEMBER
+            permission = Permission.REMEMBER
         case commands.GiveOrder(order) if any(_shortens(order, one) for one in orders):
-            verb = Verb.ORDER
+            permission = Permission.ORDER
         case commands.GiveOrder(order) if order.kind in _HOLDS and not order.words:
-            verb = Verb.HOLD
+            permission = Permission.HOLD
         case commands.GiveOrder(order) if order.kind is OrderKind.HALT:
-            verb = Verb.NOTE if order.words else Verb.STOP
+            permission = Permission.NOTE if order.words else Permission.STOP
         case commands.StopSession(why=why) if why.strip():
-            verb = Verb.NOTE
+            permission = Permission.NOTE
         case commands.EndOrders(ids) if all(
             one.kind in _LETS_PASS for one in orders if one.id in ids
         ):
-            verb = Verb.HERE
+            permission = Permission.HERE
         case _:
-            verb = VERBS[type(command)]
-    return verb
+            permission = PERMISSIONS[type(command)]
+    return permission
 
 
 def _is_bare(decision: Decision) -> bool:
@@ -96,24 +96,24 @@ def _shortens(order: Order, standing: Standing) -> bool:
     )
 
 
-def about_of(
+def target_of_command(
     command: commands.Command,
-    verb: Verb,
+    permission: Permission,
     card: Card | None,
     live: Callable[[], Sequence[SessionView]],
-) -> Facts | None:
-    """Return a command's facts; None for more than a single card or session.
+) -> Target | None:
+    """Return a command's target; None for more than a single card or session.
 
     `card` is the card that it names, if there is one; `live` returns the sessions. A rule is about
     more than the card, and an entry of the history about another call.
     """
-    if verb is Verb.REMEMBER or getattr(command, "entry", None):
+    if permission is Permission.REMEMBER or getattr(command, "entry", None):
         return None
     if card is not None:
-        return facts_of(card)
+        return target_of(card)
     if session := getattr(command, "session", ""):
-        found = {facts_of(one) for one in live() if one.session == session}
-        return found.pop() if len(found) == 1 else Facts() if found else None
+        found = {target_of(one) for one in live() if one.session == session}
+        return found.pop() if len(found) == 1 else Target() if found else None
     return None
 
 
@@ -130,11 +130,11 @@ def kind_of(card: Card) -> str:
     return "stop" if Verdict.KEEP_GOING in verdicts else "call"
 
 
-def facts_of(about: Card | Event | SessionView) -> Facts:
-    """Return the facts of a card, a feed line or a session."""
+def target_of(about: Card | Event | SessionView) -> Target:
+    """Return the target of a card, a feed line or a session."""
     if isinstance(about, Card):
-        return Facts(about.event.cwd, about.event.machine, kind_of(about))
-    return Facts(about.cwd, about.machine)
+        return Target(about.event.cwd, about.event.machine, kind_of(about))
+    return Target(about.cwd, about.machine)
 
 
 WRONG = "something is wrong with the server, which its admins are told of"
@@ -146,15 +146,15 @@ T = TypeVar("T")
 class Sight:
     """What a person may see of the news in a row."""
 
-    def __init__(self, seat: Seat, row: NewsRow) -> None:
-        self._seat, self._row = seat, row
-        self._all = seat.scope.everything
+    def __init__(self, principal: Principal, row: NewsRow) -> None:
+        self._principal, self._row = principal, row
+        self._all = principal.scope.everything
 
     def of(self, news: updates.News | None) -> updates.News | None:
         """Return the part of news that a person may see; the same object where that is all."""
         if isinstance(news, updates.Claimed):
             return self._claimed(news)
-        if isinstance(news, updates.DesksRead) and not self._seat.role.includes(Role.ADMIN):
+        if isinstance(news, updates.DesksRead) and not self._principal.role.includes(Role.ADMIN):
             return updates.DesksRead(tuple(map(_name_alone, news.desks)))
         return news if self._all else self._within(news)
 
@@ -203,7 +203,7 @@ class Sight:
         if isinstance(about, FeedEntry):
             card = self._row.card(about.number) if about.number else None
             about = card or about.event
-        return self._all or self._seat.scope.takes_in(facts_of(about))
+        return self._all or self._principal.scope.takes_in(target_of(about))
 
     def _those(self, about: Iterable[T]) -> tuple[T, ...]:
         return tuple(filter(self.sees, about))
@@ -217,14 +217,14 @@ class Sight:
             live = (one for one in self._row.live() if one.session == order.session)
             views = (one for one in live if order.machine in (None, one.machine))
             return any(map(self.sees, views))
-        return not order.project or self._seat.scope.takes_in(Facts(order.project))
+        return not order.project or self._principal.scope.takes_in(Target(order.project))
 
     def _claimed(self, claimed: updates.Claimed) -> updates.Claimed | None:
         """Return the operators that look at a card, without this desk."""
         card = self._row.card(claimed.card)
         if not self._all and (card is None or not self.sees(card)):
             return None
-        own = (self._seat.operator, self._seat.device_name)
+        own = (self._principal.operator, self._principal.device_name)
         return claimed.of(lambda one: isinstance(one, Operator) and (one.id, one.desk) != own)
 
 
@@ -246,7 +246,7 @@ def _name_alone(desk: updates.AttachedDesk) -> updates.AttachedDesk:
     return updates.AttachedDesk(Operator("", desk.by.name, ""))
 
 
-def view_tag(seat: Seat, run: bytes) -> bytes:
+def view_tag(principal: Principal, run: bytes) -> bytes:
     """Return a value that is the same for all people with the same view of a server's run."""
-    view = repr((seat.role.value, seat.scope)).encode("utf-8", "replace")
+    view = repr((principal.role.value, principal.scope)).encode("utf-8", "replace")
     return sha256(run + view).digest()[:8]

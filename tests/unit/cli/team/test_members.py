@@ -20,7 +20,7 @@ from crabhook.cli.team.asking import new_passphrase, with_passphrase
 from crabhook.team.certificates import WrongPassphraseError, opened
 from crabhook.team.desk_keys import desk_folders
 from crabhook.team.folder import Folder
-from crabhook.team.membership import Role, Seat, Team
+from crabhook.team.membership import Principal, Role, Team
 from crabhook.team.team_file import TeamReader, team_in
 from tests.support.plain_desk import CRABHOOK
 from tests.support.team import RIGHT, WRONG, founded
@@ -139,9 +139,9 @@ def test_a_founding_killed_at_any_file_leaves_what_the_next_one_finishes(
     assert "you are ann, its first admin" in said
     (kept,) = desk_folders(home / "config" / "crabhook")
     team = team_in(folder(home))
-    seat = team.identify(kept.opened(RIGHT).certificate, time.time())
-    assert isinstance(seat, Seat)
-    assert (seat.name, seat.role, seat.closing) == ("ann", Role.ADMIN, False)
+    principal = team.identify(kept.opened(RIGHT).certificate, time.time())
+    assert isinstance(principal, Principal)
+    assert (principal.name, principal.role, principal.closing) == ("ann", Role.ADMIN, False)
     assert [one.name for one in folder(home).path.parent.iterdir()] == ["team"]
 
 
@@ -186,9 +186,13 @@ def test_a_person_joins_by_one_line_and_is_revoked_by_another(here: Path, tmp_pa
         kept.opened(RIGHT)
     for credentials, only_closing in ((opening, False), (closing, True)):
         opened(credentials.key)
-        seat = team.identify(credentials.certificate, time.time())
-        assert isinstance(seat, Seat)
-        assert (seat.name, seat.device_name, seat.closing) == ("bob", "laptop", only_closing)
+        principal = team.identify(credentials.certificate, time.time())
+        assert isinstance(principal, Principal)
+        assert (principal.name, principal.device_name, principal.closing) == (
+            "bob",
+            "laptop",
+            only_closing,
+        )
     assert b"BEGIN PRIVATE" not in (kept.path / "device.key").read_bytes()
     assert {file.stat().st_mode & 0o777 for file in kept.path.iterdir()} == {0o600}
     reader = TeamReader(folder(here))

@@ -141,7 +141,9 @@ def test_a_port_of_the_team_that_takes_no_desks_is_said(here: Place) -> None:
 async def test_a_server_of_before_keys_signed_is_said_where_one_signs_here(
     here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crabhook.server.operators.seats.secrets.token_bytes", lambda _: b"")
+    monkeypatch.setattr(
+        "crabhook.server.operators.authentication.secrets.token_bytes", lambda _: b""
+    )
     async with sat_down(here, tmp_path) as server:
         assert (await asyncio.to_thread(status, here))[0] is Status.OK
         (kept,) = desk_folders(here.config)

@@ -65,7 +65,7 @@ from crabhook.server.operators.port import WATCHES
 from crabhook.server.operators.rights import WRONG, Sight
 from crabhook.store.actors import actor_data
 from crabhook.team.desk_keys import Credentials
-from crabhook.team.membership import Member, Role, Scope, Seat, Team
+from crabhook.team.membership import Member, Principal, Role, Scope, Team
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.desk import PlayedDesk
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY)
 SHOP = Scope(projects=("/shop",))
-LIMITED = Seat("o-ann", "ann", Role.VIEWER, "d-ann", "laptop", SHOP)
+LIMITED = Principal("o-ann", "ann", Role.VIEWER, "d-ann", "laptop", SHOP)
 BOB = Operator("o-bob", "bob", "desk", "192.0.2.7", "admin")
 
 
@@ -92,7 +92,7 @@ def played() -> PlayedDesk:
     return server
 
 
-VAULT = Seat("o-ann", "ann", Role.DECIDER, "d-ann", "laptop", Scope(machines=("vault*",)))
+VAULT = Principal("o-ann", "ann", Role.DECIDER, "d-ann", "laptop", Scope(machines=("vault*",)))
 
 
 # Each row of the news: what of it a person with limits is told.

@@ -286,8 +286,8 @@ async def test_who_may_not_come_in_is_refused_and_told_why_and_stands_on_record(
 async def test_what_one_device_or_address_holds_open_is_bounded_told_and_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crabhook.server.operators.seats.OF_DEVICE", 3)
-    monkeypatch.setattr("crabhook.server.operators.seats.FROM_ADDRESS", 5)
+    monkeypatch.setattr("crabhook.server.operators.authentication.OF_DEVICE", 3)
+    monkeypatch.setattr("crabhook.server.operators.authentication.FROM_ADDRESS", 5)
     server, tally = PlayedDesk(), Tally()
     server.core.witness = tally
     people = {"ann": Role.VIEWER, "bob": Role.ADMIN, "eve": Role.ADMIN}

@@ -14,7 +14,7 @@ from crabhook.model.card import Card, Leg
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import AgentView, SessionView
-from crabhook.server.operators.rights import verb_of
+from crabhook.server.operators.rights import permission_of
 from crabhook.team.membership import NEEDS, Role
 from crabhook.ui.full.dialogs.orders import (
     go_away,
@@ -81,7 +81,7 @@ def test_o_offers_nobody_what_the_server_would_refuse(role: str) -> None:
         *rows_of(offer_session(SEEN, desk)).choices,
     ):
         for command in submitted(choice.does()):
-            assert has.includes(NEEDS[verb_of(command, STANDING)]), choice.ours
+            assert has.includes(NEEDS[permission_of(command, STANDING)]), choice.ours
             assert isinstance(command, GiveOrder | EndOrders)
     offered = [one.ours for one in rows_of(offer_orders(CARD, desk)).choices]
     assert ("allow everything of this session for a while…" in offered) is (has is Role.ADMIN)

@@ -16,7 +16,7 @@ from crabhook.model.actor import Operator, ShownBy
 from crabhook.server.address import Context
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
-from crabhook.team.membership import Facts, Identified, Refused, Seat, Team, Verb
+from crabhook.team.membership import Identified, Permission, Principal, Refused, Target, Team
 from crabhook.team.presence import HEADER, LARGEST, Call, opened_by
 from crabhook.v1 import operator_pb2 as pb
 
@@ -47,7 +47,7 @@ class Caller(NamedTuple):
         return cls(shown, _shown_in(context), address_of(context.peer()))
 
 
-class Seats:
+class Authenticator:
     """Looks callers up; `team` returns the current team, `runner` takes reports of refusals."""
 
     def __init__(self, team: Callable[[], Team | Refused], runner: Runner) -> None:
@@ -57,31 +57,39 @@ class Seats:
         self.challenge = secrets.token_bytes(16)
 
     def of(
-        self, caller: Caller, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
+        self,
+        caller: Caller,
+        permission: Permission,
+        target: Target | None = None,
+        sent: Sent | None = None,
     ) -> Identified:
         """Return the caller, or the reason of a refusal; `sent` may be signed."""
         team = self._team()
         if isinstance(team, Refused):
             return team
 
-        def opened(seat: Seat) -> Identified:
-            told = caller.signature if sent and seat.closing else None
+        def opened(principal: Principal) -> Identified:
+            told = caller.signature if sent and principal.closing else None
             if sent is None or told is None:
-                return seat
-            call = Call(team.id, seat.operator, self.challenge, *sent, told.at)
-            return opened_by(told.signature, call, team, seat, self.runner.now())
+                return principal
+            call = Call(team.id, principal.operator, self.challenge, *sent, told.at)
+            return opened_by(told.signature, call, team, principal, self.runner.now())
 
-        return team.allows(caller.certificate, time(), verb, facts, opened)
+        return team.allows(caller.certificate, time(), permission, target, opened)
 
     async def admit(
-        self, context: Context, verb: Verb, facts: Facts | None = None, sent: Sent | None = None
-    ) -> Seat:
+        self,
+        context: Context,
+        permission: Permission,
+        target: Target | None = None,
+        sent: Sent | None = None,
+    ) -> Principal:
         """Return the permitted caller; else end the call, count and record it."""
         caller = Caller.of(context)
-        seat = self.of(caller, verb, facts, sent)
-        if isinstance(seat, Refused):
-            await self.turn_away(context, caller, seat.why)
-        return seat
+        principal = self.of(caller, permission, target, sent)
+        if isinstance(principal, Refused):
+            await self.turn_away(context, caller, principal.why)
+        return principal
 
     async def turn_away(self, context: Context, caller: Caller, words: str) -> NoReturn:
         """End a forbidden call: each is counted, and one of many similar ones is recorded."""
@@ -90,8 +98,8 @@ class Seats:
 
     async def no_room(self, context: Context, words: str) -> NoReturn:
         """End a call beyond the limit, in the same way."""
-        who = self.of(caller := Caller.of(context), Verb.WATCH)
-        whose = f"{who.device_name} of {who.name}: " if isinstance(who, Seat) else ""
+        who = self.of(caller := Caller.of(context), Permission.WATCH)
+        whose = f"{who.device_name} of {who.name}: " if isinstance(who, Principal) else ""
         self._told(TurnedAway.ROOM, caller.address, f"{whose}{words}")
         await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, said(words))
 
@@ -156,9 +164,9 @@ def _shown_in(context: Context) -> pb.SignedPresence | None:
     return None
 
 
-def operator_of(seat: Seat, context: Context) -> Operator:
+def operator_of(principal: Principal, context: Context) -> Operator:
     """Return the operator at a calling desk."""
-    opened = ShownBy.SIGNATURE if seat.signed else ShownBy.PASSPHRASE
-    shown = ShownBy.OPEN_KEY if seat.closing else opened
-    beside = address_of(context.peer()), seat.role.value, shown.value
-    return Operator(seat.operator, seat.name, seat.device_name, *beside)
+    opened = ShownBy.SIGNATURE if principal.signed else ShownBy.PASSPHRASE
+    shown = ShownBy.OPEN_KEY if principal.closing else opened
+    beside = address_of(context.peer()), principal.role.value, shown.value
+    return Operator(principal.operator, principal.name, principal.device_name, *beside)
