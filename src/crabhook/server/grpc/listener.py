@@ -235,7 +235,7 @@ async def open_port(
         listener = GrpcListener(
             made,
             lambda server, address: _bind(server, address, tls),
-            unverified if tls else plaintext,
+            unverified() if tls else None,
         )
         service.lost = lambda: listener.lost
         try:
@@ -254,14 +254,14 @@ class GrpcListener:
     """A gRPC server at its addresses, which can be opened anew.
 
     `made` returns a new server, and `bind` lets it listen at an address, and returns the bound one.
-    `context` is the TLS of a call to ourselves.
+    `context` is the TLS of a call to ourselves over TCP, None for a listener without TLS.
     """
 
     def __init__(
         self,
         made: Callable[[], CallServer],
         bind: Callable[[CallServer, Address], Address],
-        context: Callable[[], ssl.SSLContext] = unverified,
+        context: ssl.SSLContext | None,
         what: str = "",
     ) -> None:
         self._made, self._bind, self._context, self._what = made, bind, context, what
@@ -315,14 +315,11 @@ class GrpcListener:
         """Make a health call at each address; the worst answer counts."""
         heard = Heard.ANSWERED
         for address in self.bound:
-            context = None if isinstance(address, UnixAddress) else self._tls()
+            context = None if isinstance(address, UnixAddress) else self._context
             now = await heard_at(address, context, grpc_talk)
             now = Heard.ENDED if self.ended else now
             heard = now if now is not Heard.ANSWERED else heard
         return heard
-
-    def _tls(self) -> ssl.SSLContext | None:
-        return self._context() if self._context is not plaintext else None
 
     async def open_anew(self) -> None:
         """End what is left, and listen at the same addresses.  Raises PortError."""
@@ -336,11 +333,6 @@ class GrpcListener:
 
 STAYS_LOST = 5.0  # seconds in which the calls of an ended listener end
 STOPPED_WITHIN = 0.5  # seconds
-
-
-def plaintext() -> ssl.SSLContext:
-    """Stand for a listener without TLS."""
-    raise AssertionError
 
 
 def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> Address:

@@ -284,6 +284,7 @@ class HttpListener:
 
     def __init__(self, connections: Connections, context: ssl.SSLContext | None) -> None:
         self._connections, self._context = connections, context
+        self._own = unverified("http/1.1") if context else None
         self._server: asyncio.Server | None = None
         self._closing = False
         self.taken = 0
@@ -314,9 +315,7 @@ class HttpListener:
 
     async def call(self) -> Heard:
         """Ask for `/healthz`."""
-        return await heard_at(
-            self.at, unverified("http/1.1") if self._context else None, http_talk(self.at)
-        )
+        return await heard_at(self.at, self._own, http_talk(self.at))
 
     async def open_anew(self) -> None:
         """Listen at the same address again.  Raises PortError."""

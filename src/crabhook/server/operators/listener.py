@@ -3,7 +3,6 @@
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import lru_cache, partial
 from tempfile import NamedTemporaryFile
 from time import time
 
@@ -80,7 +79,7 @@ async def open_operators(
             why = why_not(where, "--operators") or error
             raise PortError(f"cannot listen for desks on {where}: {why}") from error
 
-    listener = GrpcListener(made, bind, partial(_shown, *own), " for desks")
+    listener = GrpcListener(made, bind, _shown(*own), " for desks")
     try:
         await listener.open([address])
         if watch is not None:
@@ -93,7 +92,6 @@ async def open_operators(
         await listener.close()
 
 
-@lru_cache(maxsize=4)
 def _shown(key: bytes, certificate: bytes) -> ssl.SSLContext:
     """Return TLS that shows this certificate; it comes from a file of our user's alone."""
     context = unverified()
