@@ -50,14 +50,14 @@ from crabhook.server.operators.authentication import (
     operator_of,
     said,
 )
-from crabhook.server.operators.news import NewsRow
 from crabhook.server.operators.rights import (
-    Sight,
+    Visibility,
     permission_of,
     target_of,
     target_of_command,
     view_tag,
 )
+from crabhook.server.operators.update_log import UpdateLog
 from crabhook.store.interface import Role as Part
 from crabhook.team.membership import Permission, Principal, Refused, Role, Target, Team
 from crabhook.v1 import operator_pb2 as pb
@@ -88,14 +88,14 @@ class OperatorPort:
 
     def close(self) -> None:
         """End all watches."""
-        self._row.close()
+        self._log.close()
 
     def _begin(self, runner: Runner) -> None:
-        self._runner, self._row = runner, NewsRow(runner)
+        self._runner, self._log = runner, UpdateLog(runner)
         self._desks = Bounded[Operator, LocalDesk](DESKS_KEPT)
 
     def switch_to(self, runner: Runner) -> None:
-        """Serve desks from another runner; watches end, and desks come back to the new row."""
+        """Serve desks from another runner; watches end, and desks come back to the new log."""
         self.close()
         self.authenticator.runner = runner
         self._begin(runner)
@@ -134,10 +134,10 @@ class OperatorPort:
         """Send a snapshot, or the changes since the desk's place, and then all changes."""
         async with self.authenticator.room(context):
             principal = await self.authenticator.admit(context, Permission.WATCH)
-            row, limit = self._row, request.payload_limit or PAYLOAD_LIMIT
-            view, at = view_tag(principal, row.run), request.after_seq
-            known = request.store_id == row.store_id and request.view_tag == view
-            resumed = known and row.after(at) is not None
+            log, limit = self._log, request.payload_limit or PAYLOAD_LIMIT
+            view, at = view_tag(principal, log.run), request.after_seq
+            known = request.store_id == log.store_id and request.view_tag == view
+            resumed = known and log.after(at) is not None
             if self._watches[principal.device, principal.closing] >= WATCHES:
                 await self.authenticator.no_room(context, f"it watches {WATCHES} times already")
             with self._watched(principal, context):
@@ -145,10 +145,10 @@ class OperatorPort:
                 if not resumed:
                     if request.store_id:
                         yield pb.WatchEvent(gap=pb.Gap())
-                    for event in await self._all(principal, limit, row):
+                    for event in await self._all(principal, limit, log):
                         at = event.seq
                         yield event
-                async with aclosing(self._following(principal, context, at, limit, row)) as changes:
+                async with aclosing(self._following(principal, context, at, limit, log)) as changes:
                     async for event in changes:
                         yield event
 
@@ -171,11 +171,11 @@ class OperatorPort:
 
     def _hello(self, principal: Principal, view: bytes, *, resumed: bool) -> pb.Hello:
         return pb.Hello(
-            store_id=self._row.store_id,
+            store_id=self._log.store_id,
             view_tag=view,
             operator=principal.operator,
             role=principal.role.value,
-            seq=self._row.seq,
+            seq=self._log.seq,
             now=self._runner.now(),
             resumed=resumed,
             device=principal.device_name.encode("utf-8", "surrogatepass"),
@@ -184,41 +184,43 @@ class OperatorPort:
             leader=self._runner.leader.desks,
         )
 
-    async def _all(self, principal: Principal, limit: int, row: NewsRow) -> Iterable[pb.WatchEvent]:
-        if (found := await row.snapshot()) is None:
+    async def _all(
+        self, principal: Principal, limit: int, log: UpdateLog
+    ) -> Iterable[pb.WatchEvent]:
+        if (found := await log.snapshot()) is None:
             return ()
         seq, snapshot = found
         for card in (*snapshot.waiting, *snapshot.ended):
-            await row.inputs.prepare(card)
-        events = events_of(Sight(principal, row).snapshot(snapshot), limit, row.inputs)
+            await log.inputs.prepare(card)
+        events = events_of(Visibility(principal, log).snapshot(snapshot), limit, log.inputs)
         return chain(events, [pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())])
 
     async def _following(
-        self, principal: Principal, context: Context, at: int, limit: int, row: NewsRow
+        self, principal: Principal, context: Context, at: int, limit: int, log: UpdateLog
     ) -> AsyncGenerator[pb.WatchEvent, None]:
-        """Send the changes after a place in the hello's row, until the row ends."""
+        """Send the changes after a place in the hello's log, until the log ends."""
         told_at = monotonic()
-        sight, caller = Sight(principal, row), Caller.of(context)
-        while not row.closed:
-            more = row.more
+        visibility, caller = Visibility(principal, log), Caller.of(context)
+        while not log.closed:
+            more = log.more
             if (now := self.authenticator.of(caller, Permission.WATCH)) != principal:
                 changed = "what this device may see has changed"
                 why = now.why if isinstance(now, Refused) else changed
                 await context.abort(_Code.PERMISSION_DENIED, said(why))
-            batch = row.after(at)
+            batch = log.after(at)
             if batch is None:
                 yield pb.WatchEvent(gap=pb.Gap())
-                for event in await self._all(principal, limit, row):
+                for event in await self._all(principal, limit, log):
                     at = event.seq
                     yield event
             news: News | None = None
             for told in batch or ():
-                at, news = told.seq, sight.of(told.news)
+                at, news = told.seq, visibility.of(told.news)
                 if news is not None:
                     if isinstance(news, Card):
-                        await row.inputs.prepare(news)
+                        await log.inputs.prepare(news)
                     whole = news is told.news
-                    yield row.event(told, limit) if whole else event_of(news, at, limit)
+                    yield log.event(told, limit) if whole else event_of(news, at, limit)
                     told_at = monotonic()
             if (batch and news is None) or monotonic() - told_at >= BOOKMARK_EVERY:
                 yield pb.WatchEvent(seq=at, bookmark=pb.Bookmark(now=self._runner.now()))
@@ -232,15 +234,15 @@ class OperatorPort:
         """Send a whole card."""
         async with self.authenticator.room(context):
             await self.authenticator.admit(context, Permission.READ)
-            card = self._row.card(request.number)
+            card = self._log.card(request.number)
             if card is None:
                 await context.abort(_Code.NOT_FOUND, f"there is no #{request.number} any more")
             await self.authenticator.admit(context, Permission.READ, target_of(card))
-            await self._row.inputs.prepare(card)
+            await self._log.inputs.prepare(card)
             await self.authenticator.admit(
                 context, Permission.READ, target_of(card)
             )  # rights may have ended
-            data = card_message(card, self._row.inputs).SerializeToString()
+            data = card_message(card, self._log.inputs).SerializeToString()
             for start in range(0, len(data), PART):
                 yield pb.CardPart(data=data[start : start + PART])
 
@@ -279,19 +281,19 @@ class OperatorPort:
 
         desk = self._desk(principal, context)
         if isinstance(command, Decide | AllowWithRule) and not desk.was_given(command):
-            seen = self._row.seen(command.card, command.seen)
+            seen = self._log.seen(command.card, command.seen)
             if (
                 card
                 and card.state is State.WAITING
-                and (seen is None or self._row.inputs.seen(seen) != request.seen_sha256)
+                and (seen is None or self._log.inputs.seen(seen) != request.seen_sha256)
             ):
                 why = f"#{card.number} was not seen like this; nothing was sent"
-                return self._response(rpc, command, Stale(why, card.revision), None, self._row.seq)
+                return self._response(rpc, command, Stale(why, card.revision), None, self._log.seq)
         outcome, read, seq = await self._carried_out(desk, command, may_not)
         why = outcome.why if isinstance(outcome, NotAllowed) else may_not() if read else ""
         if why:
             await self.authenticator.turn_away(context, caller, why)
-        return self._response(rpc, command, outcome, Sight(principal, self._row).of(read), seq)
+        return self._response(rpc, command, outcome, Visibility(principal, self._log).of(read), seq)
 
     def _needs(self, command: Command) -> tuple[Permission, Target | None]:
         broker = self._runner.broker
@@ -316,7 +318,7 @@ class OperatorPort:
             if wanted is not None and isinstance(news, wanted):
                 read = news
             elif isinstance(news, Settled) and news.command == command.id and not done.done():
-                done.set_result((news.outcome, read, self._row.seq))
+                done.set_result((news.outcome, read, self._log.seq))
 
         stop = desk.listen(on_news)
         try:
@@ -332,9 +334,9 @@ class OperatorPort:
     ) -> Any:  # noqa: ANN401 - a message
         response = response_of(rpc, outcome, seq, read)
         if isinstance(command, Decide | AllowWithRule):
-            card = self._row.card(command.card)
+            card = self._log.card(command.card)
             if card is not None:
-                response.card.CopyFrom(card_message(card, self._row.inputs, 0))
+                response.card.CopyFrom(card_message(card, self._log.inputs, 0))
         return response
 
 

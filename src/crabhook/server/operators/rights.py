@@ -13,7 +13,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionView
-from crabhook.server.operators.news import NewsRow
+from crabhook.server.operators.update_log import UpdateLog
 from crabhook.team.membership import Permission, Principal, Role, Target
 from crabhook.vocabulary import vocabulary
 
@@ -143,11 +143,11 @@ WRONG = "something is wrong with the server, which its admins are told of"
 T = TypeVar("T")
 
 
-class Sight:
-    """What a person may see of the news in a row."""
+class Visibility:
+    """What a person may see of the news in a log."""
 
-    def __init__(self, principal: Principal, row: NewsRow) -> None:
-        self._principal, self._row = principal, row
+    def __init__(self, principal: Principal, log: UpdateLog) -> None:
+        self._principal, self._log = principal, log
         self._all = principal.scope.everything
 
     def of(self, news: updates.News | None) -> updates.News | None:
@@ -185,9 +185,9 @@ class Sight:
             case updates.OrdersChanged(orders):
                 seen = updates.OrdersChanged(self._orders(orders))
             case updates.SessionsChanged():
-                seen = updates.SessionsChanged(len(self._those(self._row.live())))
+                seen = updates.SessionsChanged(len(self._those(self._log.live())))
             case updates.SessionsSeen(changed, ended):
-                over = ((key, self._row.ended(key)) for key in ended)
+                over = ((key, self._log.ended(key)) for key in ended)
                 gone = tuple(key for key, view in over if view is not None and self.sees(view))
                 seen = updates.SessionsSeen(self._those(changed), gone)
             case updates.TroublesChanged(troubles):
@@ -201,7 +201,7 @@ class Sight:
     def sees(self, about: Any) -> bool:  # noqa: ANN401 - a card, a line, a session
         """Whether something is within a person's limits."""
         if isinstance(about, FeedEntry):
-            card = self._row.card(about.number) if about.number else None
+            card = self._log.card(about.number) if about.number else None
             about = card or about.event
         return self._all or self._principal.scope.takes_in(target_of(about))
 
@@ -214,14 +214,14 @@ class Sight:
 
     def _concerns(self, order: Standing) -> bool:
         if order.session:
-            live = (one for one in self._row.live() if one.session == order.session)
+            live = (one for one in self._log.live() if one.session == order.session)
             views = (one for one in live if order.machine in (None, one.machine))
             return any(map(self.sees, views))
         return not order.project or self._principal.scope.takes_in(Target(order.project))
 
     def _claimed(self, claimed: updates.Claimed) -> updates.Claimed | None:
         """Return the operators that look at a card, without this desk."""
-        card = self._row.card(claimed.card)
+        card = self._log.card(claimed.card)
         if not self._all and (card is None or not self.sees(card)):
             return None
         own = (self._principal.operator, self._principal.device_name)

@@ -18,7 +18,7 @@ from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core import runner as module
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
-from crabhook.server.operators.news import NewsRow
+from crabhook.server.operators.update_log import UpdateLog
 from crabhook.store.change import Change
 from crabhook.store.interface import Batch, DeposedError
 from crabhook.store.recorder import OnTrouble, Recorder
@@ -214,21 +214,21 @@ async def test_a_desk_that_comes_to_a_deposed_server_sees_no_decision_that_is_no
 ) -> None:
     enter(runner, "a")
     await journal.write_all()
-    row = NewsRow(runner)
-    found = await row.snapshot()
+    log = UpdateLog(runner)
+    found = await log.snapshot()
     assert found is not None
     (place, snapshot) = found
     assert isinstance(snapshot, Snapshot)
     assert [card.number for card in snapshot.waiting] == [1]
     assert seat(runner).decide(1, DENY) is None  # not settled yet
-    came_before = asyncio.create_task(row.snapshot())
+    came_before = asyncio.create_task(log.snapshot())
     await asyncio.sleep(0)
     await journal.depose()
     assert await asyncio.wait_for(came_before, 60) is None
-    assert row.closed  # which ends the watches
-    assert await asyncio.wait_for(row.snapshot(), 60) is None
-    assert row.card(1) is None
-    told = row.after(place)
+    assert log.closed  # which ends the watches
+    assert await asyncio.wait_for(log.snapshot(), 60) is None
+    assert log.card(1) is None
+    told = log.after(place)
     assert told is not None
     assert not [one for one in told if getattr(one.news, "number", 0) == 1]
 

@@ -60,9 +60,9 @@ from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionView
 from crabhook.remote.messages import CALLS, NEWS, Inputs, request_of
 from crabhook.server.metrics.tally import HERE, Tally, TurnedAway
-from crabhook.server.operators.news import NewsRow
 from crabhook.server.operators.port import WATCHES
-from crabhook.server.operators.rights import WRONG, Sight
+from crabhook.server.operators.rights import WRONG, Visibility
+from crabhook.server.operators.update_log import UpdateLog
 from crabhook.store.actors import actor_data
 from crabhook.team.desk_keys import Credentials
 from crabhook.team.membership import Member, Principal, Role, Scope, Team
@@ -157,20 +157,20 @@ ROWS: list[tuple[News, News | None]] = [
 async def test_of_each_row_of_the_news_a_limited_person_is_told_what_is_theirs() -> None:
     server = played()
     server.pass_time(1)
-    row = NewsRow(server.core)
-    sight = Sight(LIMITED, row)
+    log = UpdateLog(server.core)
+    visibility = Visibility(LIMITED, log)
     for told, seen in ROWS:
-        assert sight.of(told) == seen, told
+        assert visibility.of(told) == seen, told
     assert {type(told) for told, _ in ROWS} >= {*NEWS, HistoryRead, EntryRead, DesksRead}
 
 
 async def test_a_person_limited_to_a_machine_is_told_of_its_cards_sessions_and_past() -> None:
     server = played()
     server.pass_time(1)
-    row = NewsRow(server.core)
-    sight = Sight(VAULT, row)
+    log = UpdateLog(server.core)
+    visibility = Visibility(VAULT, log)
     mine, theirs = server.waiting()
-    seen, hidden = row.live()
+    seen, hidden = log.live()
     assert (seen.machine, hidden.machine) == ("", "vault")
     entries = tuple(Past(n, 1.0, one) for n, one in enumerate((mine, theirs), 1))
     rows: list[tuple[News, News | None]] = [
@@ -190,7 +190,7 @@ async def test_a_person_limited_to_a_machine_is_told_of_its_cards_sessions_and_p
         ),
     ]
     for told, expected in rows:
-        assert sight.of(told) == expected, told
+        assert visibility.of(told) == expected, told
 
 
 async def test_what_a_person_limited_to_a_machine_is_told_comes_over_the_wire(

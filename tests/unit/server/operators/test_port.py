@@ -43,7 +43,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.messages import Inputs, request_of
 from crabhook.server.core.runner import Runner
-from crabhook.server.operators import news
+from crabhook.server.operators import update_log
 from crabhook.server.operators.port import OperatorPort
 from crabhook.store.interface import DeposedError
 from crabhook.store.opening import open_writer
@@ -238,7 +238,7 @@ async def test_while_a_desk_is_lost_it_says_so_and_takes_nothing(tmp_path: Path)
 async def test_a_place_that_is_not_kept_any_more_is_a_gap_and_all_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(news, "KEPT", 20)
+    monkeypatch.setattr(update_log, "KEPT", 20)
     server = PlayedDesk()
     async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
@@ -289,7 +289,7 @@ async def test_who_watches_what_is_told_anew_is_told_of_a_gap_and_then_all_there
 async def test_a_desk_that_does_not_read_costs_the_others_nothing_and_is_told_of_the_gap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(news, "KEPT", 100)
+    monkeypatch.setattr(update_log, "KEPT", 100)
     server, many = PlayedDesk(), 150
     async with (
         team_port(server.core, tmp_path, ann=VIEWER, bob=VIEWER) as port,
@@ -317,7 +317,7 @@ async def test_a_desk_that_does_not_read_costs_the_others_nothing_and_is_told_of
 async def test_of_two_hundred_who_watch_one_that_is_frozen_keeps_nothing_from_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(news, "KEPT", 40)
+    monkeypatch.setattr(update_log, "KEPT", 40)
     server, many, watchers, of_a_device = PlayedDesk(), 120, 200, 16
     names = [f"w{number}" for number in range(-(-watchers // of_a_device))]
     async with AsyncExitStack() as stack:
@@ -697,17 +697,17 @@ async def test_a_desk_that_comes_takes_no_news_from_those_that_listen() -> None:
 async def test_the_row_of_a_record_keeps_its_name_and_its_numbers_go_on_over_a_restart(
     tmp_path: Path,
 ) -> None:
-    rows = list[tuple[bytes, int]]()
+    logs = list[tuple[bytes, int]]()
     for folder in ("record", "record", "another"):
         recorder = Recorder(partial(open_writer, tmp_path / folder))
         runner = Runner(PLATFORMS, recorder)
         await runner.restore()
-        row = news.NewsRow(runner)
-        rows.append((row.store_id, row.seq))
-        row.close()
+        log = update_log.UpdateLog(runner)
+        logs.append((log.store_id, log.seq))
+        log.close()
         runner.close()
         recorder.close()
-    (first, ended), (again, began), (other, _) = rows
+    (first, ended), (again, began), (other, _) = logs
     assert first == again != other
     assert ended < began
 

@@ -1,6 +1,6 @@
-"""The news of a core in a numbered row, kept for a while.
+"""A core's news for desks elsewhere: numbered, and kept for a while.
 
-A desk elsewhere has a place in the row, and no queue of its own. So a slow desk costs the other
+A desk elsewhere has a place in the log, and no queue of its own. So a slow desk costs the other
 desks nothing, and a desk that reconnects goes on from its place while that is kept.
 """
 
@@ -27,7 +27,7 @@ VERSIONS_KEPT = 4096  # of cards, each as a decision may say that it was seen
 
 
 @dataclass(slots=True)
-class NumberedNews:
+class LoggedNews:
     """A piece of news, its place, and its event, made when the first desk reads it."""
 
     seq: int
@@ -40,8 +40,8 @@ class NumberedNews:
         return sum(leg.size for leg in self.news.requests) if isinstance(self.news, Card) else 0
 
 
-class NewsRow:
-    """The row of news of a core, from now on.
+class UpdateLog:
+    """The news of a core, from now on, each with its number.
 
     Its numbers begin at the wall clock's microseconds, so that they increase over a restart;
     earlier news is not kept.
@@ -53,21 +53,21 @@ class NewsRow:
         self.seq, self._left = time.time_ns() // 1000, False
         self.inputs = Inputs()
         self.more = asyncio.Event()
-        self._kept: deque[NumberedNews] = deque()
+        self._kept: deque[LoggedNews] = deque()
         self._size = 0
         self._versions: Bounded[tuple[int, int], Card] = Bounded(VERSIONS_KEPT)
         self._sessions: Bounded[SessionKey, SessionView] = Bounded(SESSIONS_KEPT)
         self._leave = core.listen(self._on_news)
 
     def close(self) -> None:
-        """Take no more news; readers of the row end."""
+        """Take no more news; readers of the log end."""
         self._leave()
         self._left = True
         self.more.set()
 
     @property
     def closed(self) -> bool:
-        """Whether the row has ended, also because its core is deposed.
+        """Whether the log has ended, also because its core is deposed.
 
         The last decisions of a deposed core may not be on record.
         """
@@ -87,7 +87,7 @@ class NewsRow:
         if type(news) not in NEWS:
             return
         self.seq += 1
-        item = NumberedNews(self.seq, news)
+        item = LoggedNews(self.seq, news)
         self._kept.append(item)
         self._size += item.size
         while len(self._kept) > KEPT or (self._size > KEPT_BYTES and len(self._kept) > 1):
@@ -102,7 +102,7 @@ class NewsRow:
         more, self.more = self.more, asyncio.Event()
         more.set()
 
-    def after(self, seq: int) -> Sequence[NumberedNews] | None:
+    def after(self, seq: int) -> Sequence[LoggedNews] | None:
         """Return the news after a place, a few at once; None where the place is not kept."""
         first = self.seq - len(self._kept)
         if not first <= seq <= self.seq:
@@ -110,7 +110,7 @@ class NewsRow:
         return tuple(islice(self._kept, seq - first, seq - first + 64))
 
     async def snapshot(self) -> tuple[int, Snapshot] | None:
-        """Return the whole state, and its place in the row; None where the row is closed."""
+        """Return the whole state, and its place in the log; None where the log is closed."""
         found = asyncio.get_running_loop().create_future()
 
         def on_news(news: News) -> None:
@@ -124,7 +124,7 @@ class NewsRow:
         finally:
             leave()
 
-    def event(self, item: NumberedNews, limit: int) -> pb.WatchEvent:
+    def event(self, item: LoggedNews, limit: int) -> pb.WatchEvent:
         """Return the event for a piece of news, with inputs of at most `limit` bytes."""
         if limit != PAYLOAD_LIMIT:
             return event_of(item.news, item.seq, limit, self.inputs)
