@@ -13,8 +13,8 @@ import grpc
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.server.address import TcpAddress
+from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.server.operators.listener import open_operators
-from crabhook.server.operators.port import OperatorPort
 from crabhook.team.membership import Role, Scope
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.team import Founded, founded

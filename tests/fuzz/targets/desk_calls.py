@@ -23,7 +23,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.remote.codec import WireError
 from crabhook.remote.messages import CALLS, Inputs, request_of
-from crabhook.server.operators.port import OperatorPort
+from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2 as pb
 from tests.fuzz.folder import own_folder

@@ -22,8 +22,8 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Fitness, Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
+from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.server.operators.listener import open_operators
-from crabhook.server.operators.port import OperatorPort
 from crabhook.server.watch import Heard, ListenerWatch
 from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2

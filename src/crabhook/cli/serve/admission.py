@@ -117,8 +117,8 @@ async def open_to_desks(
     if team is None or (settings.headless and not settings.operators):
         yield ()
         return
+    from crabhook.server.operators.grpc_port import OperatorPort  # noqa: PLC0415 - likewise
     from crabhook.server.operators.listener import open_operators  # noqa: PLC0415 - few have one
-    from crabhook.server.operators.port import OperatorPort  # noqa: PLC0415 - likewise
 
     where = parse_address(settings.operators or OWN_DESKS)
     if not isinstance(where, TcpAddress):

@@ -27,8 +27,8 @@ from crabhook.server.address import TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.server.operators.listener import open_operators
-from crabhook.server.operators.port import OperatorPort
 from crabhook.team.certificates import Authority, sealed
 from crabhook.team.changes import invitable
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep

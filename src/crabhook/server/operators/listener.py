@@ -11,7 +11,7 @@ import grpc
 from crabhook.grpcserver import CallServer
 from crabhook.server.address import MAX_REQUEST, Address, PortError, TcpAddress
 from crabhook.server.grpc.listener import GrpcListener, why_not
-from crabhook.server.operators.port import SERVICE, OperatorPort
+from crabhook.server.operators.grpc_port import SERVICE, OperatorPort
 from crabhook.server.watch import ListenerWatch, unverified
 from crabhook.team.certificates import new_key, passing, plain
 

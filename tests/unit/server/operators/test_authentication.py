@@ -25,7 +25,7 @@ from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
 from tests.support.ssh_keys import KINDS, Signer
 from tests.support.team_port import SOON, TeamPort, team_port
-from tests.unit.server.operators.test_port import followed, given
+from tests.unit.server.operators.test_grpc_port import followed, given
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -60,7 +60,7 @@ from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionView
 from crabhook.remote.messages import CALLS, NEWS, Inputs, request_of
 from crabhook.server.metrics.tally import HERE, Tally, TurnedAway
-from crabhook.server.operators.port import WATCHES
+from crabhook.server.operators.grpc_port import WATCHES
 from crabhook.server.operators.rights import WRONG, Visibility
 from crabhook.server.operators.update_log import UpdateLog
 from crabhook.store.actors import actor_data

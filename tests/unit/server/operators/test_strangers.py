@@ -32,7 +32,7 @@ from tests.support.port import connected, opened
 from tests.support.sitting import call
 from tests.support.team import founded
 from tests.support.team_port import SOON, TeamPort, team_port
-from tests.unit.server.operators.test_port import DENY, decide
+from tests.unit.server.operators.test_grpc_port import DENY, decide
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

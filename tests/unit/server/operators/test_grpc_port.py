@@ -44,7 +44,7 @@ from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.messages import Inputs, request_of
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators import update_log
-from crabhook.server.operators.port import OperatorPort
+from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.store.interface import DeposedError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
