@@ -2,7 +2,7 @@
 
 `cli/NAME.py` (hyphens are underlines) has `add_arguments(parser)` and `run(arguments) -> int`;
 small commands share a file, with a `Command` each. `commands.toml` has help and file, `options/`
-the arguments. This floor is the composition root: it alone may import every other one.
+the arguments. This floor parses and prints; `app` below it composes what runs.
 """
 
 import argparse

@@ -19,7 +19,8 @@ from time import time
 from typing import TypeAlias
 
 from crabhook import config
-from crabhook.cli.terminal import agrees, say
+from crabhook.app.places import rule_files
+from crabhook.cli.terminal import agrees
 from crabhook.model.actor import Actor
 from crabhook.model.errors import CrabhookError
 from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError, read_text, write_text
@@ -27,6 +28,7 @@ from crabhook.store.interface import NoRecordError, Proposal
 from crabhook.store.opening import Place, is_shared, open_history, propose
 from crabhook.store.record import Document, iso
 from crabhook.team.folder import TEAM, Folder, TeamError, private
+from crabhook.ui.console import say
 
 Sign: TypeAlias = Callable[[bytes], bytes]
 
@@ -60,11 +62,6 @@ def moment(text: str) -> datetime:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no date and time") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def rule_files() -> RuleFiles:
-    """Return the files where people's settings are; crabhook's own places are protected."""
-    return RuleFiles(config.config_folder(), config.own_places(), program=config.program_places())
 
 
 def count(text: str) -> int:

@@ -13,7 +13,7 @@ from crabhook import config
 from crabhook.cli.arguments import when
 from crabhook.cli.commands import actions, declaring
 from crabhook.cli.past import REPLAYED, run_replay
-from crabhook.cli.terminal import about, say, say_json, short
+from crabhook.cli.terminal import about, short
 from crabhook.model.actor import HERE, OWNER, Operator
 from crabhook.model.errors import CrabhookError
 from crabhook.store import entries
@@ -24,6 +24,7 @@ from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS, Cut, Head, Kind, Record
 from crabhook.store.verify import ENDS, Verified, left_open, stats, verify, verify_here
 from crabhook.store.writer import head_line, read_head
+from crabhook.ui.console import say, say_json
 from crabhook.ui.text.safe import safe
 
 ASKED_WIDTH = 50  # letters of a call, before what brought it

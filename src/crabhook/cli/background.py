@@ -18,6 +18,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import config
+from crabhook.app.running import (
+    BackgroundError,
+    note_socket,
+    running_at,
+    socket_of,
+    status_of,
+)
 from crabhook.cli.commands import (
     DONE,
     NO_SERVER,
@@ -28,14 +35,7 @@ from crabhook.cli.commands import (
     options_of,
     reporting,
 )
-from crabhook.cli.running import (
-    BackgroundError,
-    note_socket,
-    running_at,
-    socket_of,
-    status_of,
-)
-from crabhook.cli.terminal import UnseenError, agrees, say, say_json, takes_a_person
+from crabhook.cli.terminal import UnseenError, agrees
 from crabhook.install.program import own_command
 from crabhook.server.address import (
     UnixAddress,
@@ -47,6 +47,7 @@ from crabhook.store.interface import Role
 from crabhook.tables import names
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import OWN_DESKS
+from crabhook.ui.console import say, say_json, takes_a_person
 
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
 LOOK_EVERY = 0.05  # seconds

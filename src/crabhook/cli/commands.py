@@ -143,7 +143,7 @@ def reporting(
     command: str, act: Callable[[argparse.Namespace], object], arguments: argparse.Namespace
 ) -> int:
     """Do `act`; print the text that it returns, or its failure's reason; return the exit code."""
-    from crabhook.cli.terminal import say  # noqa: PLC0415 - the hook's side has no use for it
+    from crabhook.ui.console import say  # noqa: PLC0415 - the hook's side has no use for it
     from crabhook.ui.text.safe import safe  # noqa: PLC0415 - likewise
 
     try:

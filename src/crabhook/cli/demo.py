@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from crabhook.cli.commands import declaring
-from crabhook.cli.terminal import say, takes_a_screen
 from crabhook.demo.script import NOTHING, WAIT, Agent, Read, beside, stage, typed_lines
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
@@ -20,6 +19,7 @@ from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
+from crabhook.ui.console import say, takes_a_screen
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
 from crabhook.ui.tally import Tally

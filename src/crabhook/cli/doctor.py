@@ -9,12 +9,12 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.cli.commands import declaring
-from crabhook.cli.terminal import say, say_json
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
 from crabhook.doctor.finding import Finding, Status, as_value, exit_code, heading_of, lines, summary
 from crabhook.doctor.proof import prove
 from crabhook.platforms import PLATFORMS
+from crabhook.ui.console import say, say_json
 
 DESK = "desk"
 """What is named to look at this device's keys for a desk elsewhere, and the way to its server."""

@@ -206,7 +206,7 @@ def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
 
 def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what remains to do, and on which machine."""
-    from crabhook.cli.running import is_listened_at  # noqa: PLC0415 - only an install asks
+    from crabhook.app.running import is_listened_at  # noqa: PLC0415 - only an install asks
 
     if len(several := listed(installation.server or "")) > 1:
         yield f"Next: have servers of one record in PostgreSQL run at {' and '.join(several)}."
@@ -379,7 +379,7 @@ def _uninstall_all(arguments: argparse.Namespace) -> None:
     The record and the rules are gone for ever then, so a person has to say yes at a terminal: no
     agent can. Raises InstallError.
     """
-    from crabhook.cli.running import is_listened_at  # noqa: PLC0415 - few uninstall
+    from crabhook.app.running import is_listened_at  # noqa: PLC0415 - few uninstall
     from crabhook.cli.terminal import agrees  # noqa: PLC0415 - likewise
 
     if is_listened_at(default_address()):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crabhook.cli.arguments import rules_in_force, say_whose
 from crabhook.cli.consent import write_rules
-from crabhook.cli.terminal import about, say, say_json, short
+from crabhook.cli.terminal import about, short
 from crabhook.config import record_place
 from crabhook.model.decision import Verdict
 from crabhook.model.wording import who
@@ -26,6 +26,7 @@ from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, sug
 from crabhook.store.interface import History, Query
 from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded
+from crabhook.ui.console import say, say_json
 from crabhook.ui.text.safe import safe
 
 REPLAYED = 10_000  # calls that are replayed unless more are asked for

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crabhook.app.running import BackgroundError, socket_of
 from crabhook.cli.background import known_port
-from crabhook.cli.running import BackgroundError, socket_of
 from crabhook.server.address import default_address
 from tests.support.port import short_folder
 

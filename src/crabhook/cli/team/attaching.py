@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crabhook import config
 from crabhook.cli.commands import ALONE, NO_SERVER, NOT_ALLOWED, actions
-from crabhook.cli.terminal import say, takes_a_person, takes_a_screen
 from crabhook.config import Settings
 from crabhook.hook.servers import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import write_own
 from crabhook.server.address import TcpAddress, parse_address
 from crabhook.team.invitation import Invitation, JoinError, Joining, Joins, join, new_token
+from crabhook.ui.console import say, takes_a_person, takes_a_screen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -97,7 +97,7 @@ def place_of(folder: "DeskFolder") -> str:
 
 def _own_place(folder: "DeskFolder") -> str:
     """Return where this machine's own server takes desks; empty for another team's or none."""
-    from crabhook.cli.running import running_at, socket_of  # noqa: PLC0415 - not for machines
+    from crabhook.app.running import running_at, socket_of  # noqa: PLC0415 - not for machines
     from crabhook.server.unix_socket import read_status  # noqa: PLC0415 - likewise
     from crabhook.team.folder import Folder, private  # noqa: PLC0415 - likewise
 
@@ -158,7 +158,7 @@ _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 def _nobody_here(server: str) -> str:
     """Say what to do where no server here takes desks."""
-    from crabhook.cli.running import running_at, socket_of  # noqa: PLC0415 - not for machines
+    from crabhook.app.running import running_at, socket_of  # noqa: PLC0415 - not for machines
 
     pid = None
     with suppress(CrabhookError):
@@ -231,7 +231,7 @@ async def connected(
 
 
 async def _show(desk: "RemoteDesk", settings: Settings, server: str) -> None:
-    from crabhook.cli.serve.desks import chosen  # noqa: PLC0415 - as above
+    from crabhook.app.desks import chosen  # noqa: PLC0415 - as above
     from crabhook.ui.terminal import standard_lines, standard_writer  # noqa: PLC0415
 
     if not settings.plain:

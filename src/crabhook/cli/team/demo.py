@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
-from crabhook.cli.terminal import say, takes_a_screen
 from crabhook.demo.script import LINES, WAIT, Agent, Read, beside, stage, typed_lines
 from crabhook.install.program import own_command
 from crabhook.model.actor import Operator
@@ -36,6 +35,7 @@ from crabhook.team.folder import Folder
 from crabhook.team.invitation import Joining, Joins
 from crabhook.team.membership import Role, Scope, Team
 from crabhook.team.team_file import TeamReader, found
+from crabhook.ui.console import say, takes_a_screen
 from crabhook.ui.plain import desk as plain
 from crabhook.ui.tally import Tally
 from crabhook.ui.terminal import standard_writer

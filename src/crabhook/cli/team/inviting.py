@@ -18,7 +18,7 @@ from typing import NamedTuple
 from crabhook import config
 from crabhook.cli.arguments import SharedDocuments, team_on_record
 from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
-from crabhook.cli.terminal import UnseenError, agrees, say
+from crabhook.cli.terminal import UnseenError, agrees
 from crabhook.hook.servers import listed
 from crabhook.hook.tcp import connect
 from crabhook.hook.tls import NO_TLS
@@ -44,6 +44,7 @@ from crabhook.team.membership import (
 )
 from crabhook.team.team_file import authority_of, found, take, team_in
 from crabhook.team.team_file import change as changed
+from crabhook.ui.console import say
 from crabhook.ui.text.safe import safe
 
 NOTED = 10  # attempts, of one invitation
@@ -199,7 +200,7 @@ def _need_tls(server: str, folder: Folder) -> None:
     Hooks of a machine that joins use TLS, so none of them would reach a server there. Beyond
     loopback a server has TLS always.
     """
-    from crabhook.cli.serve.admission import tls_of  # noqa: PLC0415 - gRPC: for this alone
+    from crabhook.app.listeners import tls_of  # noqa: PLC0415 - gRPC: for this alone
 
     settings = config.load(None)
     listening = [parse_address(one) for one in settings.listen]
@@ -298,7 +299,7 @@ OPTIONS = {reached.mark: reached.option for reached in (DESKS, HOOKS)}
 
 def listening_here() -> Sequence[tuple[Address, str]] | None:
     """Return where the server of this machine listens, and for whom; None where none runs."""
-    from crabhook.cli.running import running_at, socket_of  # noqa: PLC0415 - not for machines
+    from crabhook.app.running import running_at, socket_of  # noqa: PLC0415 - not for machines
 
     try:
         path = socket_of(None).path

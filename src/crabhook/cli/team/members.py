@@ -25,7 +25,6 @@ from crabhook.cli.team.inviting import (
     team_folder,
     team_now,
 )
-from crabhook.cli.terminal import say, say_json
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
 from crabhook.store.opening import is_shared
@@ -35,6 +34,7 @@ from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
 from crabhook.team.membership import Role, SshKey, Team
 from crabhook.team.presence import PublicKey
 from crabhook.team.team_file import authority_of, serve_as, team_in
+from crabhook.ui.console import say, say_json
 from crabhook.ui.text.safe import safe
 
 

@@ -9,7 +9,6 @@ from time import monotonic
 
 from crabhook.cli.commands import DONE
 from crabhook.cli.team.attaching import connected, place_of, turned_away
-from crabhook.cli.terminal import say, say_json
 from crabhook.cli.verbs import deciding
 from crabhook.cli.verbs.attached import Attached, Teller, acting, command, folder_of, looking_keys
 from crabhook.datatypes import Bounded
@@ -31,6 +30,7 @@ from crabhook.remote.messages import Cursor
 from crabhook.team.desk_keys import Credentials
 from crabhook.ui.commands.orders import read_agent, read_order, read_release
 from crabhook.ui.commands.words import WORDS
+from crabhook.ui.console import say, say_json
 from crabhook.ui.text.rows import countdown
 from crabhook.ui.text.safe import safe
 

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE, Command
 from crabhook.cli.team.asking import opening_keys
-from crabhook.cli.terminal import ask, say, say_json
+from crabhook.cli.terminal import ask
 from crabhook.cli.verbs.attached import (
     Attached,
     Teller,
@@ -34,6 +34,7 @@ from crabhook.ui.cards.sentence import MARKS, NOTHING_RISKY, sentence
 from crabhook.ui.cards.summary import agent_name, place
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import LineError
+from crabhook.ui.console import say, say_json
 from crabhook.ui.text.rows import ago
 from crabhook.ui.text.safe import safe
 

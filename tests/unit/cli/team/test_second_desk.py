@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook import config
+from crabhook.app.running import note_socket, socket_of
 from crabhook.cli.background import _not_listened_at
-from crabhook.cli.running import note_socket, socket_of
 from crabhook.cli.team.demo import GO_ON
 from crabhook.cli.team.inviting import DESKS, HOOKS, _listening_for, listening_here, reached_at
 from crabhook.server.address import TcpAddress, default_address

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from crabhook.cli.serve.lifecycle import HAND_OVER, Leaving
+from crabhook.app.server import HAND_OVER, Leaving
 
 STUCK = """
 import asyncio, time
-from crabhook.cli.serve.lifecycle import Leaving
+from crabhook.app.server import Leaving
 
 async def main():
     ended = asyncio.Event()

@@ -9,15 +9,15 @@ import sys
 from dataclasses import replace
 
 from crabhook import config
+from crabhook.app.listeners import Admitted, advertised, team_of, tls_of
+from crabhook.app.logs import CANNOT_BEGIN, has_no_desk, log_file, logging_to
+from crabhook.app.server import Server
 from crabhook.cli.commands import SERVE_VALUES, declaring
-from crabhook.cli.serve.admission import Admitted, advertised, team_of, tls_of
-from crabhook.cli.serve.lifecycle import Server
-from crabhook.cli.serve.logs import CANNOT_BEGIN, has_no_desk, log_file, logging_to
-from crabhook.cli.terminal import takes_a_screen
 from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress, Tokens, load_or_make, own_addresses
 from crabhook.server.service.activation import ServiceManager, address_of, inherited
+from crabhook.ui.console import takes_a_screen
 
 _LOG = logging.getLogger(__name__)
 COLLECTED_AFTER = 5_000

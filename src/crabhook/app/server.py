@@ -17,12 +17,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crabhook import config
+from crabhook.app.desks import Follower, open_desk
+from crabhook.app.listeners import Admitted, Listeners, beside, watched
+from crabhook.app.logs import fields, log_file
+from crabhook.app.other_hooks import OtherHooks
+from crabhook.app.places import rule_files
 from crabhook.broker.pending import Limits, SameFile
-from crabhook.cli.arguments import rule_files
-from crabhook.cli.serve.admission import Admitted, Listeners, beside, watched
-from crabhook.cli.serve.desks import Follower, open_desk
-from crabhook.cli.serve.logs import fields, log_file
-from crabhook.cli.serve.other_hooks import OtherHooks
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS

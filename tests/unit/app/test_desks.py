@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli.serve import desks
-from crabhook.cli.serve.desks import Follower, open_desk
+from crabhook.app import desks
+from crabhook.app.desks import Follower, open_desk
 from crabhook.config import Settings
 from crabhook.desk.updates import News, OrdersChanged, Snapshot
 from crabhook.model.actor import OWNER, Ended, OrderKind

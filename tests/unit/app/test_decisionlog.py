@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.cli.serve.desks import SHORT, keep_log
+from crabhook.app.desks import SHORT, keep_log
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli.arguments import rule_files
+from crabhook.app.places import rule_files
 
 
 def test_they_are_among_the_settings_and_our_own_folders_are_protected_too(

@@ -147,7 +147,7 @@ def test_the_harness_bridge_does_not_take_the_ports_own_socket(tmp_path: Path) -
 
 
 def test_the_help_names_every_option_the_page_names() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "reference" / "settings.md").read_text(
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text(
         encoding="utf-8"
     )
     text = subprocess.run(

@@ -19,9 +19,8 @@ from pathlib import Path
 from time import time as wall
 from typing import TYPE_CHECKING
 
+from crabhook.app.logs import fields
 from crabhook.broker.messages import Mirrored, RestoredRequest
-from crabhook.cli.serve.logs import fields
-from crabhook.cli.terminal import say, takes_a_person
 from crabhook.config import Settings, state_folder
 from crabhook.desk.updates import AttachedDesk, News
 from crabhook.model.actor import OWNER, Ended, Headless
@@ -41,6 +40,7 @@ from crabhook.store.interface import Pace, Query, StoreError
 from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Kind, Record, iso
 from crabhook.ui import headless
+from crabhook.ui.console import say, takes_a_person
 from crabhook.ui.terminal import standard_lines, standard_writer
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.cli.serve.logs import CANNOT_BEGIN, FAILED, JsonLines, TextLines, fields, logging_to
+from crabhook.app.logs import CANNOT_BEGIN, FAILED, JsonLines, TextLines, fields, logging_to
 from crabhook.model.errors import CrabhookError
 
 LOG = logging.getLogger("crabhook.test")

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from crabhook.cli.serve import logs
-from crabhook.cli.serve.logs import LogWriter
+from crabhook.app import logs
+from crabhook.app.logs import LogWriter
 
 PIPE = 1 << 16  # bytes that a pipe takes
 

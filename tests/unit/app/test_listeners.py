@@ -8,8 +8,8 @@ from time import time
 
 import pytest
 
-from crabhook.cli.serve import admission
-from crabhook.cli.serve.admission import Admitted, Listeners, open_to_desks, team_of
+from crabhook.app import listeners
+from crabhook.app.listeners import Admitted, Listeners, open_to_desks, team_of
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
@@ -66,7 +66,7 @@ async def test_where_a_listener_cannot_be_opened_the_others_are_closed_again() -
 async def test_where_there_is_a_team_its_desks_can_attach_on_this_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admission, "OWN_DESKS", "127.0.0.1:0")
+    monkeypatch.setattr(listeners, "OWN_DESKS", "127.0.0.1:0")
     team = founded(tmp_path / "team", time()).reader()
     async with open_to_desks(Runner(PLATFORMS), Settings(), team, []) as where:
         assert [one.endswith(" for desks") for one in where] == [True]
@@ -82,7 +82,7 @@ async def test_a_place_for_desks_that_is_taken_ends_only_the_server_that_was_tol
     team = founded(tmp_path / "team", time()).reader()
     with create_server(("127.0.0.1", 0)) as taken:
         place = f"127.0.0.1:{taken.getsockname()[1]}"
-        monkeypatch.setattr(admission, "OWN_DESKS", place)
+        monkeypatch.setattr(listeners, "OWN_DESKS", place)
         runner = Runner(PLATFORMS)
         async with open_to_desks(runner, Settings(), team, []) as where:
             assert not where

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli.serve.other_hooks import NAMED, OtherHooks
+from crabhook.app.other_hooks import NAMED, OtherHooks
 from crabhook.model.card import Stance
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.settings import groups

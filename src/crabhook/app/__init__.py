@@ -1,0 +1,1 @@
+"""The applications: a server with its listeners and desks, and how it is found again."""
