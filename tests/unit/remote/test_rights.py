@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.desk.replica import Replica
-from crabhook.team.membership import NEEDS, Role, Verb
+from crabhook.team.membership import NEEDS, Permission, Role
 from tests.support.desk import PlayedDesk
 from tests.support.team_port import team_port
 
@@ -25,5 +25,5 @@ async def test_a_desk_elsewhere_knows_what_its_person_may_order(tmp_path: Path, 
     ):
         replica = Replica(desk, monotonic)
         replica.follow()
-        assert replica.may_order() is role.includes(NEEDS[Verb.ORDER])
-        assert replica.may_hold() is role.includes(NEEDS[Verb.HOLD])
+        assert replica.may_order() is role.includes(NEEDS[Permission.ORDER])
+        assert replica.may_hold() is role.includes(NEEDS[Permission.HOLD])
