@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crabhook.desk.commands import Ask, Command, Done
-from crabhook.desk.updates import LinkChanged, News, Settled, Snapshot, Update
+from crabhook.desk.updates import READ, LinkChanged, News, Settled, Snapshot, Update
 from crabhook.remote.messages import (
-    READ,
     command_in,
     event_of,
     events_of,

@@ -3,12 +3,22 @@
 A snapshot comes first, then changes, numbered without gaps: a screen notices a lost update.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
 from crabhook.datatypes import frozen
-from crabhook.desk.commands import Command, Outcome
+from crabhook.desk.commands import (
+    Ask,
+    AskContext,
+    AskDesks,
+    AskEntry,
+    AskHistory,
+    AskObjections,
+    AskOffers,
+    Command,
+    Outcome,
+)
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import UNTOLD, Card, FeedEntry, Risk
 from crabhook.model.decision import Decision, Verdict
@@ -297,6 +307,52 @@ News: TypeAlias = (
     | Settled
 )
 """A card tells that it is new or has changed, a feed entry that it has come."""
+
+SHARED: frozenset[type[News]] = frozenset(
+    {
+        Card,
+        FeedEntry,
+        OrdersChanged,
+        SessionsChanged,
+        SessionsSeen,
+        TroublesChanged,
+        DesksChanged,
+        Claimed,
+        HouseChanged,
+    }
+)
+"""The changes that every desk hears; other news answers one desk alone."""
+
+READ: Mapping[type[Ask], type[News]] = {
+    AskOffers: OffersReady,
+    AskContext: ContextReady,
+    AskObjections: ObjectionsReady,
+    AskHistory: HistoryRead,
+    AskEntry: EntryRead,
+    AskDesks: DesksRead,
+}
+"""What is read for each command that asks."""
+
+
+class Cursor(NamedTuple):
+    """A place in a server's news: of which store, after which number, as seen with which rights."""
+
+    store: bytes
+    seq: int
+    view: bytes
+
+    def __str__(self) -> str:
+        return f"{self.store.hex()}:{self.seq}:{self.view.hex()}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Return the cursor that a text is; raises ValueError."""
+        store, seq, view = text.split(":")
+        return cls(bytes.fromhex(store), int(seq), bytes.fromhex(view))
+
+
+NEVER = Cursor(b"", 0, b"")
+"""The cursor of who has seen nothing."""
 
 
 class Update(NamedTuple):

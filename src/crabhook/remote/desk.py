@@ -14,15 +14,13 @@ from google.protobuf.message import DecodeError
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, Done, NotAllowed, Refused
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import LinkChanged, News, Settled, Update
+from crabhook.desk.updates import NEVER, Cursor, LinkChanged, News, Settled, Update
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.codec import WireError, seconds_read, text_read, to_value
 from crabhook.remote.messages import (
-    NEVER,
-    Cursor,
     left_out,
     news_in,
     outcome_in,

@@ -1,23 +1,18 @@
 """Which call carries a command, and which part of a Watch a piece of news."""
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from google.protobuf.message import Message
 
-from crabhook.datatypes import Bounded
 from crabhook.desk import commands, updates
-from crabhook.model.card import Card, FeedEntry, Leg, State
-from crabhook.model.jsontext import in_pieces
+from crabhook.desk.updates import READ
+from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.session import SessionView
-from crabhook.remote.codec import WireError, json_of, own_input, to_message, to_value
+from crabhook.remote.codec import WireError, own_input, to_message, to_value
+from crabhook.remote.inputs import PAYLOAD_LIMIT, Inputs
 from crabhook.v1 import operator_pb2 as pb
-
-if TYPE_CHECKING:
-    from crabhook.model.event import Event
 
 CALLS: Mapping[str, Any] = {
     "Decide": commands.Decide,
@@ -38,15 +33,6 @@ CALLS: Mapping[str, Any] = {
     "Desks": commands.AskDesks,
 }
 """The calls of the service that carry a command, each with the command, or a union of them."""
-READ: Mapping[type[commands.Ask], type[updates.News]] = {
-    commands.AskOffers: updates.OffersReady,
-    commands.AskContext: updates.ContextReady,
-    commands.AskObjections: updates.ObjectionsReady,
-    commands.AskHistory: updates.HistoryRead,
-    commands.AskEntry: updates.EntryRead,
-    commands.AskDesks: updates.DesksRead,
-}
-"""What is read for each command that asks."""
 _CALL_OF = {kind: rpc for rpc, told in CALLS.items() for kind in getattr(told, "__args__", (told,))}
 
 NEWS: Mapping[type, str] = {
@@ -62,10 +48,6 @@ NEWS: Mapping[type, str] = {
 }
 """The news that are told to every desk, each with its part of a WatchEvent."""
 _NEWS = {part: kind for kind, part in NEWS.items()}
-
-INPUTS_KEPT = 1024  # legs
-LONG_KEPT, LONG_BYTES = 64, 64 << 20  # inputs that are kept as JSON
-PAYLOAD_LIMIT = 64 << 10  # bytes of an input that is sent with its card
 
 
 # Commands, and what became of them.
@@ -121,76 +103,6 @@ def outcome_unknown(command: commands.Command) -> commands.Outcome:
 
 
 # News.
-
-
-class Cursor(NamedTuple):
-    """A place in a server's news: of which store, after which number, as seen with which rights."""
-
-    store: bytes
-    seq: int
-    view: bytes
-
-    def __str__(self) -> str:
-        return f"{self.store.hex()}:{self.seq}:{self.view.hex()}"
-
-    @classmethod
-    def parse(cls, text: str) -> "Cursor":
-        """Return the cursor that a text is; raises ValueError."""
-        store, seq, view = text.split(":")
-        return cls(bytes.fromhex(store), int(seq), bytes.fromhex(view))
-
-
-NEVER = Cursor(b"", 0, b"")
-"""The cursor of who has seen nothing."""
-
-
-class Inputs:
-    """The inputs of legs, and their names: a long one becomes JSON once, for all desks.
-
-    `prepare` does that beside the loop, otherwise the first use does.
-    """
-
-    def __init__(self) -> None:
-        self._names: Bounded[str, tuple[Event, bytes]] = Bounded(INPUTS_KEPT)
-        self._long: Bounded[str, tuple[Event, bytes]] = Bounded(LONG_KEPT)
-        self._turn = asyncio.Lock()
-
-    async def prepare(self, card: Card) -> None:
-        """Make the long inputs of a card into JSON in a thread, unless that was done."""
-        for leg in card.requests:
-            if leg.size > PAYLOAD_LIMIT and not _is_of(self._names.get(leg.id), leg):
-                async with self._turn:
-                    await asyncio.to_thread(self.sha256, leg)
-
-    def sha256(self, leg: Leg) -> bytes:
-        """Return what names a leg's input."""
-        known = self._names.get(leg.id)
-        if known is None or not _is_of(known, leg):
-            known = leg.event, sha256(self.json(leg)).digest()
-            self._names[leg.id] = known
-        return known[1]
-
-    def json(self, leg: Leg) -> bytes:
-        """Return a leg's input as it is on the wire."""
-        known = self._long.get(leg.id)
-        if known is not None and _is_of(known, leg):
-            return known[1]
-        pieces = in_pieces(leg.event.fields)
-        long = leg.size > PAYLOAD_LIMIT
-        made = "".join(pieces).encode("ascii") if long else json_of(leg.event.fields)
-        if PAYLOAD_LIMIT < len(made) <= LONG_BYTES:
-            self._long[leg.id] = leg.event, made
-            while sum(len(one) for _, one in self._long.values()) > LONG_BYTES:
-                self._long.popitem(last=False)
-        return made
-
-    def seen(self, card: Card) -> bytes:
-        """Return what names the inputs of all legs that are seen on a card."""
-        return sha256(b"".join(map(self.sha256, card.requests))).digest()
-
-
-def _is_of(known: "tuple[Event, bytes] | None", leg: Leg) -> bool:
-    return known is not None and known[0] is leg.event
 
 
 def card_message(card: Card, inputs: Inputs, limit: int | None = None) -> pb.Card:

@@ -22,7 +22,8 @@ from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.remote.codec import WireError
-from crabhook.remote.messages import CALLS, Inputs, request_of
+from crabhook.remote.inputs import Inputs
+from crabhook.remote.messages import CALLS, request_of
 from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2 as pb

@@ -21,15 +21,8 @@ from crabhook.desk.updates import News, Snapshot
 from crabhook.model.decision import Decision, Verdict
 from crabhook.remote import desk as remote
 from crabhook.remote.codec import WireError, json_of
-from crabhook.remote.messages import (
-    CALLS,
-    NEWS,
-    Inputs,
-    card_message,
-    event_of,
-    events_of,
-    request_of,
-)
+from crabhook.remote.inputs import Inputs
+from crabhook.remote.messages import CALLS, NEWS, card_message, event_of, events_of, request_of
 from crabhook.remote.servers import Servers
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Painter

@@ -15,17 +15,16 @@ from hypothesis import strategies as st
 from crabhook.broker.pending import LIMITS
 from crabhook.desk import commands, updates
 from crabhook.desk.commands import Ask, Command, Decide, Outcome, TooLate
-from crabhook.desk.updates import News, Snapshot
+from crabhook.desk.updates import READ, SHARED, News, Snapshot
 from crabhook.model.card import Because, Brought, Card, Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.remote.codec import BOUNDED, WireError, json_of, to_value
 from crabhook.remote.desk import CARD_AT_MOST
+from crabhook.remote.inputs import LONG_BYTES, Inputs
 from crabhook.remote.messages import (
     CALLS,
-    LONG_BYTES,
-    READ,
-    Inputs,
+    NEWS,
     card_message,
     command_in,
     event_of,
@@ -106,6 +105,7 @@ def test_all_there_is_arrives_to_the_letter(seed: int) -> None:
 def test_every_kind_of_command_and_of_news_has_its_place() -> None:
     carried = {kind for one in CALLS.values() for kind in (get_args(one) or (one,))}
     assert carried == set(EVERY)
+    assert set(NEWS) == SHARED == set(TOLD)
     assert set(TOLD) | ALONE == set(get_args(News))
     assert set(READ) == {kind for kind in EVERY if issubclass(kind, Ask)}
 

@@ -18,7 +18,8 @@ from crabhook.model.card import Card, Leg
 from crabhook.model.event import Event
 from crabhook.remote import desk as remote
 from crabhook.remote.desk import RemoteDesk
-from crabhook.remote.messages import Inputs, card_message, events_of
+from crabhook.remote.inputs import Inputs
+from crabhook.remote.messages import card_message, events_of
 from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.v1 import operator_pb2 as pb
 

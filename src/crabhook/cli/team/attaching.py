@@ -28,8 +28,8 @@ from crabhook.ui.console import say, takes_a_person, takes_a_screen
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from crabhook.desk.updates import Cursor
     from crabhook.remote.desk import RemoteDesk
-    from crabhook.remote.messages import Cursor
     from crabhook.team.desk_keys import Credentials, DeskFolder
 
 LOOK_WITHIN = 2.0  # seconds until a server is left to gRPC, which says more of a slow one
@@ -197,8 +197,8 @@ async def connected(
     """Give a desk that is connected to one of the servers, after a cursor; raises AttachError."""
     import grpc  # noqa: PLC0415 - not for machines
 
+    from crabhook.desk.updates import NEVER  # noqa: PLC0415 - likewise
     from crabhook.remote.desk import RemoteDesk  # noqa: PLC0415 - likewise
-    from crabhook.remote.messages import NEVER  # noqa: PLC0415 - likewise
     from crabhook.remote.servers import OPTIONS, Servers  # noqa: PLC0415 - likewise
 
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)

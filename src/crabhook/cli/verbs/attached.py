@@ -19,7 +19,7 @@ from crabhook.cli.team.attaching import chosen_team, connected, place_of, turned
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import AttachedDesk, Desk, News, Past, Snapshot
+from crabhook.desk.updates import AttachedDesk, Cursor, Desk, News, Past, Snapshot
 from crabhook.hook.servers import listed
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry, State
@@ -28,7 +28,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.session import SessionView
 from crabhook.model.wording import who
-from crabhook.remote.messages import Cursor, Inputs
+from crabhook.remote.inputs import Inputs
 from crabhook.store.record import iso
 from crabhook.team.desk_keys import Credentials, DeskFolder, desk_folders
 from crabhook.team.membership import fingerprint_of

@@ -21,12 +21,11 @@ from crabhook.desk.commands import (
     Steer,
     StopSession,
 )
-from crabhook.desk.updates import Claimed, LinkChanged, Snapshot, Update
+from crabhook.desk.updates import Claimed, Cursor, LinkChanged, Snapshot, Update
 from crabhook.model.actor import Actor, Ended, OrderKind
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order
-from crabhook.remote.messages import Cursor
 from crabhook.team.desk_keys import Credentials
 from crabhook.ui.commands.orders import read_agent, read_order, read_release
 from crabhook.ui.commands.words import WORDS

@@ -24,14 +24,13 @@ from crabhook.desk.commands import (
     Outcome,
     Stale,
 )
-from crabhook.desk.updates import AttachedDesk, News, Settled
+from crabhook.desk.updates import READ, AttachedDesk, News, Settled
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, State
 from crabhook.remote.codec import WireError
+from crabhook.remote.inputs import PAYLOAD_LIMIT
 from crabhook.remote.messages import (
     CALLS,
-    PAYLOAD_LIMIT,
-    READ,
     card_message,
     command_in,
     event_of,

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from crabhook.datatypes import Bounded
-from crabhook.desk.updates import News, SessionsSeen, Snapshot
+from crabhook.desk.updates import SHARED, News, SessionsSeen, Snapshot
 from crabhook.model.card import Card
 from crabhook.model.session import SessionKey, SessionView
-from crabhook.remote.messages import NEWS, PAYLOAD_LIMIT, Inputs, event_of
+from crabhook.remote.inputs import PAYLOAD_LIMIT, Inputs
+from crabhook.remote.messages import event_of
 from crabhook.server.core.core import Core
 from crabhook.v1 import operator_pb2 as pb
 
@@ -84,7 +85,7 @@ class UpdateLog:
                 self._kept.clear()
                 self._size, self.seq = 0, self.seq + 1
                 self._ring()
-        if type(news) not in NEWS:
+        if type(news) not in SHARED:
             return
         self.seq += 1
         item = LoggedNews(self.seq, news)

@@ -14,7 +14,8 @@ from crabhook.desk.commands import Decide, Done, GiveOrder, NotAllowed, Steer
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
-from crabhook.remote.messages import Inputs, request_of
+from crabhook.remote.inputs import Inputs
+from crabhook.remote.messages import request_of
 from crabhook.store.actors import actor_data
 from crabhook.team.changes import with_key, without_key
 from crabhook.team.desk_keys import Credentials

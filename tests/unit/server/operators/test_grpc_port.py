@@ -41,7 +41,8 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
 from crabhook.remote.desk import RemoteDesk
-from crabhook.remote.messages import Inputs, request_of
+from crabhook.remote.inputs import Inputs
+from crabhook.remote.messages import request_of
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators import update_log
 from crabhook.server.operators.grpc_port import OperatorPort

@@ -58,7 +58,8 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionView
-from crabhook.remote.messages import CALLS, NEWS, Inputs, request_of
+from crabhook.remote.inputs import Inputs
+from crabhook.remote.messages import CALLS, NEWS, request_of
 from crabhook.server.metrics.tally import HERE, Tally, TurnedAway
 from crabhook.server.operators.grpc_port import WATCHES
 from crabhook.server.operators.rights import WRONG, Visibility
