@@ -268,7 +268,7 @@ class Listeners:
 
                 lines = AnonymousIntake(self.runner, wait=settings.wait, named=bridge.NAMED)
                 self._switches.append(lines.switch_to)
-                harness = bridge.open_bridge(lines, settings.ndjson)
+                harness = bridge.open_bridge(lines, settings.ndjson, self.watch)
                 bound.append(await opened.enter_async_context(harness))
             if settings.http is not None and metrics:
                 from crabhook.server.http import listener  # noqa: PLC0415 - aiohttp: slow

@@ -38,6 +38,10 @@ class Watched(Protocol):
         """Its addresses, in words."""
 
     @property
+    def clients(self) -> str:
+        """Who connects to it, in words."""
+
+    @property
     def ended(self) -> bool:
         """Whether it ended by itself."""
 
@@ -99,7 +103,7 @@ class ListenerWatch:
             heard = await _heard(listener)
             if heard is Heard.SILENT:  # once more: the machine may have stood still
                 heard = await _heard(listener)
-            self._tell(listener.name, heard)
+            self._tell(listener, heard)
             if heard in (Heard.ANSWERED, Heard.NO_PLACE):
                 failed = 0
                 continue
@@ -112,11 +116,12 @@ class ListenerWatch:
                     return
             else:
                 self.opened_anew()
-                self.warn(f"{listener.name} was opened anew: waiting hooks come back by themselves")
+                self.warn(f"{listener.name} was opened anew: {listener.clients} can connect again")
 
-    def _tell(self, name: str, heard: Heard) -> None:
+    def _tell(self, listener: Watched, heard: Heard) -> None:
         """Report a change of what a listener does."""
-        wrong, before = _WRONG[heard].format(name), self._wrong.get(name, "")
+        name = listener.name
+        wrong, before = _WRONG[heard].format(name, listener.clients), self._wrong.get(name, "")
         if wrong == before:
             return
         if wrong:
@@ -131,8 +136,8 @@ _WRONG = {
     Heard.NO_PLACE: (
         "{} HAS NO PLACE LEFT: new clients are turned away; see who connects (ss -tp)"
     ),
-    Heard.SILENT: "{} DOES NOT ANSWER: hooks or desks cannot reach this server; it is opened anew",
-    Heard.ENDED: "{} HAS ENDED: hooks or desks cannot reach this server; it is opened anew",
+    Heard.SILENT: "{} DOES NOT ANSWER: {} cannot reach this server; it is opened anew",
+    Heard.ENDED: "{} HAS ENDED: {} cannot reach this server; it is opened anew",
 }
 
 

@@ -53,6 +53,19 @@ async def test_the_bridge_and_the_http_door_stand_beside_the_port_and_close_befo
         assert files_in(folder) == []
 
 
+async def test_every_listener_is_watched(tmp_path: Path) -> None:
+    team = founded(tmp_path / "team", time()).reader()
+    with short_folder() as folder:
+        settings = Settings(ndjson=f"unix:{folder}/b", http="localhost:0", operators="127.0.0.1:0")
+        admitted = Admitted(Tokens("t"), team, None)
+        listeners = Listeners(Runner(PLATFORMS), Metrics(), admitted, settings)
+        opened = listeners.port([UnixAddress(folder / "s"), TcpAddress("127.0.0.1", 0)])
+        async with listeners.opened(opened) as bound:
+            names = "; ".join(one.name for one in listeners.watch._listeners)
+            for address in bound:
+                assert str(address).removeprefix("http://").removesuffix(" for desks") in names
+
+
 async def test_where_a_listener_cannot_be_opened_the_others_are_closed_again() -> None:
     with short_folder() as folder:
         settings = Settings(ndjson=f"unix:{folder}/s", http="0.0.0.0:0")

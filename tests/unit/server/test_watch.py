@@ -22,15 +22,17 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Fitness, Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
+from crabhook.server.ndjson.bridge import BridgeListener, open_bridge
 from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.server.operators.listener import open_operators
 from crabhook.server.watch import Heard, ListenerWatch
 from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2
+from tests.support.bridge import Line, envelope
 from tests.support.client import Client
 from tests.support.port import BASH, short_folder
 from tests.support.raw_http2 import headers, send
-from tests.support.seat import decide
+from tests.support.seat import decide, hears
 from tests.support.team import founded
 from tests.unit.test_grpcserver import shown
 
@@ -162,6 +164,70 @@ async def test_the_http_door_is_open_again_within_5_seconds() -> None:
         await until(lambda: kept.opened_anew == 1)
         assert await door.call() is Heard.ANSWERED
         assert door.at == at.address  # type: ignore[attr-defined]
+
+
+@asynccontextmanager
+async def bridge_of(kept: Kept) -> AsyncIterator[BridgeListener]:
+    """A harness bridge, watched."""
+    intake = AnonymousIntake(kept.runner, wait=60.0, named="harness bridge")
+    with short_folder() as folder:
+        opening = open_bridge(intake, f"unix:{folder}/b", kept.watch)
+        async with opening, kept.watching():
+            (bridge,) = kept.watch._listeners
+            assert isinstance(bridge, BridgeListener)
+            yield bridge
+        kept.runner.close()
+
+
+async def test_a_call_to_the_bridge_is_answered_and_noted_nowhere() -> None:
+    kept = Kept()
+    heard: list[object] = []
+    stop = hears(kept.runner, heard.append)
+    async with bridge_of(kept) as bridge:
+        assert await bridge.call() is Heard.ANSWERED
+        await until(lambda: not bridge._bridge._open)
+        assert not kept.watch.silent
+    stop()
+    assert not heard
+
+
+async def test_the_bridge_is_open_again_within_5_seconds_and_what_waits_there_goes_on() -> None:
+    kept = Kept()
+    async with bridge_of(kept) as bridge:
+        reader, writer = await asyncio.open_unix_connection(bridge._at.path)
+        line = Line(reader, writer)
+        await line.send(envelope("r"))
+        await until(lambda: len(kept.runner.broker.waiting()) == 1)
+        (card,) = kept.runner.broker.waiting()
+        bridge._server.close()  # type: ignore[union-attr]
+        await until(lambda: kept.watch.silent == 1)
+        assert "HAS ENDED: harnesses cannot reach" in kept.runner.troubles()[0]
+        assert Health(kept.runner).reason is Fitness.SILENT
+        await until(lambda: kept.opened_anew == 1)
+        assert await bridge.call() is Heard.ANSWERED
+        assert bridge._at.path.stat().st_mode & 0o777 == 0o600
+        await until(lambda: kept.watch.silent == 0)
+        decide(kept.runner, card.number, Decision(Verdict.ALLOW))
+        assert (await line.answer())["payload"]["action"] == "json_output"
+        writer.close()
+    assert [text for text in kept.warned if "opened anew: harnesses" in text]
+
+
+async def test_a_bridge_that_takes_connections_and_does_not_serve_them_is_opened_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = Kept()
+    held: list[asyncio.StreamWriter] = []
+    async with bridge_of(kept) as bridge:
+        with monkeypatch.context() as broken:
+            broken.setattr(bridge._bridge, "accept", lambda _reader, writer: held.append(writer))
+            await bridge.open_anew()
+            await until(lambda: kept.watch.silent == 1, 10.0)
+            assert "DOES NOT ANSWER: harnesses" in kept.runner.troubles()[0]
+        await until(lambda: kept.watch.silent == 0, 10.0)
+        assert await bridge.call() is Heard.ANSWERED
+        for writer in held:
+            writer.transport.abort()
 
 
 @pytest.mark.usefixtures("mortal")

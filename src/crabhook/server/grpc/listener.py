@@ -255,6 +255,7 @@ class GrpcListener:
 
     `made` returns a new server, and `bind` lets it listen at an address, and returns the bound one.
     `context` is the TLS of a call to ourselves over TCP, None for a listener without TLS.
+    `clients` are those who connect to it, in words.
     """
 
     def __init__(
@@ -262,9 +263,9 @@ class GrpcListener:
         made: Callable[[], CallServer],
         bind: Callable[[CallServer, Address], Address],
         context: ssl.SSLContext | None,
-        what: str = "",
+        clients: str = "hooks",
     ) -> None:
-        self._made, self._bind, self._context, self._what = made, bind, context, what
+        self._made, self._bind, self._context, self.clients = made, bind, context, clients
         self.bound: Sequence[Address] = ()
         self.renewed: Callable[[Address], object] = lambda _address: None
         self._server: CallServer | None = None
@@ -273,8 +274,8 @@ class GrpcListener:
 
     @property
     def name(self) -> str:
-        """Its addresses, and what it is for."""
-        return f"the listener {', '.join(map(str, self.bound))}{self._what}"
+        """Its addresses, and who connects there."""
+        return f"the listener {', '.join(map(str, self.bound))} for {self.clients}"
 
     @property
     def ended(self) -> bool:

@@ -282,6 +282,8 @@ async def open_http(
 class HttpListener:
     """The HTTP door's listening socket, which can be opened anew; `at` is its address."""
 
+    clients = "hooks"
+
     def __init__(self, connections: Connections, context: ssl.SSLContext | None) -> None:
         self._connections, self._context = connections, context
         self._own = unverified("http/1.1") if context else None

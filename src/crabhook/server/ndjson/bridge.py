@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Container
+from collections.abc import AsyncIterator, Callable, Container
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from time import time
@@ -21,12 +21,14 @@ from crabhook.server.address import (
     MAX_REQUEST,
     Address,
     AddressError,
+    PortError,
     UnixAddress,
     parse_address,
 )
 from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.unix_socket import claimed, peer_of
+from crabhook.server.watch import Heard, ListenerWatch, heard_at
 
 LONGEST_ID = 256  # characters
 _BLOCKED = 2  # the exit code that blocks
@@ -249,25 +251,91 @@ class Connection:
 
 
 @asynccontextmanager
-async def open_bridge(intake: AnonymousIntake, address: str) -> AsyncIterator[Address]:
+async def open_bridge(
+    intake: AnonymousIntake, address: str, watch: ListenerWatch | None = None
+) -> AsyncIterator[Address]:
     """Listen on `unix:PATH` while the context lasts; yields that address.
 
-    Raises AddressError or SocketTakenError.
+    Raises AddressError, PortError or SocketTakenError.
     """
     where = parse_address(address)
     if not isinstance(where, UnixAddress):
         raise AddressError(f"{address!r}: the harness bridge listens on unix:PATH alone")
     bridge = Bridge(intake)
-    with claimed(where.path), _bound(where) as sock:
-        server = await asyncio.start_unix_server(
-            bridge.accept, sock=sock, limit=MAX_REQUEST, backlog=BACKLOG
-        )
+    listener = BridgeListener(bridge, where)
+    with claimed(where.path):
+        await listener.open()
+        if watch is not None:
+            watch.add(listener)
+            listener.renewed = lambda address: watch.renewed(address)  # noqa: PLW0108 - it is set later
         try:
             yield where
         finally:
-            server.close()
+            listener.close()
             await bridge.close()
-            await server.wait_closed()
+            await listener.wait_closed()
+
+
+class BridgeListener:
+    """The bridge's listening socket at `at`, which can be opened anew; its claim is held."""
+
+    clients = "harnesses"
+    taken = 0  # it counts no calls
+
+    def __init__(self, bridge: "Bridge", at: UnixAddress) -> None:
+        self._bridge, self._at = bridge, at
+        self._server: asyncio.Server | None = None
+        self._closing = False
+        self.renewed: Callable[[Address], object] = lambda _address: None
+
+    @property
+    def name(self) -> str:
+        """Its address, and what it is for."""
+        return f"the harness bridge {self._at}"
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended by itself."""
+        return not self._closing and self._server is not None and not self._server.is_serving()
+
+    async def open(self) -> None:
+        """Listen.  Raises PortError."""
+        try:
+            sock = _bound(self._at)
+        except OSError as error:
+            raise PortError(f"{self.name} cannot listen: {error.strerror}") from error
+        self._server = await asyncio.start_unix_server(
+            self._bridge.accept, sock=sock, limit=MAX_REQUEST, backlog=BACKLOG
+        )
+        self.renewed(self._at)
+
+    async def call(self) -> Heard:
+        """Connect, say nothing, and wait until the bridge hangs up as well."""
+        return await heard_at(self._at, None, _hangs_up)
+
+    async def open_anew(self) -> None:
+        """Listen at the same path again; open connections go on.  Raises PortError."""
+        if self._server is not None:
+            self._server.close()
+        self._at.path.unlink(missing_ok=True)
+        await self.open()
+
+    def close(self) -> None:
+        """Accept no more connections."""
+        self._closing = True
+        if self._server is not None:
+            self._server.close()
+
+    async def wait_closed(self) -> None:
+        """Wait until the socket is closed."""
+        if self._server is not None:
+            await self._server.wait_closed()
+
+
+async def _hangs_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Whether the bridge ends a connection whose client has ended it; no line is sent."""
+    writer.write_eof()
+    return not await reader.read()
 
 
 def _bound(where: UnixAddress) -> socket.socket:

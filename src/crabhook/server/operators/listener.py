@@ -79,7 +79,7 @@ async def open_operators(
             why = why_not(where, "--operators") or error
             raise PortError(f"cannot listen for desks on {where}: {why}") from error
 
-    listener = GrpcListener(made, bind, _shown(*own), " for desks")
+    listener = GrpcListener(made, bind, _shown(*own), "desks")
     try:
         await listener.open([address])
         if watch is not None:
