@@ -10,7 +10,17 @@ from crabhook.team.certificates import Authority, Key, new_key, plain, request_o
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import Joined
-from crabhook.team.membership import Device, Member, Role, Scope, Team, fingerprint_of
+from crabhook.team.membership import (
+    Device,
+    Identified,
+    Member,
+    Permission,
+    Refused,
+    Role,
+    Scope,
+    Team,
+    fingerprint_of,
+)
 from crabhook.team.team_file import TeamReader, change, found
 
 if TYPE_CHECKING:
@@ -75,6 +85,16 @@ class Founded:
 
     def reader(self) -> TeamReader:
         return TeamReader(self.folder)
+
+
+def allowed(
+    team: Team, certificate: bytes, now: float, permission: Permission = Permission.ALLOW
+) -> Identified:
+    """Return who may do this by a certificate, or why they may not."""
+    principal = team.identify(certificate, now)
+    if isinstance(principal, Refused):
+        return principal
+    return team.may(principal, permission) or principal
 
 
 def founded(

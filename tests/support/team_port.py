@@ -13,8 +13,8 @@ import grpc
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.server.address import TcpAddress
-from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.server.operators.listener import open_operators
+from crabhook.server.operators.service import OperatorService
 from crabhook.team.membership import Role, Scope
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.team import Founded, founded
@@ -84,7 +84,7 @@ async def team_port(
     reader = team.reader()
     place, pair = TcpAddress("127.0.0.1", 0), reader.server_pair()
     async with open_operators(
-        OperatorPort(core, reader.current), place, pair, reader.authority
+        OperatorService(core, reader.current), place, pair, reader.authority
     ) as bound:
         port = TeamPort(bound, team)
         for name, role in people.items():

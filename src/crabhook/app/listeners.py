@@ -117,15 +117,15 @@ async def open_to_desks(
     if team is None or (settings.headless and not settings.operators):
         yield ()
         return
-    from crabhook.server.operators.grpc_port import OperatorPort  # noqa: PLC0415 - likewise
     from crabhook.server.operators.listener import open_operators  # noqa: PLC0415 - few have one
+    from crabhook.server.operators.service import OperatorService  # noqa: PLC0415 - likewise
 
     where = parse_address(settings.operators or OWN_DESKS)
     if not isinstance(where, TcpAddress):
         raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
     async with AsyncExitStack() as opened:
-        port = OperatorPort(runner, team.current)
-        listener = open_operators(port, where, team.server_pair(), team.authority, watch)
+        service = OperatorService(runner, team.current)
+        listener = open_operators(service, where, team.server_pair(), team.authority, watch)
         try:
             at = await opened.enter_async_context(listener)
         except PortError as error:
@@ -134,7 +134,7 @@ async def open_to_desks(
             runner.warn(f"no desk can attach: {error}", alarm=False)
             yield ()
         else:
-            switches.append(port.switch_to)
+            switches.append(service.switch_to)
             yield (f"{at} for desks",)
 
 

@@ -7,7 +7,7 @@ outlives a revoked certificate.
 import binascii
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -269,27 +269,6 @@ class Team:
         if target is not None and principal.scope.takes_in(target):
             return None
         return Refused(f"{principal.name} is limited to {principal.scope}, and this is beyond it")
-
-    def allows(
-        self,
-        certificate: bytes | str,
-        now: float,
-        permission: Permission,
-        target: Target | None = None,
-        opened: Callable[[Principal], Identified] | None = None,
-    ) -> Identified:
-        """Return who may do this by that certificate, or why they may not.
-
-        `opened` returns the principal with its other proofs, or why they fail.
-        """
-        principal = self.identify(certificate, now)
-        if opened is not None and isinstance(principal, Principal):
-            principal = opened(principal)
-        return (
-            principal
-            if isinstance(principal, Refused)
-            else self.may(principal, permission, target) or principal
-        )
 
     def machine_of(self, token: str) -> str | None:
         """Return the name of the machine whose token this is; looks at each, whichever it is."""

@@ -25,6 +25,7 @@ from crabhook.remote.codec import WireError
 from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import CALLS, request_of
 from crabhook.server.operators.grpc_port import OperatorPort
+from crabhook.server.operators.service import OperatorService
 from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2 as pb
 from tests.fuzz.folder import own_folder
@@ -110,7 +111,8 @@ async def _law(data: bytes) -> None:
     server, team = PlayedDesk(), _team()
     for number in range(CARDS):
         server.ask(call(session_id=f"s{number}"))
-    port = OperatorPort(server.core, team.team)
+    service = OperatorService(server.core, team.team)
+    port = OperatorPort(service)
     other = Replica(server, server.now)
     other.follow()
     cards = {card.number: card for card in server.waiting()}
@@ -126,8 +128,8 @@ async def _law(data: bytes) -> None:
     assert decided <= proper, "decided, and not by who saw it"
     assert {card.number for card in other.waiting()} == {one.number for one in server.waiting()}
     assert [card.outcome for card in other.ended()] == [card.outcome for card in server.ended()]
-    port.close()
-    assert port._watches.total() == 0
+    service.close()
+    assert service._watches.total() == 0
     await asyncio.sleep(0)
     assert asyncio.all_tasks() == {asyncio.current_task()}, "a call left work behind"
 

@@ -23,8 +23,8 @@ from crabhook.server.grpc.listener import Fitness, Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
 from crabhook.server.ndjson.bridge import BridgeListener, open_bridge
-from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.server.operators.listener import open_operators
+from crabhook.server.operators.service import OperatorService
 from crabhook.server.watch import Heard, ListenerWatch
 from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2
@@ -138,13 +138,13 @@ async def test_the_desks_listener_is_open_again_within_5_seconds(tmp_path: Path)
     kept = Kept()
     team = founded(tmp_path / "team", time.time())
     reader = team.reader()
-    port = OperatorPort(kept.runner, reader.current)
+    service = OperatorService(kept.runner, reader.current)
     pair, place = reader.server_pair(), TcpAddress("127.0.0.1", 0)
     context = shown(team.let_in("ada", Role.ADMIN), tmp_path)
     asked = headers(
         f"/{operator_pb2.DESCRIPTOR.services_by_name['OperatorService'].full_name}/Desks".encode()
     )
-    opening = open_operators(port, place, pair, reader.authority, kept.watch)
+    opening = open_operators(service, place, pair, reader.authority, kept.watch)
     async with opening as address, kept.watching():
         assert await kept.watch._listeners[0].call() is Heard.ANSWERED
         assert await send(address, asked, context=context) not in (None, UNIMPLEMENTED)

@@ -34,7 +34,6 @@ from crabhook.team.changes import (
 from crabhook.team.folder import Folder, TeamError, founding, private
 from crabhook.team.membership import (
     Machine,
-    Permission,
     Principal,
     Refused,
     Role,
@@ -46,7 +45,7 @@ from crabhook.team.membership import (
 )
 from crabhook.team.team_file import TeamReader, authority_of, read_team, serve_as, team_in, written
 from tests.support.examples import examples
-from tests.support.team import PASSPHRASE, Founded, founded
+from tests.support.team import PASSPHRASE, Founded, allowed, founded
 
 NOW = time.time()
 
@@ -84,9 +83,9 @@ def test_what_is_written_is_read_again_whole(ours: Founded) -> None:
 def test_a_reader_sees_a_revocation_at_the_next_call(ours: Founded) -> None:
     certificate, _ = ours.let_in("ann")
     reader = ours.reader()
-    assert isinstance(in_force(reader).allows(certificate, NOW, Permission.ALLOW), Principal)
+    assert isinstance(allowed(in_force(reader), certificate, NOW), Principal)
     ours.revoke("ann")
-    refused = in_force(reader).allows(certificate, NOW, Permission.ALLOW)
+    refused = allowed(in_force(reader), certificate, NOW)
     assert isinstance(refused, Refused)
     assert "was revoked" in refused.why
 
@@ -106,7 +105,7 @@ def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied
     copytree(ours.folder.path, theirs.path)
     standby, told = TeamReader(theirs), list[str]()
     standby.warn = hears(told, [])
-    assert isinstance(in_force(standby).allows(certificate, NOW, Permission.ALLOW), Principal)
+    assert isinstance(allowed(in_force(standby), certificate, NOW), Principal)
     assert standby.machine_of("t") == "build1"
 
     ours.revoke("ann")
@@ -117,7 +116,7 @@ def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied
     assert "without the team's passphrase" in refusal(standby)
     assert standby.machine_of("t") is None
     copytree(ours.folder.path, theirs.path, dirs_exist_ok=True)
-    refused = in_force(standby).allows(certificate, NOW, Permission.ALLOW)
+    refused = allowed(in_force(standby), certificate, NOW)
     assert isinstance(refused, Refused)
     assert standby.machine_of("t") is None
     assert told == ["ann's of ann was revoked", "the machine build1 was revoked"]
@@ -229,8 +228,8 @@ def test_while_the_note_cannot_be_written_who_was_revoked_is_out_and_the_rest_go
     ours.revoke("bob")
     for _ in range(3):
         team = in_force(reader)
-        assert isinstance(team.allows(ann[0], NOW, Permission.ALLOW), Principal)
-        assert "was revoked" in str(team.allows(bob[0], NOW, Permission.ALLOW))
+        assert isinstance(allowed(team, ann[0], NOW), Principal)
+        assert "was revoked" in str(allowed(team, bob[0], NOW))
         assert "an older team file in the place of this one" in reader.trouble
     assert not alarms
     ours.folder.newest.rmdir()
@@ -312,7 +311,7 @@ class Door(grpc.GenericRpcHandler):  # type: ignore[misc]
         (shown,) = context.auth_context()["x509_pem_cert"]  # type: ignore[attr-defined]
         team = self.reader.current()
         assert isinstance(team, Team)
-        found = team.allows(shown, NOW, Permission.ALLOW)
+        found = allowed(team, shown, NOW)
         return (found.why if isinstance(found, Refused) else found.operator).encode()
 
 

@@ -26,8 +26,8 @@ from crabhook.server.address import TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.server.operators.listener import open_operators
+from crabhook.server.operators.service import OperatorService
 from crabhook.team.certificates import Authority, sealed
 from crabhook.team.changes import invitable
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
@@ -118,11 +118,11 @@ async def _served(runner: Runner, folder: Path) -> AsyncIterator[tuple[str, Sequ
     authority = found(team, "demo", _AT, partial(sealed, passphrase=secrets.token_hex(16)), time())
     reader = TeamReader(team)
     port = PermissionPort(runner, wait=WAIT, tokens=Tokens())
-    desk_port = OperatorPort(runner, reader.current)
+    service = OperatorService(runner, reader.current)
     own = (reader.server_pair(), reader.authority)
     async with (
         open_port(port, [agents]),
-        open_operators(desk_port, TcpAddress("127.0.0.1", 0), *own) as desks,
+        open_operators(service, TcpAddress("127.0.0.1", 0), *own) as desks,
     ):
         yield str(agents), [_seat(folder, authority, team, str(desks), one) for one in PEOPLE]
 

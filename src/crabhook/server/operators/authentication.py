@@ -1,24 +1,19 @@
-"""Identifies callers: each call is checked by its certificate and its signature."""
+"""Identifies callers: each call is checked by what its transport can prove of it."""
 
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from time import monotonic, time
-from typing import Any, NamedTuple, NoReturn
-from urllib.parse import unquote
+from typing import NamedTuple, Protocol
 
-import grpc
-from google.protobuf.message import DecodeError
-
-from crabhook.datatypes import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.model.actor import Operator, ShownBy
-from crabhook.server.address import Context
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
+from crabhook.server.operators.refusals import Forbidden, NoRoom
 from crabhook.team.membership import Identified, Permission, Principal, Refused, Target, Team
-from crabhook.team.presence import HEADER, LARGEST, Call, opened_by
-from crabhook.v1 import operator_pb2 as pb
+from crabhook.team.presence import Call, opened_by
 
 OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
 REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # one of a kind is recorded in so many seconds
@@ -33,18 +28,76 @@ class Sent(NamedTuple):
     request: bytes
 
 
-class Caller(NamedTuple):
-    """The proof in a call: a certificate, PEM, a signature, a network address."""
+class Signature(NamedTuple):
+    """A signature of presence, and when it was asked for, by the server's clock."""
+
+    at: float
+    signature: bytes
+
+
+class Caller(Protocol):
+    """Who calls, as far as a transport can prove it. Each way to prove it has a class.
+
+    `address` is the network address. Calls of one `device` share its places.
+    """
+
+    @property
+    def address(self) -> str:
+        """The network address."""
+
+    @property
+    def device(self) -> Hashable:
+        """What the places of this caller's device are counted by, whoever it is."""
+
+    def identify(self, team: Team, now: float) -> Identified:
+        """Return who calls, `now` in seconds since 1970, or why it is nobody in the team."""
+
+    def opened(
+        self, principal: Principal, team: Team, sent: Sent, challenge: bytes, now: float
+    ) -> Identified:
+        """Return the principal as far as a proof of presence opens this one call.
+
+        That is the same principal without a proof, and the reason for a proof that is wrong. `now`
+        is on the server's clock.
+        """
+
+    def shown_by(self, principal: Principal) -> ShownBy:
+        """Return how the principal showed who they are, for the record."""
+
+
+@frozen
+class CertificateCaller:
+    """A caller with a device's certificate in PEM, and perhaps a signature by an SSH key."""
 
     certificate: bytes
-    signature: pb.SignedPresence | None
+    signature: Signature | None
     address: str
 
-    @classmethod
-    def of(cls, context: Context) -> "Caller":
-        """Return the proof in a call."""
-        shown = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")
-        return cls(shown, _shown_in(context), address_of(context.peer()))
+    @property
+    def device(self) -> Hashable:
+        """The certificate."""
+        return self.certificate
+
+    def identify(self, team: Team, now: float) -> Identified:
+        """Return whose certificate it is; see `Caller`."""
+        return team.identify(self.certificate, now)
+
+    def opened(
+        self, principal: Principal, team: Team, sent: Sent, challenge: bytes, now: float
+    ) -> Identified:
+        """Return a principal with a closing key as one that opens, by the signature."""
+        signed = self.signature
+        # Not for nan either: what was signed could not be written.
+        if signed is None or not principal.closing or not 0 <= signed.at < _LATEST:
+            return principal
+        call = Call(team.id, principal.operator, challenge, *sent, signed.at)
+        return opened_by(signed.signature, call, team, principal, now)
+
+    def shown_by(self, principal: Principal) -> ShownBy:
+        """Return which key showed the principal."""
+        if principal.closing:
+            return ShownBy.OPEN_KEY
+        return ShownBy.SIGNATURE if principal.signed else ShownBy.PASSPHRASE
 
 
 class Authenticator:
@@ -52,78 +105,74 @@ class Authenticator:
 
     def __init__(self, team: Callable[[], Team | Refused], runner: Runner) -> None:
         self._team, self.runner = team, runner
-        self._open = Counter[bytes]()  # calls, by certificate and by address
+        self._open = Counter[tuple[str, Hashable]]()  # calls, by device and by address
         self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
         self.challenge = secrets.token_bytes(16)
 
-    def of(
+    def identified(
         self,
         caller: Caller,
         permission: Permission,
         target: Target | None = None,
         sent: Sent | None = None,
     ) -> Identified:
-        """Return the caller, or the reason of a refusal; `sent` may be signed."""
+        """Return the permitted caller, or the reason of a refusal; `sent` may be signed."""
         team = self._team()
         if isinstance(team, Refused):
             return team
+        principal = caller.identify(team, time())
+        if sent is not None and isinstance(principal, Principal):
+            principal = caller.opened(principal, team, sent, self.challenge, self.runner.now())
+        if isinstance(principal, Refused):
+            return principal
+        return team.may(principal, permission, target) or principal
 
-        def opened(principal: Principal) -> Identified:
-            told = caller.signature if sent and principal.closing else None
-            if sent is None or told is None:
-                return principal
-            call = Call(team.id, principal.operator, self.challenge, *sent, told.at)
-            return opened_by(told.signature, call, team, principal, self.runner.now())
-
-        return team.allows(caller.certificate, time(), permission, target, opened)
-
-    async def admit(
+    def admit(
         self,
-        context: Context,
+        caller: Caller,
         permission: Permission,
         target: Target | None = None,
         sent: Sent | None = None,
-    ) -> Principal:
-        """Return the permitted caller; else end the call, count and record it."""
-        caller = Caller.of(context)
-        principal = self.of(caller, permission, target, sent)
+    ) -> Principal | Forbidden:
+        """Return the permitted caller; a refusal is counted and recorded."""
+        principal = self.identified(caller, permission, target, sent)
         if isinstance(principal, Refused):
-            await self.turn_away(context, caller, principal.why)
+            return self.turn_away(caller, principal.why)
         return principal
 
-    async def turn_away(self, context: Context, caller: Caller, words: str) -> NoReturn:
-        """End a forbidden call: each is counted, and one of many similar ones is recorded."""
-        self._told(self._counted_as(caller), caller.address, words)
-        await context.abort(grpc.StatusCode.PERMISSION_DENIED, said(words))
+    def turn_away(self, caller: Caller, why: str) -> Forbidden:
+        """Return a refusal: each is counted, and one of many similar ones is recorded."""
+        self._report(self._counted_as(caller), caller.address, why)
+        return Forbidden(why)
 
-    async def no_room(self, context: Context, words: str) -> NoReturn:
-        """End a call beyond the limit, in the same way."""
-        who = self.of(caller := Caller.of(context), Permission.WATCH)
+    def no_room(self, caller: Caller, why: str) -> NoRoom:
+        """Return the refusal of a call beyond a limit, counted and recorded in the same way."""
+        who = self.identified(caller, Permission.WATCH)
         whose = f"{who.device_name} of {who.name}: " if isinstance(who, Principal) else ""
-        self._told(TurnedAway.ROOM, caller.address, f"{whose}{words}")
-        await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, said(words))
+        self._report(TurnedAway.ROOM, caller.address, f"{whose}{why}")
+        return NoRoom(why)
 
-    @asynccontextmanager
-    async def room(self, context: Context) -> AsyncIterator[None]:
-        """Count a call as open; end a call beyond the limit of its certificate or its address.
+    @contextmanager
+    def room(self, caller: Caller) -> Iterator[NoRoom | None]:
+        """Count a call as open; yield a refusal beyond the limit of its device or its address.
 
         A device must not take the places of the others: a card being sent is in memory until it is
         read.
         """
-        caller = Caller.of(context)
-        places = {caller.certificate: OF_DEVICE, caller.address.encode(): FROM_ADDRESS}
-        if any(self._open[place] >= most for place, most in places.items()):
-            await self.no_room(context, "too many of its calls are open")
-        self._open.update(places.keys())
+        limits = {("device", caller.device): OF_DEVICE, ("address", caller.address): FROM_ADDRESS}
+        if any(self._open[place] >= most for place, most in limits.items()):
+            yield self.no_room(caller, "too many of its calls are open")
+            return
+        self._open.update(limits.keys())
         try:
-            yield
+            yield None
         finally:
-            self._open.subtract(places.keys())
-            for place in places:
+            self._open.subtract(limits.keys())
+            for place in limits:
                 if not self._open[place]:
                     del self._open[place]
 
-    def _told(self, why: TurnedAway, address: str, words: str) -> None:
+    def _report(self, why: TurnedAway, address: str, words: str) -> None:
         self.runner.witness.turned_away(why)
         if self._refused.get(words, 0.0) <= monotonic():
             self._refused[words] = monotonic() + RECORDED_EVERY
@@ -134,39 +183,12 @@ class Authenticator:
         team = self._team()
         if isinstance(team, Refused):
             return TurnedAway.TEAM
-        known = not isinstance(team.identify(caller.certificate, time()), Refused)
-        return TurnedAway.RIGHTS if known else TurnedAway.CERTIFICATE
+        nobody = isinstance(caller.identify(team, time()), Refused)
+        return TurnedAway.CERTIFICATE if nobody else TurnedAway.RIGHTS
 
 
-def address_of(peer: str) -> str:
-    """Return the network address in gRPC's peer name, without the port."""
-    host = unquote(peer).partition(":")[2].rpartition(":")[0]
-    return host.strip("[]")
-
-
-def said(why: str) -> str:
-    """Return words in a form that gRPC can send with an error."""
-    return why.encode("utf-8", "backslashreplace").decode()[:2000]
-
-
-def as_sent(message: Any, request: bytes) -> tuple[bytes, Any]:  # noqa: ANN401 - a message's class
-    """Return a request raw and parsed."""
-    return request, message.FromString(request)
-
-
-def _shown_in(context: Context) -> pb.SignedPresence | None:
-    """Return the signature in a call; None where there is none, or it is not readable."""
-    for key, value in context.invocation_metadata() or ():
-        if key == HEADER and isinstance(value, bytes) and len(value) <= 2 * LARGEST:
-            with suppress(DecodeError):
-                told = pb.SignedPresence.FromString(value)
-                return told if 0 <= told.at < _LATEST else None  # false for nan
-    return None
-
-
-def operator_of(principal: Principal, context: Context) -> Operator:
+def operator_of(principal: Principal, caller: Caller) -> Operator:
     """Return the operator at a calling desk."""
-    opened = ShownBy.SIGNATURE if principal.signed else ShownBy.PASSPHRASE
-    shown = ShownBy.OPEN_KEY if principal.closing else opened
-    beside = address_of(context.peer()), principal.role.value, shown.value
+    shown = caller.shown_by(principal).value
+    beside = caller.address, principal.role.value, shown
     return Operator(principal.operator, principal.name, principal.device_name, *beside)

@@ -12,6 +12,7 @@ from crabhook.grpcserver import CallServer
 from crabhook.server.address import MAX_REQUEST, Address, PortError, TcpAddress
 from crabhook.server.grpc.listener import GrpcListener, why_not
 from crabhook.server.operators.grpc_port import SERVICE, OperatorPort
+from crabhook.server.operators.service import OperatorService
 from crabhook.server.watch import ListenerWatch, unverified
 from crabhook.team.certificates import new_key, passing, plain
 
@@ -48,13 +49,13 @@ _OPTIONS = (
 
 @asynccontextmanager
 async def open_operators(
-    port: OperatorPort,
+    service: OperatorService,
     address: TcpAddress,
     pair: tuple[bytes, bytes],
     authority: bytes,
     watch: ListenerWatch | None = None,
 ) -> AsyncIterator[TcpAddress]:
-    """Serve desks while the context lasts; yields the bound address.
+    """Serve desks while the context lasts, which ends the watches; yields the bound address.
 
     `pair` is the server's key and certificate, `authority` the certificate of the authority that
     signs the desks', all PEM. Raises PortError.
@@ -66,6 +67,8 @@ async def open_operators(
     credentials = grpc.ssl_server_credentials(
         [pair], root_certificates=authority + own[1], require_client_auth=True
     )
+
+    port = OperatorPort(service)
 
     def made() -> CallServer:
         server = CallServer(_OPTIONS)
@@ -88,7 +91,7 @@ async def open_operators(
         assert isinstance(bound, TcpAddress)  # noqa: S101 - as `bind` returns it
         yield bound
     finally:
-        port.close()
+        service.close()
         await listener.close()
 
 

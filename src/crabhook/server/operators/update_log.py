@@ -16,10 +16,7 @@ from crabhook.datatypes import Bounded
 from crabhook.desk.updates import SHARED, News, SessionsSeen, Snapshot
 from crabhook.model.card import Card
 from crabhook.model.session import SessionKey, SessionView
-from crabhook.remote.inputs import PAYLOAD_LIMIT, Inputs
-from crabhook.remote.messages import event_of
 from crabhook.server.core.core import Core
-from crabhook.v1 import operator_pb2 as pb
 
 KEPT = 2048  # pieces of news
 KEPT_BYTES = 32 << 20  # of the inputs on the cards among them
@@ -27,13 +24,12 @@ SESSIONS_KEPT = 1024
 VERSIONS_KEPT = 4096  # of cards, each as a decision may say that it was seen
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class LoggedNews:
-    """A piece of news, its place, and its event, made when the first desk reads it."""
+    """A piece of news and its place; a transport may keep what it sends of it, for as long."""
 
     seq: int
     news: News
-    event: pb.WatchEvent | None = None
 
     @property
     def size(self) -> int:
@@ -52,7 +48,6 @@ class UpdateLog:
         self._core = core
         self.store_id, self.run = core.store_id, secrets.token_bytes(8)
         self.seq, self._left = time.time_ns() // 1000, False
-        self.inputs = Inputs()
         self.more = asyncio.Event()
         self._kept: deque[LoggedNews] = deque()
         self._size = 0
@@ -124,14 +119,6 @@ class UpdateLog:
             return there
         finally:
             leave()
-
-    def event(self, item: LoggedNews, limit: int) -> pb.WatchEvent:
-        """Return the event for a piece of news, with inputs of at most `limit` bytes."""
-        if limit != PAYLOAD_LIMIT:
-            return event_of(item.news, item.seq, limit, self.inputs)
-        if item.event is None:
-            item.event = event_of(item.news, item.seq, limit, self.inputs)
-        return item.event
 
     # The cards and sessions in the news.
 

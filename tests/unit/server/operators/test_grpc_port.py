@@ -45,7 +45,7 @@ from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import request_of
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators import update_log
-from crabhook.server.operators.grpc_port import OperatorPort
+from crabhook.server.operators.service import Hello, OperatorService
 from crabhook.store.interface import DeposedError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
@@ -734,16 +734,16 @@ async def test_a_watch_that_begins_while_the_server_takes_another_part_ends_with
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, later, turned = PlayedDesk(), PlayedDesk(), list[bool]()
-    hello = OperatorPort._hello
+    hello = OperatorService._hello
 
-    def hello_and_switch(port: OperatorPort, *told: Any, **named: Any) -> pb.Hello:
-        said = hello(port, *told, **named)
+    def hello_and_switch(service: OperatorService, *told: Any, **named: Any) -> Hello:
+        said = hello(service, *told, **named)
         if not turned:
             turned.append(True)
-            port.switch_to(later.core)
+            service.switch_to(later.core)
         return said
 
-    monkeypatch.setattr(OperatorPort, "_hello", hello_and_switch)
+    monkeypatch.setattr(OperatorService, "_hello", hello_and_switch)
     async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         async for _ in calls.Watch(pb.WatchRequest(), timeout=SOON):
             pass  # it ends, and the desk comes back for the part that the server has by now

@@ -61,8 +61,8 @@ from crabhook.model.session import SessionView
 from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import CALLS, NEWS, request_of
 from crabhook.server.metrics.tally import HERE, Tally, TurnedAway
-from crabhook.server.operators.grpc_port import WATCHES
 from crabhook.server.operators.rights import WRONG, Visibility
+from crabhook.server.operators.service import WATCHES
 from crabhook.server.operators.update_log import UpdateLog
 from crabhook.store.actors import actor_data
 from crabhook.team.desk_keys import Credentials

@@ -1,0 +1,40 @@
+"""Why a call of a desk elsewhere is refused, as values that know no transport.
+
+What becomes of a command that could be looked at is no refusal but an `Outcome`.
+"""
+
+from crabhook.datatypes import frozen
+
+
+@frozen
+class Refusal:
+    """A call that is not carried out. `why` is for the person who called, and may quote others."""
+
+    why: str
+
+
+@frozen
+class Forbidden(Refusal):
+    """The caller is nobody in the team, or may not do this, or may see something else by now."""
+
+
+@frozen
+class NoRoom(Refusal):
+    """Too many calls of one device or address are open at once."""
+
+
+@frozen
+class Malformed(Refusal):
+    """A command that no desk makes."""
+
+
+@frozen
+class Gone(Refusal):
+    """What the call asks for is not there any more."""
+
+
+@frozen
+class StandsBy(Refusal):
+    """This server does nothing, since another leads, which desks reach at `leader`, if known."""
+
+    leader: str = ""
