@@ -7,6 +7,7 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 import time
 from typing import TYPE_CHECKING, Self
 
@@ -24,15 +25,22 @@ _BECOME = (
 class Typist:
     """Starts a command whose /dev/tty is ours; its standard streams lead elsewhere.
 
-    `shown` is everything the terminal has shown, what was typed and echoed included.
+    `shown` is everything the terminal has shown, what was typed and echoed included. It is `columns`
+    broad, or does not say how broad.
     """
 
     def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], *, stdin: bytes = b""
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        stdin: bytes = b"",
+        columns: int = 0,
     ) -> None:
         self.shown = ""
         # We keep the inner side open too: a terminal nobody has open reads as one that was hung up.
         self._terminal, self._inner = pty.openpty()
+        termios.tcsetwinsize(self._inner, (24, columns))
         self.process = subprocess.Popen(
             [sys.executable, "-c", _BECOME, str(self._inner), *command],
             stdin=subprocess.PIPE,

@@ -141,7 +141,7 @@ def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
             f"crabhook runs already (process {pid}), and does not listen at {missing}: end it with "
             "`crabhook down`, then give this command again"
         )
-    return f"crabhook runs already (process {pid}); attach with: crabhook desk"
+    return f"crabhook runs already (process {pid}); attach with `crabhook desk`"
 
 
 def _not_listened_at(listening: object, settings: config.Settings) -> str:
@@ -254,7 +254,7 @@ def _insist(waiting: object) -> None:
     if not takes_a_person():
         raise BackgroundError(
             f"{many}, and there is no terminal to ask on: the server runs on. Decide them first, "
-            "or end it all the same with: crabhook down --yes"
+            "or end it all the same with `crabhook down --yes`"
         )
     say(f"{many}. If the server ends, their agents go on without one.")
     agreed = False
@@ -294,7 +294,7 @@ def _status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say_json(told)
     elif not told["running"]:
-        say("No server runs.  Start one with: crabhook up")
+        say("No server runs.  Start one with `crabhook up`")
     else:
         desks, waiting, listening = told["desks"], told["waiting"], told["listening"]
         say(f"crabhook runs (process {told['pid']}), {waiting} waiting")

@@ -144,19 +144,17 @@ def reporting(
 ) -> int:
     """Do `act`; print the text that it returns, or its failure's reason; return the exit code."""
     from crabhook.ui.console import say  # noqa: PLC0415 - the hook's side has no use for it
-    from crabhook.ui.text.safe import safe  # noqa: PLC0415 - likewise
 
     try:
         done = act(arguments)
     except CrabhookError as error:
-        sys.stderr.write(f"crabhook {command}: {safe(str(error))}\n")
+        say(f"crabhook {command}: {error}", stream=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         sys.stderr.write("\nended; nothing more was changed\n")
         return 130
     if isinstance(done, str):
-        for line in done.split("\n"):
-            say(line)
+        say(*done.split("\n"))
     return done if isinstance(done, int) else DONE
 
 

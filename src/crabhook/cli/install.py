@@ -37,6 +37,7 @@ from crabhook.server.address import (
     default_address,
     parse_address,
 )
+from crabhook.ui.console import say
 
 _FILES = ("--tls-cert", "FILE", "--tls-key", "FILE")
 _FAIL_CLOSED = (
@@ -85,9 +86,10 @@ def refusing(
     try:
         act(arguments)
     except InstallError as error:
-        sys.stderr.write(
-            f"crabhook {command}: {error}.\n"
-            "Nothing was changed: the agent runs as before.  Put this right and run it again.\n"
+        say(
+            f"crabhook {command}: {error}.",
+            "Nothing was changed: the agent runs as before.  Put this right and run it again.",
+            stream=sys.stderr,
         )
         return 1
     return 0
@@ -152,14 +154,9 @@ def report(change: Change, what: str, *, shared: bool = False) -> None:
         say(f"The file as it was{'' if same else ', but for hooks of crabhook'}: {backup}")
 
 
-def say(*sentences: str) -> None:
-    """Tell the person, a line each."""
-    sys.stdout.writelines(f"{sentence}\n" for sentence in sentences)
-
-
 def warn(sentence: str) -> None:
     """Tell the person what may surprise them."""
-    sys.stderr.write(f"Note: {sentence}.\n")
+    say(f"Note: {sentence}.", stream=sys.stderr)
 
 
 def _installation(arguments: argparse.Namespace, agent: Platform) -> Installation:
@@ -383,7 +380,7 @@ def _uninstall_all(arguments: argparse.Namespace) -> None:
     from crabhook.cli.terminal import agrees  # noqa: PLC0415 - likewise
 
     if is_listened_at(default_address()):
-        raise InstallError("a server runs, so nothing was removed; first: crabhook down")
+        raise InstallError("a server runs, so nothing was removed; first: `crabhook down`")
     looked_at = list(_everywhere(arguments.project))
     paths = [change.settings.path for _, change in looked_at]
     changes = [(agent, change) for agent, change in looked_at if not change.is_none]
@@ -400,7 +397,7 @@ def _uninstall_all(arguments: argparse.Namespace) -> None:
     for _, change in changes:
         change.carry_out()
     _remove(paths, [folder for _, folder in folders])
-    say("All of it was removed.  The program itself: pipx uninstall crabhook, or as you put it in.")
+    say("All of it was removed.  The program itself: `pipx uninstall crabhook`, or as you got it.")
 
 
 def _remove(settings: Sequence[Path], folders: Sequence[Path]) -> None:

@@ -14,6 +14,7 @@ from time import monotonic
 
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
+from crabhook.ui.console import columns_of, rows_on
 from crabhook.ui.text.safe import safe
 
 WIDTH = 100  # characters of what a call was about
@@ -61,7 +62,7 @@ def ask(prompt: str, *, shown: bool = False, within: float = PASSPHRASE_WITHIN) 
         ) from error
     try:
         with _line_by_line(handle, echo=shown):
-            rest = prompt.encode(errors="replace")
+            rest = _wrapped(prompt, columns_of(handle)).encode(errors="replace")
             while rest:
                 rest = rest[os.write(handle, rest) :]
             until = monotonic() + within
@@ -85,6 +86,11 @@ def ask(prompt: str, *, shown: bool = False, within: float = PASSPHRASE_WITHIN) 
         return typed.rstrip(b"\r\n").decode()
     except UnicodeDecodeError:
         raise UnseenError("what was typed is not UTF-8") from None
+
+
+def _wrapped(prompt: str, columns: int) -> str:
+    rows = [row for line in prompt.split("\n") for row in rows_on(line.rstrip(" "), columns)]
+    return "\n".join(rows) + prompt[len(prompt.rstrip(" ")) :]
 
 
 def agrees(question: str) -> bool:

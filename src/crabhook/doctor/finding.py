@@ -9,12 +9,10 @@ import re
 import shlex
 import shutil
 import sys
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -25,6 +23,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import USUAL_WAIT, Installation, Scope
 from crabhook.server.address import asked_address
 from crabhook.tables import tables
+from crabhook.ui.text.sentences import wrap_sentences
 
 Figure: TypeAlias = int | float | str
 
@@ -108,13 +107,12 @@ def lines(finding: Finding, width: int) -> Iterator[str]:
     """Yield a finding's lines; a command is never broken, so that it can be copied."""
     margin = " " * (_MARK + _ID)
     lead = f"{_MARKS[finding.status]:<{_MARK}}{finding.id:<{_ID}}"
-    wrapped = partial(textwrap.wrap, width=width, break_long_words=False, break_on_hyphens=False)
-    yield from wrapped(finding.what, initial_indent=lead, subsequent_indent=margin)
+    yield from wrap_sentences(finding.what, width, first=lead, rest=margin)
     inner = f"{margin}       "
-    yield from wrapped(finding.means, initial_indent=f"{margin}means: ", subsequent_indent=inner)
+    yield from wrap_sentences(finding.means, width, first=f"{margin}means: ", rest=inner)
     if finding.mend:
         yield f"{margin}mend:  {finding.mend}"
-    yield from wrapped(finding.advice, initial_indent=f"{margin}note:  ", subsequent_indent=inner)
+    yield from wrap_sentences(finding.advice, width, first=f"{margin}note:  ", rest=inner)
 
 
 def summary(findings: Sequence[Finding]) -> str:

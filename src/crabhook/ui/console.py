@@ -1,10 +1,13 @@
-"""Standard output of a command: safe lines, JSON, and whether a person sits there."""
+"""Printed lines of a command: safe, wrapped for a person; JSON; and whether a person sits there."""
 
 import json
 import os
 import sys
+from collections.abc import Sequence
+from typing import TextIO
 
 from crabhook.ui.text.safe import safe
+from crabhook.ui.text.sentences import wrap_sentences
 
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 
@@ -19,12 +22,36 @@ def takes_a_screen() -> bool:
     return takes_a_person() and os.environ.get("TERM") != "dumb"
 
 
-def say(line: str, *, warning: bool = False) -> None:
-    """Print one line, which may have an agent's own words."""
-    shown = safe(line)
-    if warning and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        shown = f"{_RED}{shown}{_PLAIN}"
-    sys.stdout.write(f"{shown}\n")
+def say(*lines: str, warning: bool = False, stream: TextIO | None = None) -> None:
+    """Print lines, which may have an agent's own words; on standard output as a rule.
+
+    On a terminal each is wrapped as `rows_on` says; elsewhere nothing is wrapped.
+    """
+    stream = stream or sys.stdout
+    columns = columns_of(stream) if stream.isatty() else 0
+    is_red = warning and stream.isatty() and "NO_COLOR" not in os.environ
+    for row in (row for line in lines for row in rows_on(safe(line), columns)):
+        stream.write(f"{_RED}{row}{_PLAIN}\n" if is_red else f"{row}\n")
+
+
+def columns_of(terminal: TextIO | int) -> int:
+    """Return how broad a terminal is; 0 where nobody knows."""
+    try:
+        handle = terminal if isinstance(terminal, int) else terminal.fileno()
+        return os.get_terminal_size(handle).columns
+    except OSError:
+        return 0
+
+
+def rows_on(line: str, columns: int) -> Sequence[str]:
+    """Return a line wrapped at words, on a terminal that is so broad; 0 columns wrap nothing.
+
+    A command in backticks stays whole, so that a person can copy it. So does a line that begins
+    with a blank: a command, or a row below another.
+    """
+    if not columns or not line or line.startswith(" "):
+        return (line,)
+    return (*wrap_sentences(line, columns),)
 
 
 def say_json(value: object) -> None:

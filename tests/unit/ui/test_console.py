@@ -1,8 +1,19 @@
 """Lines on the standard output."""
 
+import os
+import pty
+import re
+import subprocess
+import sys
+import termios
+from contextlib import suppress
+
 import pytest
 
 from crabhook.ui import console
+from tests.support.plain_desk import CRABHOOK
+from tests.support.port import short_folder
+from tests.support.terminal import Terminal
 
 
 def test_a_line_is_one_line_and_safe(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,6 +42,63 @@ def test_a_warning_is_red_on_a_terminal_that_wants_colours(
     warning, plain = capsys.readouterr().out.splitlines()
     assert warning == ("\x1b[1;31m␛[0mthis\x1b[0m" if red else "␛[0mthis")
     assert plain == "that"
+
+
+SENTENCE = "crabhook runs already (process 4711), and takes no desks but its own."
+COMMAND = "`crabhook down; crabhook up --operators 0.0.0.0:7444`"
+
+
+def shown_at(columns: int, name: str, monkeypatch: pytest.MonkeyPatch, *lines: str) -> list[str]:
+    """What a terminal that is so broad shows of lines, on the standard stream of this name."""
+    outer, inner = pty.openpty()
+    termios.tcsetwinsize(inner, (24, columns))
+    shown = b""
+    try:
+        with monkeypatch.context() as patched, os.fdopen(inner, "w") as stream:
+            patched.setattr(sys, name, stream)
+            console.say(*lines, stream=sys.stderr if name == "stderr" else None)
+        with suppress(OSError):  # the inner end is closed
+            while some := os.read(outer, 4096):
+                shown += some
+    finally:
+        os.close(outer)
+    return shown.decode().replace("\r", "").splitlines()
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_on_a_terminal_lines_are_wrapped_at_words_and_commands_stay_whole(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (f"{SENTENCE}  Start it anew: {COMMAND}.", "", f"  {SENTENCE}")
+    shown = shown_at(40, name, monkeypatch, *lines)
+    assert shown == [
+        "crabhook runs already (process 4711),",
+        "and takes no desks but its own.  Start",
+        "it anew:",
+        f"{COMMAND}.",
+        "",
+        f"  {SENTENCE}",
+    ]
+
+
+@pytest.mark.process
+def test_install_is_read_in_whole_words_on_a_narrow_terminal() -> None:
+    with short_folder() as home:
+        install = [CRABHOOK, "install", "claude"]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+        environment["XDG_RUNTIME_DIR"] = str(home)
+        for _ in range(2):
+            printed = subprocess.check_output(install, env=environment, text=True, timeout=60)
+        with Terminal(install, environment, columns=60) as person:
+            words = printed.split()
+            shown = person.wait_for(lambda screen: screen.split()[: len(words)] == words)
+        for command in re.findall("`[^`]*`", printed):
+            assert command in shown
+
+
+def test_on_a_pipe_nothing_is_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
+    console.say(f"{SENTENCE}  {SENTENCE}  {COMMAND}")
+    assert capsys.readouterr().out == f"{SENTENCE}  {SENTENCE}  {COMMAND}\n"
 
 
 def test_json_cannot_move_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

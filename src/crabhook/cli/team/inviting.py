@@ -272,7 +272,7 @@ def reached_at(host: str, wanted: Reached) -> str:
     listening = listening_here()
     if listening is None:
         start = f"crabhook up {wanted.option} 0.0.0.0:{wanted.port}"
-        say(f"No server runs here now.  Before the line is used, start it so: {start}")
+        say(f"No server runs here now.  Before the line is used, start it so: `{start}`")
         return str(TcpAddress(host, wanted.port))
     here = TcpAddress(host, 0).loopback
     tcp = [(one, mark) for one, mark in listening if isinstance(one, TcpAddress)]
@@ -289,8 +289,8 @@ def reached_at(host: str, wanted: Reached) -> str:
     takes = f"takes {wanted.who} at {at} alone" if at else f"takes no {wanted.who}"
     raise InvitingError(
         f"your server {takes}, so nobody could connect to it from elsewhere, and nobody was "
-        f"invited.  Start it anew, and invite then: crabhook down; crabhook up {wanted.option} "
-        f"0.0.0.0:{port}{kept}"
+        f"invited.  Start it anew, and invite then: `crabhook down; crabhook up {wanted.option} "
+        f"0.0.0.0:{port}{kept}`"
     )
 
 

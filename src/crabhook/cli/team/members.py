@@ -48,12 +48,13 @@ def _init(arguments: argparse.Namespace) -> None:
     say(f"The server is known as {', '.join(team.names)}.  It counts from the server's next start.")
     say("Next, in this order:")
     if is_shared(config.record_place()):
-        say("  crabhook desk use-server HERE:7444,OTHER:7444    so that it finds both servers")
+        say("  crabhook desk use-server HERE:7444,OTHER:7444")
+        say("      so that it finds both servers")
     if arguments.host:  # others come from elsewhere: without these options nobody reaches it
         say(f"  crabhook serve --operators 0.0.0.0:{DESK_PORT} --listen 0.0.0.0:{HOOK_PORT}")
-        say("                                                   or start its service anew")
     else:
-        say("  crabhook serve                                   or start its service anew")
+        say("  crabhook serve")
+    say("      or start its service anew")
     say("  crabhook operators invite NAME")
 
 
@@ -143,7 +144,7 @@ def _trust_key(arguments: argparse.Namespace) -> None:
     known = SshKey(str(key), comment[:64], int(time.time()), not key.in_hardware)
     _changed(partial(changes.with_key, name=arguments.name, key=known))
     say(f"{arguments.name} may show presence by {key.fingerprint} from now on.")
-    say("Next, on their device: crabhook desk use-key FILE")
+    say("Next, on their device: `crabhook desk use-key FILE`")
 
 
 def _distrust_key(arguments: argparse.Namespace) -> None:
