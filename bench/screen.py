@@ -25,6 +25,7 @@ from crabhook.config import KINDS
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Request
 from crabhook.platforms import PLATFORMS
+from crabhook.server.core.parts import Parts
 from crabhook.server.core.runner import Runner
 from crabhook.ui.full import app
 from crabhook.ui.options import Attention, CardKind, DeskOptions
@@ -92,7 +93,7 @@ CHANGES: Mapping[str, Callable[[Sitting], None]] = {
 @asynccontextmanager
 async def sitting(cards: int, forgetting: TextIO) -> AsyncIterator[Sitting]:
     """Run a desk at which so many cards wait; its pictures go to a file."""
-    runner = Runner(PLATFORMS)
+    runner = Runner(Parts(PLATFORMS))
     for _ in range(cards):
         runner.enter(_request(runner), None)
     options = DeskOptions(0, 0, attention=Attention(bell=_ALL_KINDS, title=_ALL_KINDS))

@@ -21,6 +21,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, Tokens, default_address, load_or_make
 from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.parts import Parts
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
@@ -72,7 +73,7 @@ async def serve(folder: Path) -> None:
     On the user's socket; with TLS on a port of loopback; on the harness
     bridge's socket; by HTTP.
     """
-    runner = Runner(PLATFORMS)
+    runner = Runner(Parts(PLATFORMS))
     operator = PromptOperator(runner.desk(OWNER))
     token = load_or_make(folder / TOKEN)
     service = PermissionPort(runner, wait=WAIT, tokens=Tokens(token))

@@ -26,7 +26,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Ruling
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.intake import Intake
-from crabhook.server.core.law import Law
+from crabhook.server.core.law import Law, NoRules
+from crabhook.server.core.parts import Parts
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc import permission
 from crabhook.store.change import Change
@@ -75,6 +76,21 @@ class _TimedRecorder(Recorder):
             self.watch.spent(RECORDING, since)
 
 
+class _TimedRules(NoRules):
+    """The rulings of a law, by the clock."""
+
+    def __init__(self, law: Law, watch: Stopwatch) -> None:
+        self._law, self._watch = law, watch
+
+    async def judge(self, event: Event, /, *, long: bool) -> Ruling | None:
+        """Judge as the law does."""
+        since = perf_counter()
+        try:
+            return await self._law.judge(event, long=long)
+        finally:
+            self._watch.spent(JUDGING, since)
+
+
 def measure(_: Wishes) -> Found:
     """Have many calls decided, one after the other."""
     with TemporaryDirectory(prefix="bench-", dir="/tmp") as folder:
@@ -89,15 +105,8 @@ async def _decided(folder: Path) -> list[Mapping[str, float]]:
     recorder = _TimedRecorder(lambda: open_writer(folder / "record", _KEEP))
     recorder.watch = watch
 
-    async def judge(event: Event, *, long: bool) -> Ruling | None:
-        since = perf_counter()
-        try:
-            return await law.judge(event, long=long)
-        finally:
-            watch.spent(JUDGING, since)
-
     with closing(recorder):
-        runner = Runner(PLATFORMS, recorder, judge)
+        runner = Runner(Parts(PLATFORMS, recorder, rules=_TimedRules(law, watch)))
         intake = Intake(runner)
         for number in range(WARMING + CALLS):
             call = new_call(samples[number % len(samples)], session=RULED)

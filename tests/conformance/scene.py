@@ -32,6 +32,7 @@ from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from tests.conformance.outcome import Heard, Outcome
 from tests.support.claude import Claude
+from tests.support.runners import bare_runner
 from tests.support.scripted_model import MAIN
 from tests.support.seat import decide, hears, seat
 from tests.support.turns import Script
@@ -162,7 +163,7 @@ async def play(cell: Cell) -> Outcome:
     with ExitStack() as ending:
         folder = Path(tempfile.mkdtemp(prefix="crab-", dir="/tmp"))
         ending.callback(shutil.rmtree, folder, ignore_errors=True)
-        runner = Runner(PLATFORMS)
+        runner = bare_runner()
         port = RecordingPort(runner, cell)
         async with open_port(port, [UnixAddress(folder / "s")]):
             if cell.decision is not None and EVENTS[cell.event].held is Held.ON_REQUEST:

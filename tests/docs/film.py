@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from crabhook.broker.messages import Noted
 from crabhook.cli.demo import ALL, ASK, GO_ON
 from crabhook.demo.script import Read, turns
-from crabhook.desk.updates import HouseChanged
 from crabhook.ui.tally import Tally
+from tests.support.desk import PlayedDesk
 from tests.support.drawn_terminal import DrawnTerminal, Look, Row, text_of
 from tests.support.sitting import Sitting
 
@@ -161,14 +161,17 @@ class Painted:
     """The painter before a desk where the demo's agent is played by hand; nothing takes time."""
 
     def __init__(self) -> None:
+        self._tally = Tally()
+        self._desk = PlayedDesk(counts=self._tally, decided=[self._tally.count])
+        self._desk.core.stands = STANDS
         self._sitting = Sitting(
-            columns=COLUMNS, rows=ROWS, take_back_ms=2000, arming_ms=400, advance=True
+            columns=COLUMNS,
+            rows=ROWS,
+            desk=self._desk,
+            take_back_ms=2000,
+            arming_ms=400,
+            advance=True,
         )
-        self._desk, self._tally = self._sitting.desk, Tally()
-        core, tally = self._desk.core, self._tally
-        core.decided.append(tally.count)
-        core.alike = tally.alike
-        core.house = lambda: HouseChanged(STANDS, tally.today())
         self._asked_for = ""
         self._asked = 0
         self._over = False

@@ -4,18 +4,18 @@ import re
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from crabhook.platforms import PLATFORMS
-from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import SERVICES, WATCHES, Fitness
 from crabhook.server.metrics.collector import Metrics
 from tests.docs.metrics_table import PAGE, TOLD, WORDS, with_table
+from tests.support.runners import bare_runner
 
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
 async def shown() -> dict[str, set[str]]:
     """The names of what is exposed, without those of the process, and the labels of each."""
-    runner, metrics = Runner(PLATFORMS), Metrics()
+    metrics = Metrics()
+    runner = bare_runner(witness=metrics.tally)
     metrics.watch(runner)
     text = metrics.exposition().decode()
     runner.close()

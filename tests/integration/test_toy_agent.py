@@ -20,7 +20,6 @@ from crabhook.platforms import AGENTS, PLATFORMS
 from crabhook.platforms.interface import Played
 from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.server.address import Tokens, UnixAddress
-from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.metrics.tally import labels_of
@@ -36,6 +35,7 @@ from crabhook.vocabulary import vocabulary
 from tests.support.client import Client
 from tests.support.ledger import Ledger
 from tests.support.port import Opened, short_folder
+from tests.support.runners import bare_runner
 from tests.support.seat import hears, seat
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ async def test_a_call_of_its_is_a_card_on_both_desks_and_is_decided_and_recorded
     home: Path,
 ) -> None:
     recorder = Recorder(lambda: open_writer(home / "state"))
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     address = UnixAddress(home / "s")
     port = Opened(runner, ())
     stop = hears(runner, port.hears)
@@ -126,7 +126,7 @@ async def test_a_call_of_its_is_a_card_on_both_desks_and_is_decided_and_recorded
 
 
 async def test_its_question_and_the_fields_of_its_events_are_told_on_both_desks() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     toy = PLATFORMS["toy"]
     question = toy.read(said("ToyCall", "toy_ask", QUESTIONS))
     assert toy.asks(question)

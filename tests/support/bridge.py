@@ -7,12 +7,11 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import UnixAddress
 from crabhook.server.core.intake import AnonymousIntake
-from crabhook.server.core.runner import Runner
 from crabhook.server.ndjson.bridge import NAMED, open_bridge
 from tests.support.port import BASH, SOON, Opened, short_folder
+from tests.support.runners import bare_runner
 from tests.support.seat import hears
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def envelope(request_id: Any = "r1", payload: Any = None, **fields: Any) -> dict
 async def opened_bridge(*, wait: float = 60.0) -> AsyncIterator[Opened]:
     """Open a bridge on a socket of its own; nothing waits any more at the end."""
     with short_folder() as folder:
-        runner = Runner(PLATFORMS)
+        runner = bare_runner()
         intake = AnonymousIntake(runner, wait=wait, named=NAMED)
         async with open_bridge(intake, f"unix:{folder}/s") as address:
             port = Opened(runner, (address,))

@@ -30,6 +30,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.core.core import Core
 from crabhook.server.core.history import Remembered
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.parts import Parts
 from tests.support.ruled import Judge, no_rules, risk_of
 from tests.support.seat import Seat
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from crabhook.desk.updates import HistoryRead, Past, Update
+    from crabhook.desk.updates import HistoryRead, HouseChanged, Past, Update
     from crabhook.model.card import Risk
     from crabhook.model.decision import Decision, Reply
     from crabhook.model.event import Event
@@ -50,14 +51,29 @@ PLAYED_SECRET = "the secret of a played ticket"
 V = TypeVar("V")
 
 
+class PlayedDay:
+    """The counts of a day, as the test says."""
+
+    text = ""
+    counted = (0, 0, "")
+
+    def today(self) -> str:
+        return self.text
+
+    def alike(self, _event: Event, /) -> tuple[int, int, str]:
+        return self.counted
+
+
 class PlayedCore(Core):
     """A core with no loop: what it gives its hooks is kept, and its time stands still.
 
-    `clock` runs by itself where a real one is given.
+    `clock` runs by itself where a real one is given. `parts` are of the core.
     """
 
-    def __init__(self, clock: Callable[[], float] | None) -> None:
-        super().__init__(PLATFORMS)
+    def __init__(self, clock: Callable[[], float] | None, **parts: Any) -> None:
+        self.played = PlayedDay()
+        super().__init__(Parts(PLATFORMS, **{"counts": self.played, **parts}))
+        self.stands = ""
         self.clock, self.passed = clock, 1000.0
         self.replies: dict[str, Reply] = {}
         self.refused: dict[str, str] = {}
@@ -75,6 +91,13 @@ class PlayedCore(Core):
         if isinstance(fact, Answered):
             self.answers.append((fact.number, fact.decision))
         return True
+
+    def state(self) -> str:
+        return self.stands
+
+    def stand(self, house: HouseChanged) -> None:
+        """Let rules and record stand like this from now on, and the day be counted so."""
+        self.stands, self.played.text = house.state, house.today
 
     def warn(self, text: str, *, alarm: bool = True) -> None:
         self.warned.append((text, alarm))
@@ -186,9 +209,13 @@ class PlayedDesk(LocalDesk):
     """
 
     def __init__(
-        self, clock: Callable[[], float] | None = None, judge: Judge = no_rules, by: Actor = OWNER
+        self,
+        clock: Callable[[], float] | None = None,
+        judge: Judge = no_rules,
+        by: Actor = OWNER,
+        **parts: Any,
     ) -> None:
-        self.core = PlayedCore(clock)
+        self.core = PlayedCore(clock, **parts)
         self.read = PlayedReadings(self.core, judge)
         self.core.desk = lambda by: LocalDesk(self.core, self.read, by)
         super().__init__(self.core, self.read, by)

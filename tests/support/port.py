@@ -16,14 +16,13 @@ from hpack import Encoder
 from crabhook.desk.updates import News
 from crabhook.hook.call import Call
 from crabhook.model.card import Card
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, Tls, Tokens, UnixAddress
-from crabhook.server.core.law import Judge, no_rules
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
+from tests.support.runners import bare_runner
 from tests.support.seat import hears
 
 SOON = 60.0  # seconds after which a test gives up on what should happen at once
@@ -74,11 +73,14 @@ async def opened(
     wait: float = 60.0,
     token: str | None = None,
     tls: Tls | None = None,
-    judge: Judge = no_rules,
+    **parts: Any,
 ) -> AsyncIterator[Opened]:
-    """Open a port on the addresses, or on a socket of its own; nothing waits any more at the end."""
+    """Open a port on the addresses, or on a socket of its own; nothing waits any more at the end.
+
+    `parts` are of the runner behind it, as `bare_runner` takes them.
+    """
     with ExitStack() as own:
-        runner = Runner(PLATFORMS, judge=judge)
+        runner = bare_runner(**parts)
         service = PermissionPort(runner, wait=wait, tokens=Tokens(token))
         places = addresses or (UnixAddress(own.enter_context(short_folder()) / "s"),)
         health = HealthPort(Health(runner), tokens=Tokens(token))

@@ -24,6 +24,7 @@ from crabhook.server.address import (
     require_tls,
 )
 from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.parts import Faults
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
@@ -139,20 +140,20 @@ async def open_to_desks(
 
 
 @asynccontextmanager
-async def watched(team: "TeamReader | None", runner: Runner) -> AsyncIterator[None]:
+async def watched(team: "TeamReader | None", runner: Runner, faults: Faults) -> AsyncIterator[None]:
     """Show and record each change of the team, and each fault of its file."""
     if team is None:
         yield
         return
     team.warn = runner.warn
-    runner.faults.append(lambda: team.trouble)
     looking: list[Coroutine[object, object, object]] = [team.keep()]
     if team.shared and runner.role is Role.STANDBY:
         from crabhook.server.core.documents import follow  # noqa: PLC0415 - few share a record
 
         looking.append(follow(team))
-    async with beside(*looking):
-        yield
+    with faults.reporting(lambda: team.trouble):
+        async with beside(*looking):
+            yield
 
 
 @asynccontextmanager
@@ -197,28 +198,26 @@ class Listeners:
     """A server's listeners; they stay open while `switch_to` leads to another runner."""
 
     def __init__(
-        self, runner: Runner, metrics: "Metrics | None", admitted: Admitted, settings: Settings
+        self,
+        runner: Runner,
+        metrics: "Metrics | None",
+        admitted: Admitted,
+        settings: Settings,
+        watch: ListenerWatch,
     ) -> None:
         self._metrics, self._admitted, self._settings = metrics, admitted, settings
         self.runner, self._health = runner, Health(runner)
         self._permission = PermissionPort(runner, wait=settings.wait, tokens=admitted.tokens)
         self._switches: list[Switch] = [self._permission.switch_to, self._health.switch_to]
-        self.watch = ListenerWatch()
+        self.watch = watch
         self.watch.warn = self.warn
         self.watch.opened_anew = lambda: self.runner.witness.opened_anew()  # noqa: PLW0108 - of its time
-        self._show_watch(runner)
 
     def switch_to(self, runner: Runner) -> None:
         """Lead all listeners to this runner from now on."""
         self.runner = runner
-        self._show_watch(runner)
         for one in self._switches:
             one(runner)
-
-    def _show_watch(self, runner: Runner) -> None:
-        """Let a runner's screens, status and metrics show the listeners' faults."""
-        runner.faults.append(lambda: self.watch.trouble)
-        runner.silent = lambda: self.watch.silent
 
     def warn(self, text: str) -> None:
         """Show and record an incident of the server itself."""
@@ -227,7 +226,7 @@ class Listeners:
     def status(self, bound: Sequence[object]) -> Status:
         """Return the server's status; it listens at `bound`."""
         runner, where = self.runner, tuple(map(str, bound))
-        pace = runner.pace()
+        pace = runner.pace
         return Status(
             os.getpid(),
             *runner.counts(),

@@ -17,11 +17,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crabhook import config
-from crabhook.app.desks import Follower, open_desk
+from crabhook.app.desks import Follower, StandingBy, open_desk
 from crabhook.app.listeners import Admitted, Listeners, beside, watched
 from crabhook.app.logs import fields, log_file
 from crabhook.app.other_hooks import OtherHooks
 from crabhook.app.places import rule_files
+from crabhook.app.wiring import Wired, wire
 from crabhook.broker.pending import Limits, SameFile
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
@@ -29,11 +30,12 @@ from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
 from crabhook.server.address import Address, UnixAddress
 from crabhook.server.core.law import Law
-from crabhook.server.core.readings import OfferedFrom
+from crabhook.server.core.parts import Faults, Leadership, Parts, Writing
 from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import KeptOrders
 from crabhook.server.service.activation import ServiceManager
 from crabhook.server.unix_socket import SocketWatch, keep_status
+from crabhook.server.watch import ListenerWatch
 from crabhook.store.interface import (
     DeposedError,
     FullError,
@@ -80,6 +82,16 @@ def _stops_amiss(store: str | None) -> str:
     return f"{said}; look at your sessions, and stop again what must stand" if said else ""
 
 
+def _bounds(settings: Settings) -> Limits:
+    return Limits(
+        settings.max_waiting,
+        int(settings.max_waiting_megabytes * 1_000_000),
+        settings.max_session_waiting,
+        int(settings.max_session_megabytes * 1_000_000),
+        SameFile(settings.same_file),
+    )
+
+
 class Leaving:
     """The end of a server; `signalled`: by a signal; `hands_over`: by HAND_OVER."""
 
@@ -114,8 +126,12 @@ class Server:
     ) -> None:
         self._settings, self._manager, self._admitted, self._me = settings, manager, admitted, me
         self._others = OtherHooks(os.environ)
-        self._law = Law(rule_files(), self._others.at)
         self._documents: Documents | None = None
+        self._faults = Faults()  # of the process, whatever its runner
+        self._listeners_watch = ListenerWatch()
+        self._faults.report(lambda: self._listeners_watch.trouble)
+        self._standing: StandingBy | None = None
+        self._desk: asyncio.Future[None] | None = None
         self._metrics: Metrics | None = None
         if settings.http is not None:  # only there can metrics be read
             from crabhook.server.metrics import collector  # noqa: PLC0415 - see above
@@ -124,7 +140,6 @@ class Server:
         self._leaving = Leaving()
         self._leader = Leader()
         self._recorder: Recorder | None = None
-        self._watch: SocketWatch | None = None
         self._where = self._said = ""
         self._failed: CrabhookError | None = None
 
@@ -133,10 +148,16 @@ class Server:
         try:
             self._recorder = await self._begun()
             self._others.begin()
-            runner = await self._taken_up() or await self._runner()  # before a hook can connect
-            listeners = Listeners(runner, self._metrics, self._admitted, self._settings)
+            wired = await self._taken_up() or await self._wired()  # before a hook can connect
+            listeners = Listeners(
+                wired.runner,
+                self._metrics,
+                self._admitted,
+                self._settings,
+                self._listeners_watch,
+            )
             async with listeners.opened(listeners.port(places)) as bound:
-                await self._by_turns(listeners, bound)
+                await self._by_turns(wired, listeners, bound)
             self._manager.close()
             if self._failed is not None:
                 raise self._failed
@@ -150,11 +171,11 @@ class Server:
         self._failed = error
         os.kill(os.getpid(), signal.SIGTERM)
 
-    async def _by_turns(self, listeners: Listeners, bound: Sequence[object]) -> None:
+    async def _by_turns(self, wired: Wired, listeners: Listeners, bound: Sequence[object]) -> None:
         """Lead or stand by, behind open listeners, until the end."""
         paths = [one.path for one in bound if isinstance(one, UnixAddress)]
-        self._watch = watch = SocketWatch(paths)
-        listeners.runner.faults.append(lambda: watch.trouble)
+        watch = SocketWatch(paths)
+        self._faults.report(lambda: watch.trouble)
         self._where = ", ".join(map(str, bound))
         watch.paused = lambda: listeners.watch.ended
         listeners.watch.give_up = self._give_up
@@ -169,31 +190,36 @@ class Server:
         ]
         async with beside(*tasks):
             while True:
-                if listeners.runner.role is Role.STANDBY and not await self._follow(listeners):
-                    return
-                if not await self._lead(listeners):
+                if (standing := self._standing) is not None:
+                    leading = await self._follow(wired.runner, standing)
+                    if leading is None:
+                        return
+                    wired = leading
+                    listeners.switch_to(wired.runner)
+                if not await self._lead(wired):
                     return
                 await self._let_go()
                 self._leader = Leader()
                 # Requests that wait here get no answer, since another server leads.
-                listeners.switch_to(await self._runner())
+                wired = await self._wired()
+                listeners.switch_to(wired.runner)
 
-    async def _taken_up(self) -> Runner | None:
+    async def _taken_up(self) -> Wired | None:
         """Return a runner with what is on record; None where another server leads now."""
+        amiss = ""
         try:
-            runner = await self._runner()
             if self._recorder is not None:
                 # Before they are taken up: the server then writes them on record anew.
-                said = await asyncio.to_thread(_stops_amiss, self._settings.store)
-                await runner.restore()
-                if said:
-                    runner.warn(said)
-                    runner.faults.append(lambda: said)
+                amiss = await asyncio.to_thread(_stops_amiss, self._settings.store)
+            wired = await self._wired(amiss)
+            await wired.runner.restore()
+            if amiss:
+                wired.runner.warn(amiss)
         except (DeposedError, *_PASSES) as error:
             _LOG.error("%s", error)
             await self._let_go()
             return None
-        return runner
+        return wired
 
     async def _texts_of_all(self, place: Place) -> "Documents | None":
         """Return a shared record's documents, at its leader; learn which token all admit."""
@@ -207,81 +233,85 @@ class Server:
             tokens.shared.digest = documents.begin_token(tokens)
         return documents
 
-    async def _runner(self) -> Runner:
-        """Return a runner for this server's present role, without what is on record."""
-        settings = self._settings
+    async def _wired(self, amiss: str = "") -> Wired:
+        """Return a runner for this server's present role, without what is on record.
+
+        `amiss` is a fault of the record that its screens show.
+        """
+        settings, recorder = self._settings, self._recorder
         place = settings.store or config.state_folder()
-        documents = await self._texts_of_all(place) if settings.shared else None
+        self._documents = documents = await self._texts_of_all(place) if settings.shared else None
         files = replace(rule_files(), shared=documents)
-        self._law = law = Law(files, self._others.at)
-        self._documents = documents
-        law.look()
-        if self._recorder is not None and documents is None:
+        law = Law(files, self._others.at)
+        if recorder is not None and documents is None:
             from crabhook.server.core.documents import OwnTexts  # noqa: PLC0415 - after the port's modules
 
-            law.taken = OwnTexts(self._recorder, files).take
-            law.taken(law.texts)
-        if settings.headless and law.trouble and self._recorder:
-            raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
-        rules = OfferedFrom(files, law, place)
-        judge = self._metrics.timed(law.judge) if self._metrics else law.judge
-        bounds = Limits(
-            settings.max_waiting,
-            int(settings.max_waiting_megabytes * 1_000_000),
-            settings.max_session_waiting,
-            int(settings.max_session_megabytes * 1_000_000),
-            SameFile(settings.same_file),
+            law = Law(files, self._others.at, OwnTexts(recorder, files).take)
+        faults = Faults(self._faults)
+        parts = Parts(
+            PLATFORMS,
+            recorder,
+            bounds=_bounds(settings),
+            standing=KeptOrders(documents),
+            leadership=self._leadership(faults),
+            faults=faults,
+            silent=lambda: self._listeners_watch.silent,
+            deposed=self._deposed,
         )
-        runner = Runner(PLATFORMS, self._recorder, judge, rules, bounds)
-        runner.standing = KeptOrders(documents)
-        law.changed = runner.announce
-        runner.warned, runner.readings.edition_of = law.warnings, law.edition
-        runner.assess = runner.readings.assess = law.risk
-        runner.faults.append(lambda: law.trouble)
-        if (watch := self._watch) is not None:
-            runner.faults.append(lambda: watch.trouble)
-        runner.parts.append(law.state)
-        if self._metrics:
-            self._metrics.watch(runner)
-        if settings.shared:
-            runner.role = Role.LEADER if self._recorder else Role.STANDBY
-            runner.leader = self._me if self._recorder else self._leader
-            runner.parts.append(lambda: runner.role.value)
-        if self._recorder is not None and (journal := self._recorder.journal):
-            runner.pace = lambda: journal.pace
-            if said := skewed(journal.pace):
-                _LOG.warning("%s", said)
-                runner.faults.append(lambda: said)
-        return runner
+        if amiss:
+            faults.report(lambda: amiss)
+        wired = wire(law, files, place, parts, metrics=self._metrics)
+        if settings.headless and law.trouble and recorder:
+            raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
+        return wired
 
-    async def _follow(self, listeners: Listeners) -> bool:
-        """Stand by until this server leads, then switch the listeners; False at its end."""
+    def _leadership(self, faults: Faults) -> Leadership:
+        """Return this server's part among those that share its record; report a wrong clock."""
+        settings, recorder = self._settings, self._recorder
+        self._standing = None
+        if settings.shared and recorder is None:
+            self._standing = StandingBy(self._leader)
+            return self._standing
+        role, leader = (Role.LEADER, self._me) if settings.shared else (Role.ALONE, Leader())
+        if recorder is None or (journal := recorder.journal) is None:
+            return Writing(role, leader)
+        if skew := skewed(journal.pace):
+            _LOG.warning("%s", skew)
+            faults.report(lambda: skew)
+        return Writing(role, leader, lambda: journal.pace)
+
+    def _deposed(self) -> None:
+        """Leave the desk, since another server has the record now."""
+        if self._desk is not None:
+            self._desk.cancel()
+
+    async def _follow(self, runner: Runner, standing: StandingBy) -> Wired | None:
+        """Stand by until this server leads, and return its runner then; None at its end."""
         where = self._where
         _LOG.info("standing by", extra=fields(where=where))
-        self._manager.ready(self._status(listeners.runner))
-        follower = Follower(listeners.runner, self._settings.store or "")
-        listeners.runner.pace = lambda: follower.pace
-        shown = [follower.keep(), listeners.runner.keep_record()]
-        async with watched(self._admitted.team, listeners.runner), beside(*shown):
-            while True:
-                leads = asyncio.ensure_future(self._elected(listeners))
-                self._leaving.on_signal(leads.cancel)
-                await asyncio.wait([leads])
-                if leads.cancelled():
-                    return False
-                self._recorder = leads.result()
-                if runner := await self._taken_up():
-                    break
-        listeners.switch_to(runner)
-        return True
+        self._manager.ready(self._status(runner))
+        follower = Follower(runner, standing, self._settings.store or "")
+        shown = [follower.keep(), runner.keep_record()]
+        team = watched(self._admitted.team, runner, self._faults)
+        with self._faults.reporting(follower.trouble):
+            async with team, beside(*shown):
+                while True:
+                    leads = asyncio.ensure_future(self._elected(standing))
+                    self._leaving.on_signal(leads.cancel)
+                    await asyncio.wait([leads])
+                    if leads.cancelled():
+                        return None
+                    self._recorder = leads.result()
+                    if wired := await self._taken_up():
+                        return wired
 
-    async def _elected(self, listeners: Listeners) -> Recorder:
+    async def _elected(self, standing: StandingBy) -> Recorder:
         """Return the record once this server leads; until then, report who leads."""
         while True:
             try:
                 return await self._opened()
             except _PASSES as error:
-                self._report(error, listeners.runner)
+                self._report(error, standing)
                 if not isinstance(error, TakenError):
                     await asyncio.sleep(AGAIN_AFTER)
 
@@ -290,9 +320,9 @@ class Server:
         if recorder is not None:
             await asyncio.to_thread(recorder.close)
 
-    async def _lead(self, listeners: Listeners) -> bool:
+    async def _lead(self, wired: Wired) -> bool:
         """Serve; return whether this server shall stand by now, because another leads."""
-        runner, where, leaving = listeners.runner, self._where, self._leaving
+        runner, law, where, leaving = wired.runner, wired.law, self._where, self._leaving
 
         def release() -> None:
             if leaving.hands_over:
@@ -300,17 +330,17 @@ class Server:
             else:
                 runner.close(stopped=leaving.signalled)
 
-        law, documents = self._law, self._documents
+        documents = self._documents
         kept = documents.kept(law) if documents else nullcontext()
-        async with watched(self._admitted.team, runner), kept:
-            desk = asyncio.ensure_future(open_desk(runner, self._settings, where, release))
+        async with watched(self._admitted.team, runner, self._faults), kept:
+            desk = asyncio.ensure_future(open_desk(wired, self._settings, where, release))
             leaving.on_signal(desk.cancel)
-            runner.on_deposed = desk.cancel
+            self._desk = desk
             if runner.deposed is not None:  # already, while it read what waits
                 desk.cancel()
             if self._settings.shared:
                 before = self._leader.name or "nobody that is known"
-                _LOG.info("leads now", extra=fields(epoch=runner.pace().epoch, after=before))
+                _LOG.info("leads now", extra=fields(epoch=runner.pace.epoch, after=before))
             _LOG.info("listening", extra=fields(where=where))
             self._manager.ready(self._status(runner))
             async with beside(runner.keep_record(), law.watch()):
@@ -363,11 +393,11 @@ class Server:
             tried += 1
             await asyncio.sleep(AGAIN_AFTER)
 
-    def _report(self, error: Exception, runner: Runner | None = None) -> None:
+    def _report(self, error: Exception, standing: StandingBy | None = None) -> None:
         """Report, once, why this server does not lead; note who leads."""
         self._leader = error.leader if isinstance(error, TakenError) else Leader()
-        if runner is not None:
-            runner.leader = self._leader
+        if standing is not None:
+            standing.leader = self._leader
         if self._said == str(error):
             return
         self._said = said = str(error)

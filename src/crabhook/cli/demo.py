@@ -37,9 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
         demo.play()
         return 0
     full_screen = takes_a_screen()
-    tally, told = Tally(), list[Read]()
+    told = list[Read]()
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
-        waiting = asyncio.run(_demo(tally, told, full_screen=full_screen))
+        tally, waiting = asyncio.run(_demo(told, full_screen=full_screen))
         if full_screen:
             _end(tally.summary(waiting), told)
     return 0
@@ -69,9 +69,9 @@ ALL = "that was all · H what happened · S sessions · q ends"
 ASK = "What did the agent read? j and Enter shows it, Enter ends: "
 
 
-async def _demo(tally: Tally, told: list[Read], *, full_screen: bool) -> int:
-    """Play the demo; return how many requests waited at its end."""
-    async with stage(tally) as (folder, runner):
+async def _demo(told: list[Read], *, full_screen: bool) -> tuple[Tally, int]:
+    """Play the demo; return its decisions' counts, and how many requests waited at its end."""
+    async with stage() as (folder, runner, tally):
 
         async def tell(read: Read) -> None:
             told.append(read)
@@ -84,7 +84,7 @@ async def _demo(tally: Tally, told: list[Read], *, full_screen: bool) -> int:
         address = UnixAddress(folder / "crabhook.sock")
         async with open_port(PermissionPort(runner, wait=WAIT, tokens=Tokens()), [address]):
             agent = Agent(str(address), folder / "transcript.jsonl", tell)
-            return await _played(runner, agent, full_screen=full_screen)
+            return tally, await _played(runner, agent, full_screen=full_screen)
 
 
 async def _played(runner: Runner, agent: Agent, *, full_screen: bool) -> int:

@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from crabhook import hook
+from crabhook.app.wiring import wire
 from crabhook.datatypes import frozen
 from crabhook.desk.updates import Desk, Update
 from crabhook.model.card import Card, State
@@ -31,7 +32,7 @@ from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.law import Law
-from crabhook.server.core.readings import OfferedFrom
+from crabhook.server.core.parts import HearDecided, Parts
 from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
@@ -54,8 +55,12 @@ async def beside(*works: Awaitable[T]) -> AsyncIterator[Sequence["asyncio.Future
 
 
 @asynccontextmanager
-async def stage(tally: Tally) -> AsyncIterator[tuple[Path, Runner]]:
-    """Open a server in a folder of its own, both gone at the end; `tally` counts decisions.
+async def stage(
+    decided: HearDecided | None = None,
+) -> AsyncIterator[tuple[Path, Runner, Tally]]:
+    """Open a server in a folder of its own, both gone at the end; with its decisions' counts.
+
+    `decided` hears of each decision too.
 
     A signal or a hang-up of the terminal cancels the task that plays on it, so that nothing is left
     behind then either.
@@ -66,28 +71,24 @@ async def stage(tally: Tally) -> AsyncIterator[tuple[Path, Runner]]:
         asyncio.get_running_loop().add_signal_handler(number, this.cancel)
     with TemporaryDirectory(prefix="crabhook-demo-") as name:
         folder = Path(name)
-        async with _own_runner(folder / "config", folder / "state", tally) as runner:
-            yield folder, runner
+        heard = (decided,) if decided else ()
+        async with _own_runner(folder / "config", folder / "state", heard) as (runner, tally):
+            yield folder, runner, tally
 
 
 @asynccontextmanager
-async def _own_runner(config: Path, state: Path, tally: Tally) -> AsyncIterator[Runner]:
+async def _own_runner(
+    config: Path, state: Path, decided: Sequence[HearDecided]
+) -> AsyncIterator[tuple[Runner, Tally]]:
     files = RuleFiles(config, (str(state),))
     recorder = Recorder(lambda: open_writer(state))
     law = Law(files)
-    runner = Runner(PLATFORMS, recorder, law.judge, OfferedFrom(files, law, state))
-    law.changed = runner.announce
-    runner.warned, runner.readings.edition_of = law.warnings, law.edition
-    runner.assess = runner.readings.assess = law.risk
-    runner.faults.append(lambda: law.trouble)
-    runner.parts.append(law.state)
-    runner.decided.append(tally.count)
-    runner.today, runner.alike = tally.today, tally.alike
-    law.look()
+    wired = wire(law, files, state, Parts(PLATFORMS, recorder, decided=decided))
+    runner, tally = wired.runner, await wired.day.begin(state)
     await runner.restore()
     try:
         async with beside(runner.keep_record(), law.watch()):
-            yield runner
+            yield runner, tally
     finally:
         recorder.close()
 

@@ -14,7 +14,6 @@ from typing import Any
 from aiohttp import web
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.server.address import Tokens
 from crabhook.server.core.intake import AnonymousIntake
@@ -25,6 +24,7 @@ from crabhook.server.http.middleware import Guard, Middleware, Route, TurnedAway
 from tests.fuzz.mutation import words
 from tests.fuzz.payloads import samples
 from tests.fuzz.target import Target
+from tests.support.runners import bare_runner
 from tests.support.seat import decide
 
 TOKEN = "the-token"
@@ -79,7 +79,7 @@ def law(data: bytes) -> None:
 
 
 async def _law(data: bytes, size: int, *, answers: bool) -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     middleware = _middleware(runner)
     protocol = middleware.connections()
     wire = Wire(protocol)

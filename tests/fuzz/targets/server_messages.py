@@ -24,6 +24,7 @@ from crabhook.v1 import permission_pb2 as pb
 from tests.fuzz.mutation import messages
 from tests.fuzz.payloads import MUTATION, samples, says_allow
 from tests.fuzz.target import Target
+from tests.support.runners import bare_runner
 from tests.support.seat import decide, seat
 
 DOCUMENTED = {
@@ -67,7 +68,7 @@ def law(data: bytes) -> None:
 
 
 async def _law(data: bytes) -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     for name in runner.broker.holdable():
         seat(runner).order(Order(OrderKind.HOLD, name))
     port: Any = PermissionPort(runner, wait=60.0, tokens=Tokens())

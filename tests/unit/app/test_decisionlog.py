@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from crabhook.app.desks import SHORT, keep_log
+from crabhook.app.decisions import SHORT, DecisionLog
 from crabhook.model.event import Event
-from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking
+from tests.support.runners import bare_runner
 
 DENIED = Ruling(RuleVerdict.DENY, None, "not here")
 
@@ -19,8 +19,9 @@ DENIED = Ruling(RuleVerdict.DENY, None, "not here")
 @pytest.fixture
 async def runner(caplog: pytest.LogCaptureFixture) -> Runner:
     caplog.set_level(logging.DEBUG)
-    runner = Runner(PLATFORMS)
-    keep_log(runner)
+    log = DecisionLog()
+    runner = bare_runner(decided=[log.hear])
+    log.begin(runner)
     return runner
 
 

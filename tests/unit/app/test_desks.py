@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from crabhook.app import desks
-from crabhook.app.desks import Follower, open_desk
+from crabhook.app.desks import Follower, StandingBy, open_desk
+from crabhook.app.wiring import Wired, wire
 from crabhook.config import Settings
 from crabhook.desk.updates import News, OrdersChanged, Snapshot
 from crabhook.model.actor import OWNER, Ended, OrderKind
@@ -18,6 +19,8 @@ from crabhook.model.card import Card, Leg, Request, State
 from crabhook.model.decision import Decided
 from crabhook.model.jsontext import Value, compact
 from crabhook.platforms import PLATFORMS
+from crabhook.rulebook.files import RuleFiles
+from crabhook.server.core.law import Law
 from crabhook.server.core.pending_call import PendingCall
 from crabhook.server.core.runner import Runner
 from crabhook.store import entries
@@ -28,9 +31,16 @@ from crabhook.store.postgres.tail import Seen, Tail
 from crabhook.store.record import Entry, Kind, Record
 from tests.support.client import SAMPLES
 from tests.support.playbook import ALLOW, asking, bash, prompt
+from tests.support.runners import bare_runner
 from tests.unit.store.making import records
 
 SOON = 10.0
+
+
+def served(folder: Path) -> Wired:
+    """A server without a record, by the application's own wiring."""
+    files = RuleFiles(folder)
+    return wire(Law(files), files, folder)
 
 
 def ask(runner: Runner, ticket: str = "a") -> PendingCall:
@@ -40,9 +50,12 @@ def ask(runner: Runner, ticket: str = "a") -> PendingCall:
 
 
 @pytest.mark.parametrize("plain", [False, True])
-async def test_a_headless_desk_reads_no_line_and_draws_no_screen(plain: bool) -> None:
-    runner, settings = Runner(PLATFORMS), Settings(headless=True, plain=plain, otherwise="deny")
-    desk = asyncio.ensure_future(open_desk(runner, settings, "here", runner.close))
+async def test_a_headless_desk_reads_no_line_and_draws_no_screen(
+    tmp_path: Path, plain: bool
+) -> None:
+    wired, settings = served(tmp_path), Settings(headless=True, plain=plain, otherwise="deny")
+    runner = wired.runner
+    desk = asyncio.ensure_future(open_desk(wired, settings, "here", runner.close))
     async with asyncio.timeout(SOON):
         reply = await ask(runner).wait()
     assert b'"deny"' in reply.stdout
@@ -51,17 +64,18 @@ async def test_a_headless_desk_reads_no_line_and_draws_no_screen(plain: bool) ->
 
 
 async def test_who_leaves_the_plain_desk_has_it_released_before_the_last_line(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async def no_lines():  # type: ignore[no-untyped-def]  # noqa: ANN202
         for _ in ():
             yield ""
 
     monkeypatch.setattr(desks, "standard_lines", no_lines)
-    runner, settings = Runner(PLATFORMS), replace(Settings(), plain=True)
+    wired, settings = served(tmp_path), replace(Settings(), plain=True)
+    runner = wired.runner
     ask(runner)
     async with asyncio.timeout(SOON):
-        await open_desk(runner, settings, "unix:/here", runner.close)
+        await open_desk(wired, settings, "unix:/here", runner.close)
     said = capfd.readouterr().out
     assert said.startswith("· listening on unix:/here\n")
     assert said.endswith("#1 WITHDRAWN the operator closed the desk\n")
@@ -96,8 +110,9 @@ async def test_a_standby_says_that_the_record_is_lost_once_it_has_been_for_long(
 ) -> None:
     monkeypatch.setattr(desks, "LOOK_EVERY", 0.0)
     url = f"postgresql://nobody@/nothing?host={tmp_path}"
-    runner, tail = Runner(PLATFORMS), Tail(url)
-    follower = Follower(runner, url)
+    standing, tail = StandingBy(Leader()), Tail(url)
+    runner = bare_runner(leadership=standing)
+    follower = Follower(runner, standing, url)
     await follower._look(tail)
     assert not runner.record_lost
     monkeypatch.setattr(desks, "LOST_AFTER", 0.0)
@@ -111,9 +126,10 @@ class Shown:
 
     def __init__(self) -> None:
         self.news: list[News] = []
-        self.runner = Runner(PLATFORMS)
+        standing = StandingBy(Leader())
+        self.runner = bare_runner(leadership=standing)
         self.runner.listen(self.news.append)
-        self._follower = Follower(self.runner, "postgresql://nowhere")
+        self._follower = Follower(self.runner, standing, "postgresql://nowhere")
 
     async def sees(self, seen: Seen) -> list[tuple[int, str, int]]:
         """The cards that are told of then: number, state, legs."""

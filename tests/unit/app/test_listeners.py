@@ -12,11 +12,11 @@ from crabhook.app import listeners
 from crabhook.app.listeners import Admitted, Listeners, open_to_desks, team_of
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, PortError, TcpAddress, Tokens, UnixAddress
-from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.collector import Metrics
+from crabhook.server.watch import ListenerWatch
 from tests.support.port import short_folder
+from tests.support.runners import bare_runner
 from tests.support.team import founded
 
 HERE = TcpAddress("127.0.0.1", 7)
@@ -34,7 +34,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 async def test_without_other_addresses_there_is_the_port_alone() -> None:
-    listeners = Listeners(Runner(PLATFORMS), None, WITH_TOKEN, Settings())
+    listeners = Listeners(bare_runner(), None, WITH_TOKEN, Settings(), ListenerWatch())
     async with listeners.opened(port([])) as bound:
         assert tuple(bound) == (HERE,)
 
@@ -44,7 +44,7 @@ async def test_the_bridge_and_the_http_door_stand_beside_the_port_and_close_befo
     with short_folder() as folder:
         socket = Path(folder, "s")
         settings = Settings(ndjson=f"unix:{socket}", http="localhost:0")
-        listeners = Listeners(Runner(PLATFORMS), Metrics(), WITH_TOKEN, settings)
+        listeners = Listeners(bare_runner(), Metrics(), WITH_TOKEN, settings, ListenerWatch())
         async with listeners.opened(port(closed)) as bound:
             there, bridge, http = bound
             assert (there, bridge) == (HERE, UnixAddress(socket))
@@ -58,7 +58,7 @@ async def test_every_listener_is_watched(tmp_path: Path) -> None:
     with short_folder() as folder:
         settings = Settings(ndjson=f"unix:{folder}/b", http="localhost:0", operators="127.0.0.1:0")
         admitted = Admitted(Tokens("t"), team, None)
-        listeners = Listeners(Runner(PLATFORMS), Metrics(), admitted, settings)
+        listeners = Listeners(bare_runner(), Metrics(), admitted, settings, ListenerWatch())
         opened = listeners.port([UnixAddress(folder / "s"), TcpAddress("127.0.0.1", 0)])
         async with listeners.opened(opened) as bound:
             names = "; ".join(one.name for one in listeners.watch._listeners)
@@ -69,7 +69,7 @@ async def test_every_listener_is_watched(tmp_path: Path) -> None:
 async def test_where_a_listener_cannot_be_opened_the_others_are_closed_again() -> None:
     with short_folder() as folder:
         settings = Settings(ndjson=f"unix:{folder}/s", http="0.0.0.0:0")
-        listeners = Listeners(Runner(PLATFORMS), Metrics(), WITH_TOKEN, settings)
+        listeners = Listeners(bare_runner(), Metrics(), WITH_TOKEN, settings, ListenerWatch())
         with pytest.raises(PortError):
             async with listeners.opened(port([])):
                 pytest.fail("it stands open in the clear")
@@ -81,11 +81,11 @@ async def test_where_there_is_a_team_its_desks_can_attach_on_this_machine(
 ) -> None:
     monkeypatch.setattr(listeners, "OWN_DESKS", "127.0.0.1:0")
     team = founded(tmp_path / "team", time()).reader()
-    async with open_to_desks(Runner(PLATFORMS), Settings(), team, []) as where:
+    async with open_to_desks(bare_runner(), Settings(), team, []) as where:
         assert [one.endswith(" for desks") for one in where] == [True]
-    async with open_to_desks(Runner(PLATFORMS), Settings(headless=True), team, []) as where:
+    async with open_to_desks(bare_runner(), Settings(headless=True), team, []) as where:
         assert not where
-    async with open_to_desks(Runner(PLATFORMS), Settings(), None, []) as where:
+    async with open_to_desks(bare_runner(), Settings(), None, []) as where:
         assert not where
 
 
@@ -96,7 +96,7 @@ async def test_a_place_for_desks_that_is_taken_ends_only_the_server_that_was_tol
     with create_server(("127.0.0.1", 0)) as taken:
         place = f"127.0.0.1:{taken.getsockname()[1]}"
         monkeypatch.setattr(listeners, "OWN_DESKS", place)
-        runner = Runner(PLATFORMS)
+        runner = bare_runner()
         async with open_to_desks(runner, Settings(), team, []) as where:
             assert not where
         (told,) = runner.broker.feed()

@@ -4,18 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.platforms import PLATFORMS
 from crabhook.server.core.pending_call import RefusedError
-from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Fitness, Health
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
 from tests.support.playbook import bash
+from tests.support.runners import bare_runner
 
 
 async def test_a_server_serves_until_it_closes() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     health = Health(runner)
     assert (health.serving, health.reason) == (True, Fitness.SERVING)
     runner.close()
@@ -24,7 +23,7 @@ async def test_a_server_serves_until_it_closes() -> None:
 
 
 async def test_one_that_makes_room_for_the_next_says_so() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     runner.hand_over()
     assert Health(runner).reason is Fitness.HANDED_OVER
     runner.close()
@@ -39,7 +38,7 @@ async def test_a_record_in_trouble_counts_where_it_has_requests_turned_away(
     what: OnTrouble, fitness: Fitness, tmp_path: Path
 ) -> None:
     recorder = Recorder(lambda: open_writer(tmp_path), on_trouble=what)
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     health = Health(runner)
     assert health.serving
     recorder.error = StoreError("the disk is full")

@@ -15,10 +15,9 @@ import pytest
 from crabhook import grpcserver
 from crabhook.hook.call import OK, UNIMPLEMENTED
 from crabhook.model.decision import Decision, Verdict
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.intake import AnonymousIntake
-from crabhook.server.core.runner import Runner
+from crabhook.server.core.parts import Faults
 from crabhook.server.grpc.listener import Fitness, Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
@@ -32,6 +31,7 @@ from tests.support.bridge import Line, envelope
 from tests.support.client import Client
 from tests.support.port import BASH, short_folder
 from tests.support.raw_http2 import headers, send
+from tests.support.runners import bare_runner
 from tests.support.seat import decide, hears
 from tests.support.team import founded
 from tests.unit.test_grpcserver import shown
@@ -48,15 +48,14 @@ class Kept:
     """A server's port, watched, and what its watch warned of."""
 
     def __init__(self) -> None:
-        self.runner = Runner(PLATFORMS)
-        self.watch = ListenerWatch()
+        self.watch, faults = ListenerWatch(), Faults()
+        faults.report(lambda: self.watch.trouble)
+        self.runner = bare_runner(faults=faults, silent=lambda: self.watch.silent)
         self.warned: list[str] = []
         self.gave_up: list[Exception] = []
         self.watch.warn = self.warned.append
         self.watch.give_up = self.gave_up.append
         self.watch.opened_anew = self.runner.witness.opened_anew
-        self.runner.faults.append(lambda: self.watch.trouble)
-        self.runner.silent = lambda: self.watch.silent
 
     @property
     def opened_anew(self) -> int:

@@ -37,7 +37,6 @@ from crabhook.team.membership import Role, Scope, Team
 from crabhook.team.team_file import TeamReader, found
 from crabhook.ui.console import say, takes_a_screen
 from crabhook.ui.plain import desk as plain
-from crabhook.ui.tally import Tally
 from crabhook.ui.terminal import standard_writer
 
 BESIDE = 160  # columns for two desks side by side
@@ -101,10 +100,9 @@ async def _demo(told: list[str]) -> None:
             told.append(f"{tool}: {made.decision.verdict.value} by {who}")
 
     async with (
-        stage(Tally()) as (folder, runner),
+        stage(decided) as (folder, runner, _),
         _served(runner, folder) as (server, seats),
     ):
-        runner.decided.append(decided)
         if takes_a_screen() and shutil.which("tmux"):
             await _on_screens(runner, server, seats, folder)
         else:

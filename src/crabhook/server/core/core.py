@@ -9,7 +9,7 @@ import logging
 from abc import ABC, abstractmethod
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_bytes
 from typing import TypeAlias
@@ -25,7 +25,6 @@ from crabhook.broker.messages import (
     WakeAt,
     decisions_in,
 )
-from crabhook.broker.pending import LIMITS, Limits
 from crabhook.datatypes import Bounded
 from crabhook.desk.updates import (
     DesksChanged,
@@ -37,14 +36,11 @@ from crabhook.desk.updates import (
     Snapshot,
     TroublesChanged,
 )
-from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
-from crabhook.model.event import Event
 from crabhook.model.order import Standing
-from crabhook.platforms.interface import Platform
 from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
-from crabhook.server.metrics.tally import Tally
-from crabhook.store.interface import DeposedError, Leader, Role
+from crabhook.server.core.parts import Parts
+from crabhook.store.interface import DeposedError, Leader, Pace, Role
 
 _LOG = logging.getLogger(__name__)
 
@@ -52,8 +48,6 @@ Job: TypeAlias = Callable[[], object]
 Then: TypeAlias = Callable[[BaseException | None], object]
 """Called when all effects of a fact are done, or with the error that kept it off the record."""
 Listener: TypeAlias = Callable[[News], object]
-HearDecided: TypeAlias = Callable[[Event, Decided], object]
-CountAlike: TypeAlias = Callable[[Event], tuple[int, int, str]]
 
 RECORDED = True
 
@@ -75,20 +69,16 @@ class _Held:
 
 
 class Core(ABC):
-    """Owns the broker. `witness` hears of every fact, `decided` are called with every decision.
+    """Owns the broker; `witness` hears of every fact, `day` is what desks show of it.
 
-    `house`, `today` and `alike` hold what desks show of the server, the day, and similar calls.
-    Where servers share a record, `role` is this server's role, and `leader` the leading server.
+    `deposed` says since when another server has the record; None while this server may write.
     """
 
-    def __init__(self, platforms: Mapping[str, Platform], bounds: Limits = LIMITS) -> None:
-        self.broker = Broker(platforms, bounds)
-        self.role, self.leader, self.witness = Role.ALONE, Leader(), Tally(facts=False)
+    def __init__(self, parts: Parts) -> None:
+        self.broker = Broker(parts.platforms, parts.bounds)
+        self.witness, self.day = parts.witness, parts.counts
         self.deposed: DeposedError | None = None
-        self.decided: list[HearDecided] = []
-        self.house: Callable[[], HouseChanged] = lambda: HouseChanged(self.state(), self.today())
-        self.today: Callable[[], str] = lambda: ""
-        self.alike: CountAlike = lambda _event: (0, 0, "")
+        self._leadership, self._decided = parts.leadership, parts.decided
         self._busy = False
         self._jobs: deque[Job] = deque()  # jobs that wait for their turn
         self._quiet: deque[Job] = deque()  # jobs that run first, once all is recorded
@@ -105,6 +95,28 @@ class Core(ABC):
 
     def __repr__(self) -> str:
         return f"<Core {self.broker!r} listeners={len(self._listeners)}>"
+
+    # Which server leads, where several share a record.
+
+    @property
+    def role(self) -> Role:
+        """This server's part among those that share its record."""
+        return self._leadership.role
+
+    @property
+    def leader(self) -> Leader:
+        """The server that leads them, without a name where none is known."""
+        return self._leadership.leader
+
+    @property
+    def pace(self) -> Pace:
+        """How the record is written here, or followed."""
+        return self._leadership.pace
+
+    @property
+    def record_lost(self) -> bool:
+        """Whether a standby has not reached the record for long."""
+        return self._leadership.record_lost
 
     # What the subclass does.
 
@@ -235,7 +247,7 @@ class Core(ABC):
             self.witness.handled(fact, held.effects)
             for effect in held.effects:
                 self._carry_out(effect)
-            if self.decided:
+            if self._decided:
                 self._log_decisions(fact, held.effects)
             if not (written if isinstance(written, bool) else written.result()):
                 self.unrecorded(fact, None)
@@ -259,11 +271,14 @@ class Core(ABC):
 
     def _log_decisions(self, fact: Fact, effects: Sequence[Effect]) -> None:
         for event, made in decisions_in(fact, effects):
-            for decided in self.decided:
+            for decided in self._decided:
                 try:
                     decided(event, made)
                 except Exception:  # noqa: BLE001 - a fault of a log must not become one of the agents
                     _LOG.exception("a decision could not be told of: %r", event)
+
+    def _house_now(self) -> HouseChanged:
+        return HouseChanged(self.state(), self.day.today())
 
     def listen(self, listener: Listener) -> Job:
         """Send `listener` a snapshot once all is recorded, then all news; return how to stop."""
@@ -297,7 +312,7 @@ class Core(ABC):
         broker, now = self.broker, self.now()
         self._orders, self._sessions = broker.orders(), broker.sessions()
         self._troubles, self._desks = self.troubles(), self.attendance.desks
-        self._house = self.house()
+        self._house = self._house_now()
         seen = broker.waiting(), broker.ended(), broker.feed()
         figures = self._orders, self._sessions, self._troubles
         live, claims, holdable = broker.live(now), self.claims.published(), broker.holdable()
@@ -325,7 +340,7 @@ class Core(ABC):
         if (troubles := self.troubles()) != self._troubles:
             self._troubles = troubles
             self.publish(self._listeners, TroublesChanged(troubles))
-        if (house := self.house()) != self._house:
+        if (house := self._house_now()) != self._house:
             self._house = house
             self.publish(self._listeners, house)
 

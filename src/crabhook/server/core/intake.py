@@ -90,9 +90,9 @@ class Intake:
         long = asked.size > LONG or may_go_deep(asked.event)
         ruling, risk = None, UNTOLD
         if held in _JUDGED:
-            ruling = await self._runner.judge(asked.event, long=long)
+            ruling = await self._runner.rules.judge(asked.event, long=long)
         if self._may_wait(asked, held, ruling):
-            risk = await self._runner.assess(asked.event, long=long)
+            risk = await self._runner.rules.risk(asked.event, long=long)
         files: tuple[str, ...] = ()
         if changed := changed_paths(asked.event):
             # For a short call, the rules have just looked up its files.

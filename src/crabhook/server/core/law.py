@@ -68,30 +68,61 @@ def _no_warner(_project: Path) -> Warner:
     return no_warning
 
 
-class Judge(Protocol):
-    """The owner's rules: the ruling about an event, None where no rule decides.
+class Rules(Protocol):
+    """The owner's rules in force, as a runner asks them.
 
-    `long`: judging may take a while, so a thread does it.
+    `long`: to judge the event may take a while, so a thread does it.
     """
 
-    def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
-        """Judge one event."""
+    @property
+    def trouble(self) -> str:
+        """The fault of the owner's own files; empty without one."""
+
+    def judge(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
+        """Return the ruling about an event; None where no rule decides."""
+
+    def risk(self, event: Event, /, *, long: bool) -> Awaitable[Risk]:
+        """Return the risk of an event's call, for its card."""
+
+    def warnings(self, event: Event, /) -> tuple[str, ...]:
+        """Return the first alarms of a card about an event."""
+
+    def edition(self, event: Event, /) -> Hashable:
+        """Return the edition of the rules for an event: equal until the rules change."""
+
+    def state(self) -> str:
+        """Return in a few words how the rules are; empty without rules."""
+
+    def listen(self, hear: Callable[[str], object]) -> None:
+        """Tell `hear` of every change of the rules, every fault and its end."""
 
 
-class Assess(Protocol):
-    """Returns the risk of an event's call, for its card. `long`: as in `Judge`."""
+class NoRules:
+    """No rules: nothing is decided, and no risk is seen."""
 
-    def __call__(self, event: Event, /, *, long: bool) -> Awaitable[Risk]:
-        """Return the risk of one event."""
+    trouble = ""
 
+    async def judge(self, _event: Event, /, *, long: bool) -> Ruling | None:
+        """Decide nothing."""
 
-async def untold(event: Event, *, long: bool) -> Risk:  # noqa: ARG001 - an `Assess`
-    """Return no risk."""
-    return UNTOLD if event.tool else NO_RISK
+    async def risk(self, event: Event, /, *, long: bool) -> Risk:  # noqa: ARG002 - as `Rules` has it
+        """Return no risk."""
+        return UNTOLD if event.tool else NO_RISK
 
+    def warnings(self, _event: Event, /) -> tuple[str, ...]:
+        """Warn of nothing."""
+        return ()
 
-async def no_rules(_event: Event, *, long: bool) -> None:
-    """Decide nothing."""
+    def edition(self, _event: Event, /) -> Hashable:
+        """Return the only edition there is."""
+        return None
+
+    def state(self) -> str:
+        """Return nothing."""
+        return ""
+
+    def listen(self, hear: Callable[[str], object]) -> None:
+        """Tell of nothing, since nothing changes."""
 
 
 @frozen
@@ -122,21 +153,26 @@ class _There:
     warn: Warner
 
 
-class Law:
-    """Judges events by the rule files. `changed` hears of every change, fault and its end.
+def _not_kept(_texts: tuple[str, ...]) -> None:
+    pass
 
-    `taken` hears of the owner's texts, of OWN_TEXTS, before any event is judged by them.
+
+class Law:
+    """Judges events by the rule files; the `Rules` of a server.
 
     `warner` is called in a thread for each project; the function that it returns runs on the loop
-    and reads no files.
+    and reads no files. `taken` hears of the owner's texts, of OWN_TEXTS, before any event is judged
+    by them.
     """
 
-    changed: Callable[[str], None]
-
-    def __init__(self, files: RuleFiles, warner: Callable[[Path], Warner] = _no_warner) -> None:
-        self._files, self._warner = files, warner
-        self.changed = _LOG.warning
-        self.taken: Callable[[tuple[str, ...]], object] = lambda _texts: None
+    def __init__(
+        self,
+        files: RuleFiles,
+        warner: Callable[[Path], Warner] = _no_warner,
+        taken: Callable[[tuple[str, ...]], object] = _not_kept,
+    ) -> None:
+        self._files, self._warner, self._taken = files, warner, taken
+        self._heard_by: list[Callable[[str], object]] = []
         self._own = _Own(RuleSet(), (), ())
         self._by_project: Bounded[Path, _There] = Bounded(PROJECTS_KEPT)
         self._by_folder: Bounded[str, _There] = Bounded(PROJECTS_KEPT)
@@ -157,14 +193,17 @@ class Law:
         """The fault of the owner's own files; empty without one."""
         return self._own.trouble
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The owner's texts in force, of OWN_TEXTS; nothing before they were read."""
-        return self._own.texts
-
     def state(self) -> str:
         """Return how many of the owner's rules are in force, and whether the files are valid."""
         return f"rules {len(self._own.rules.rules)} {'WRONG' if self.trouble else 'ok'}"
+
+    def listen(self, hear: Callable[[str], object]) -> None:
+        """Tell `hear` of every change, fault and its end; the log gets them while nobody hears."""
+        self._heard_by.append(hear)
+
+    def _changed(self, text: str) -> None:
+        for hear in self._heard_by or (_LOG.warning,):
+            hear(text)
 
     def look_again(self, *, told: bool = True) -> None:
         """Read the rules again at the next event, after our own change; `told`: it was reported."""
@@ -314,10 +353,10 @@ class Law:
         before = self._by_project.get(there.project)
         self._keep_own(there.own)
         if there.trouble and (before is None or there.trouble != before.trouble):
-            self.changed(there.trouble)
+            self._changed(there.trouble)
         elif before and before.stamp != there.stamp:
             file = there.project / PROJECT_FILE
-            self.changed(f"{file} has changed: {len(there.theirs.counting)} of its rules count")
+            self._changed(f"{file} has changed: {len(there.theirs.counting)} of its rules count")
         self._by_project[there.project] = self._by_folder[folder] = there
         return there
 
@@ -328,13 +367,13 @@ class Law:
         before, self._own = self._own, own
         told, self._told = self._told, False
         if own.texts != before.texts:
-            self.taken(own.texts)  # before a call is judged by them
+            self._taken(own.texts)  # before a call is judged by them
         if own.trouble:
             if own.trouble != before.trouble:
-                self.changed(own.trouble)
+                self._changed(own.trouble)
         elif before.stamps and not (told and not before.trouble):
             again = "the rules are read again" if before.trouble else "the rules have changed"
-            self.changed(f"{again}: {len(own.rules.counting)} of yours are in force")
+            self._changed(f"{again}: {len(own.rules.counting)} of yours are in force")
 
 
 def _in_a_folder(event: Event) -> Event:

@@ -277,7 +277,7 @@ class LocalDesk:
         card = self._known(command.card)
 
         def deliver(words: str, prompt: str) -> None:
-            alike = self._core.alike(card.event)
+            alike = self._core.day.alike(card.event)
             self._ready(settle, ContextReady(command.card, words, prompt, *alike))
 
         self._readings.words(card, deliver)

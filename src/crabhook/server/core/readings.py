@@ -30,7 +30,7 @@ from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.history import DeliverEntry, DeliverPage, PastReader, Remembered
-from crabhook.server.core.law import Assess, Judge, Law, untold
+from crabhook.server.core.law import Law, Rules
 from crabhook.server.core.pending_call import is_here
 from crabhook.store.opening import Place
 from crabhook.transcript import (
@@ -70,31 +70,29 @@ class OfferedFrom(NamedTuple):
 class Readings:
     """Reads in an asyncio loop; each method returns its result through `deliver`, at once or later.
 
-    The `deliver` given here takes the rulings about cards that are judged again. `edition_of`
-    returns the edition of the rules for an event, `assess` the risk of its call.
+    `offers` is what rules are offered from; the `deliver` given here takes the rulings about cards
+    that are judged again.
     """
 
     def __init__(
         self,
-        judge: Judge,
-        rules: OfferedFrom | None,
+        rules: Rules,
+        offers: OfferedFrom | None,
         past: PastReader | Remembered,
         deliver: Callable[[Rulings], object],
     ) -> None:
-        self._judge, self._rules, self._reconsidered = judge, rules, deliver
+        self._rules, self._offered_from, self._reconsidered = rules, offers, deliver
         self._past = past
         self._words = LastWords()
         self._tasks: set[asyncio.Task[None]] = set()
-        self.edition_of: Callable[[Event], Hashable] = lambda _event: None
-        self.assess: Assess = untold
 
     @cached_property
     def _offers(self) -> "Offers | None":
-        if self._rules is None:
+        if self._offered_from is None:
             return None
         from crabhook.server.core.offers import Offers  # noqa: PLC0415 - no hook waits for offers
 
-        return Offers(*self._rules)
+        return Offers(*self._offered_from)
 
     def stop(self) -> None:
         """Cancel all reads."""
@@ -137,7 +135,7 @@ class Readings:
             edition = self.edition(calls)
             try:
                 rulings = await self._judged(calls)
-                risks = [await self.assess(event, long=True) for event in calls.values()]
+                risks = [await self._rules.risk(event, long=True) for event in calls.values()]
             except Exception:  # noqa: BLE001 - else an operator would wait for their word for ever
                 _LOG.exception("the rules could not be asked about a change")
                 rulings, risks = dict.fromkeys(calls, _NOT_ASKED), [UNTOLD]
@@ -146,11 +144,11 @@ class Readings:
         deliver(rulings, edition, max(risks, key=lambda one: one.level, default=UNTOLD))
 
     async def _judged(self, calls: Mapping[str, Event]) -> Rulings:
-        return {leg: await self._judge(event, long=True) for leg, event in calls.items()}
+        return {leg: await self._rules.judge(event, long=True) for leg, event in calls.items()}
 
     def edition(self, calls: Mapping[str, Event]) -> Hashable:
         """Return the edition of the rules for calls."""
-        return tuple(map(self.edition_of, calls.values()))
+        return tuple(map(self._rules.edition, calls.values()))
 
     def keep_rule(self, taken: TakenOffer, about: str, by: Actor, *, denies: bool = False) -> str:
         """Write a rule that was offered for a call, and return it in words.

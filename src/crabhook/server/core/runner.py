@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
 from time import monotonic
@@ -23,24 +23,22 @@ from crabhook.broker.messages import (
     RestoredRequest,
     TimePassed,
 )
-from crabhook.broker.pending import LIMITS, NO_CONNECTION, Limits
+from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.model.actor import Actor
 from crabhook.model.card import UNTOLD, Request, Risk
 from crabhook.model.event import Event
-from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.core import Core
 from crabhook.server.core.history import PastReader, Remembered
 from crabhook.server.core.journal_mapper import JournalMapper, restored
-from crabhook.server.core.law import Assess, Judge, no_rules, untold
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.parts import Parts
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
-from crabhook.server.core.readings import OfferedFrom, Readings, Summaries
-from crabhook.server.core.steering import KeptOrders
+from crabhook.server.core.readings import Readings, Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
-from crabhook.store.interface import DeposedError, Pace, Role, TicketError
+from crabhook.store.interface import DeposedError, Role, TicketError
 from crabhook.store.opening import is_shared
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
@@ -57,56 +55,39 @@ INCIDENT = Event("", "Server")  # the event of what is logged where it is told
 class Runner(Core):
     """Connects the ports with the broker; screens get a desk on it.
 
-    `warned` returns a card's first alarms, `assess` its call's risk. Each of `faults` returns a
-    fault or nothing, `silent` how many listeners do not answer, and each of `parts` a word about a
-    part's state. `record_lost`: a standby has not reached the record for long.
+    `rules` are the owner's, `silent` returns how many listeners do not answer.
     """
 
-    def __init__(
-        self,
-        platforms: Mapping[str, Platform],
-        recorder: Recorder | None = None,
-        judge: Judge = no_rules,
-        rules: OfferedFrom | None = None,
-        bounds: Limits = LIMITS,
-    ) -> None:
-        super().__init__(platforms, bounds)
-        self._platforms = platforms
-        self.judge = judge
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._platforms, self._faults = parts.platforms, parts.faults
+        self._standing = parts.standing
+        self.rules, self.recorder, self.silent = parts.rules, parts.recorder, parts.silent
         self._remembered = Remembered()  # the history, in a run without a record
         past: PastReader | Remembered = self._remembered
-        if rules and (recorder or is_shared(rules.record)):  # who stands by reads it too
-            past = PastReader(rules.record, rules.files)
-        self.readings = Readings(judge, rules, past, self._reconsidered)
-        self.recorder = recorder
+        offers = parts.offers
+        if offers and (self.recorder or is_shared(offers.record)):  # who stands by reads it too
+            past = PastReader(offers.record, offers.files)
+        self.readings = Readings(self.rules, offers, past, self._reconsidered)
         self._bookkeeper = JournalMapper(wall, self.broker.secret_of)
-        self.standing = KeptOrders()
-        self._summaries = Summaries(platforms, self._record_summary)
+        self._summaries = Summaries(parts.platforms, self._record_summary)
         self._pending: dict[tuple[str, int], PendingCall] = {}
         self._attempts = count(1)
         self._alarm: asyncio.TimerHandle | None = None
         self._looked_at: asyncio.TimerHandle | None = None
         self._receipts = Receipts(lambda one, whole: self.handle(Delivered(one, whole, self.now())))
         self._announced = ""  # the last published trouble of the record
-        self.faults: list[Callable[[], str]] = []
-        if recorder:
-            self.faults += (lambda: recorder.trouble, lambda: recorder.anew)
-        self.silent: Callable[[], int] = lambda: 0
-        self.parts: list[Callable[[], str]] = [self._of_record]
-        self.closed = self._stopped = self.handed_over = self.record_lost = False
-        self.on_deposed: Callable[[], object] = lambda: None
-        self.pace: Callable[[], Pace] = Pace
-        self.warned: Callable[[Event], tuple[str, ...]] = lambda _event: ()
-        self.assess: Assess = untold
+        self.closed = self._stopped = self.handed_over = False
+        self._on_deposed = parts.deposed
+        self.rules.listen(self.announce)
 
     def state(self) -> str:
         """Return the states of the server's parts in a few words."""
-        return " · ".join(part() for part in reversed(self.parts))
-
-    def _of_record(self) -> str:
-        if self.recorder is None:
-            return "no record"
-        return "record MISSING" if self.recorder.trouble else "record ok"
+        role = "" if self.role is Role.ALONE else self.role.value
+        record = "no record"
+        if self.recorder is not None:
+            record = "record MISSING" if self.recorder.trouble else "record ok"
+        return " · ".join(filter(None, (role, self.rules.state(), record)))
 
     def __repr__(self) -> str:
         return f"<Runner {self.broker!r} pending={len(self._pending)}>"
@@ -128,7 +109,7 @@ class Runner(Core):
         self.store_id = self.recorder.store_id or self.store_id
         fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
         first = [await self._judged(one) for one in fact.waiting[:JUDGED]]
-        orders = (*fact.halts, *self.standing.taken_up(fact.now))
+        orders = (*fact.halts, *self._standing.taken_up(fact.now))
         fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]), halts=orders)
         self.handle(fact)
         for one in fact.decided:
@@ -137,8 +118,8 @@ class Runner(Core):
 
     async def _judged(self, one: RestoredRequest) -> RestoredRequest:
         event = one.request.event
-        ruling = await self.judge(event, long=True)
-        return replace(one, ruling=ruling, risk=await self.assess(event, long=True))
+        ruling = await self.rules.judge(event, long=True)
+        return replace(one, ruling=ruling, risk=await self.rules.risk(event, long=True))
 
     async def keep_record(self) -> None:
         """Maintain the record once a second, and look for faults, until cancelled."""
@@ -171,7 +152,7 @@ class Runner(Core):
             return True
         broker = self.broker
         changes = self._bookkeeper.changes(fact, effects, broker.halts(), broker.notes())
-        changes += self.standing.changes(broker.orders(), fact.now)
+        changes += self._standing.changes(broker.orders(), fact.now)
         return self._record(*changes) if changes or self.deposed else True
 
     def _record(self, *changes: Change) -> bool | asyncio.Future[bool]:
@@ -193,7 +174,7 @@ class Runner(Core):
             self.deposed = error
             _LOG.error("%s", error)
             self.hand_over()
-            self.on_deposed()
+            self._on_deposed()
 
     def _refuse_stalled(self) -> None:
         """Refuse hooks whose requests have waited too long for the record."""
@@ -246,7 +227,7 @@ class Runner(Core):
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
         pending = PendingCall(self.left, request, next(self._attempts))
         self._pending[request.id, pending.attempt] = pending
-        warnings = self.warned(request.event) if is_here(request) else ()
+        warnings = self.rules.warnings(request.event) if is_here(request) else ()
         asked = (request, ruling, pending.attempt, self.now())
         self.handle(Arrived(*asked, warnings=warnings, risk=risk, files=files))
         if self._held:
@@ -320,7 +301,8 @@ class Runner(Core):
 
     def troubles(self) -> tuple[str, ...]:
         """Return the current faults: of the rules, the record, the socket."""
-        return tuple(said for fault in self.faults if (said := fault()))
+        record = (self.recorder.trouble, self.recorder.anew) if self.recorder else ()
+        return (*filter(None, (*record, self.rules.trouble)), *self._faults.now())
 
     def resolve(self, effect: Resolve) -> None:
         """Give a hook its reply; for a person's decision, expect the client's receipt."""

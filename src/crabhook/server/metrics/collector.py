@@ -29,7 +29,7 @@ from crabhook.model.card import Card
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Ruling
-from crabhook.server.core.law import Judge
+from crabhook.server.core.law import Rules
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
 from crabhook.server.metrics.tally import End, Tally, TurnedAway, labels_of
@@ -117,13 +117,35 @@ _SEEN: Mapping[str, Callable[[Runner], Said]] = {
     "crabhook_listeners_silent": lambda runner: runner.silent(),
     "crabhook_record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
     "crabhook_part": lambda runner: _each(Role, {runner.role: 1}),
-    "crabhook_epoch": lambda runner: runner.pace().epoch,
-    "crabhook_lag_seconds": lambda runner: runner.pace().lag,
-    "crabhook_commit_seconds": lambda runner: runner.pace().commit,
-    "crabhook_commit_batch": lambda runner: runner.pace().batch,
-    "crabhook_clock_skew_seconds": lambda runner: runner.pace().skew,
+    "crabhook_epoch": lambda runner: runner.pace.epoch,
+    "crabhook_lag_seconds": lambda runner: runner.pace.lag,
+    "crabhook_commit_seconds": lambda runner: runner.pace.commit,
+    "crabhook_commit_batch": lambda runner: runner.pace.batch,
+    "crabhook_clock_skew_seconds": lambda runner: runner.pace.skew,
     "crabhook_build_info": lambda _: [((__version__,), 1)],
 }
+
+
+class _TimedRules:
+    """The rules, with the time that each ruling takes."""
+
+    def __init__(self, rules: Rules, timings: Mapping[str, Histogram]) -> None:
+        self._rules, self._timings = rules, timings
+        self.risk, self.warnings, self.edition = rules.risk, rules.warnings, rules.edition
+        self.state, self.listen = rules.state, rules.listen
+
+    @property
+    def trouble(self) -> str:
+        """The fault of the owner's own files."""
+        return self._rules.trouble
+
+    async def judge(self, event: Event, /, *, long: bool) -> Ruling | None:
+        """Return the ruling, and count its time."""
+        began = perf_counter()
+        try:
+            return await self._rules.judge(event, long=long)
+        finally:
+            self._timings[AHEAD if long else AT_ONCE].observe(perf_counter() - began)
 
 
 LOOK_EVERY = 1.0  # seconds between two looks at the loop's lag
@@ -152,26 +174,17 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
 
     def watch(self, runner: Runner) -> None:
-        """Count what the runner does; call it before `Runner.restore` and before a port opens."""
+        """Show a runner, whose witness is `tally`, from now on; call it before `Runner.restore`."""
         self.tally.lead_elsewhere()
         self._runner = runner
-        runner.witness = self.tally
 
     def exposition(self) -> bytes:
         """Return all metrics in Prometheus's text format; call it in the loop's thread."""
         return generate_latest(self._registry)
 
-    def timed(self, judge: Judge) -> Judge:
-        """Return the judge, timed: long inputs, judged in a thread, have a label of their own."""
-
-        async def judged(event: Event, *, long: bool) -> Ruling | None:
-            began = perf_counter()
-            try:
-                return await judge(event, long=long)
-            finally:
-                self._judged[AHEAD if long else AT_ONCE].observe(perf_counter() - began)
-
-        return judged
+    def timed(self, rules: Rules) -> Rules:
+        """Return the rules, timed: long inputs, judged in a thread, have a label of their own."""
+        return _TimedRules(rules, self._judged)
 
     @asynccontextmanager
     async def keeping_time(self) -> AsyncIterator[None]:

@@ -27,12 +27,11 @@ from crabhook.model.actor import Operator, OrderKind, Rule
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
-from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
-from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from tests.support.playbook import asking
+from tests.support.runners import bare_runner
 from tests.support.seat import Seat, seat
 
 ALLOW = Decision(Verdict.ALLOW)
@@ -43,9 +42,9 @@ class Told:
     """A runner, and what it has told of decisions."""
 
     def __init__(self, ruling: Ruling | None = None) -> None:
-        self.runner, self.ruling = Runner(PLATFORMS), ruling
         self.decisions: list[tuple[Event, Decided]] = []
-        self.runner.decided.append(lambda event, made: self.decisions.append((event, made)))
+        self.runner = bare_runner(decided=[lambda *told: self.decisions.append(told)])
+        self.ruling = ruling
 
     def asks(self, ticket: str, event: str = "PreToolUse", **fields: Any) -> None:
         now = asyncio.get_running_loop().time()
@@ -119,7 +118,7 @@ async def test_all_that_an_operator_does_is_recorded_with_person_device_address_
     """In the record, and so in what `crabhook audit export` prints."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     recorder = Recorder(lambda: open_writer(tmp_path / "crabhook"))
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     now = runner.now()
     for ticket in ("a", "b"):
         call = LS | {"tool_use_id": ticket}

@@ -13,7 +13,6 @@ from crabhook.desk.updates import Snapshot
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
-from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core import runner as module
 from crabhook.server.core.pending_call import PendingCall, RefusedError
@@ -25,6 +24,7 @@ from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.sqlite.journal import SqliteJournal
 from crabhook.store.writer import Writer
 from tests.support.playbook import DENY, bash
+from tests.support.runners import bare_runner
 from tests.support.seat import seat
 
 if TYPE_CHECKING:
@@ -77,9 +77,15 @@ def journal(tmp_path: Path) -> Shared:
 
 
 @pytest.fixture
-def runner(journal: Shared) -> Runner:
+def ends() -> list[bool]:
+    """What a runner tells when it is deposed."""
+    return []
+
+
+@pytest.fixture
+def runner(journal: Shared, ends: list[bool]) -> Runner:
     recorder = Recorder(lambda: Writer(journal), on_trouble=OnTrouble.REFUSE)
-    return Runner(PLATFORMS, recorder)
+    return bare_runner(recorder, deposed=lambda: ends.append(True))
 
 
 def enter(runner: Runner, ticket: str, ruling: Ruling | None = None) -> PendingCall:
@@ -150,10 +156,8 @@ async def test_a_hook_that_waits_to_be_on_record_can_be_turned_away_and_can_leav
 
 
 async def test_a_deposed_server_gives_no_reply_that_is_not_on_record_and_says_that_it_ends(
-    runner: Runner, journal: Shared
+    runner: Runner, journal: Shared, ends: list[bool]
 ) -> None:
-    ends: list[bool] = []
-    runner.on_deposed = lambda: ends.append(True)
     waits = enter(runner, "a")
     await journal.write_all()
     by_rule = enter(runner, "b", ALLOWED)

@@ -206,10 +206,8 @@ def test_no_signature_of_one_proposal_is_of_another() -> None:
 def owned(recorder: Recorder, folder: Path) -> Law:
     """The law of a server whose record is of this machine alone."""
     files = RuleFiles(folder)
-    law = Law(files)
+    law = Law(files, taken=OwnTexts(recorder, files).take)
     law.look()
-    law.taken = OwnTexts(recorder, files).take
-    law.taken(law.texts)
     return law
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from crabhook.app.wiring import wire
 from crabhook.desk.commands import (
     AskEntry,
     AskHistory,
@@ -23,8 +24,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import history as module
 from crabhook.server.core.law import Law
+from crabhook.server.core.parts import Parts
 from crabhook.server.core.pending_call import PendingCall
-from crabhook.server.core.readings import OfferedFrom
 from crabhook.server.core.runner import Runner
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
@@ -42,10 +43,13 @@ class House:
         self.files.user.parent.mkdir(parents=True)
         self.files.user.write_text('[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\n')
         self.law = Law(self.files)
-        self.law.look()
         self.recorder = Recorder(lambda: open_writer(folder)) if recorded else None
-        offers = OfferedFrom(self.files, self.law, folder)
-        self.runner = Runner(PLATFORMS, self.recorder, self.law.judge, offers)
+        self.runner = self.begun()
+
+    def begun(self) -> Runner:
+        """A runner of this house, by the application's own wiring."""
+        parts = Parts(PLATFORMS, self.recorder)
+        return wire(self.law, self.files, self.folder, parts).runner
 
     async def ask(self, ticket: str, command: str) -> PendingCall:
         asked = bash(ticket, command, f"id of {ticket}", wait=self.runner.now() + 60)
@@ -193,10 +197,7 @@ async def test_a_record_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     await lived(house)
     house.close()
     (tmp_path / "record.db").write_bytes(b"no database" * 1000)
-    runner = Runner(
-        PLATFORMS, house.recorder, house.law.judge, OfferedFrom(house.files, house.law, tmp_path)
-    )
-    house.runner = runner
+    house.runner = runner = house.begun()
     assert "cannot be read" in (await house.page()).why
     runner.close()
 

@@ -11,12 +11,11 @@ import pytest
 from crabhook.model.card import Effect, Level, Risk, Stance
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
-from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core import intake
 from crabhook.server.core.intake import LONG, Intake
-from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking, bash
+from tests.support.runners import RulesOf, bare_runner
 from tests.support.seat import seat
 
 RISKY = Risk(Level.DANGER, (Effect("force", Level.DANGER, "forces"),))
@@ -34,7 +33,7 @@ async def test_what_is_judged_is_judged_before_it_is_taken_in(
     async def judge(one: Event, *, long: bool) -> None:
         seen.append((one, long, len(runner.broker.waiting())))
 
-    runner = Runner(PLATFORMS, judge=judge)
+    runner = bare_runner(judge=judge)
 
     asked = bash("a", "ls") if event == "PreToolUse" else asking("a", event)
     place = await Intake(runner).enter(replace(asked, size=size, wait_until=1e12))
@@ -49,7 +48,7 @@ async def test_what_may_search_a_folder_is_judged_in_a_thread_however_short_it_i
     async def judge(_: Event, *, long: bool) -> None:
         seen.append(long)
 
-    runner = Runner(PLATFORMS, judge=judge)
+    runner = bare_runner(judge=judge)
 
     for at, line in enumerate(("ls", "grep -r x .")):
         asked = replace(bash(str(at), line), size=1, wait_until=1e12)
@@ -117,8 +116,7 @@ async def test_what_a_call_may_do_comes_with_its_card_and_is_not_looked_for_wher
         seen.append(long)
         return RISKY
 
-    runner = Runner(PLATFORMS, judge=judge)
-    runner.assess = assess
+    runner = bare_runner(rules=RulesOf(judge, assess))
     for kind in orders:
         seat(runner).order(Order(kind, session=bash("a", "ls").event.session))
     await Intake(runner).enter(replace(bash("a", "ls", stance=stance), wait_until=1e12))
@@ -128,7 +126,7 @@ async def test_what_a_call_may_do_comes_with_its_card_and_is_not_looked_for_wher
 
 
 async def test_without_rules_everything_is_asked() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     place = await Intake(runner).enter(replace(bash("a", "ls"), size=LONG + 1, wait_until=1e12))
     assert not place.over
     runner.close()
@@ -138,7 +136,7 @@ async def test_what_the_rules_say_comes_in_with_the_request() -> None:
     async def judge(_: Event, *, long: bool) -> Ruling:
         return Ruling(RuleVerdict.DENY, None, "not here")
 
-    runner = Runner(PLATFORMS, judge=judge)
+    runner = bare_runner(judge=judge)
     place = await Intake(runner).enter(replace(bash("a", "ls"), wait_until=1e12))
     assert b'"deny"' in (await place.wait()).stdout
     runner.close()

@@ -67,7 +67,7 @@ async def test_a_broken_file_keeps_the_rules_before_it_and_says_where_it_broke(
 ) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
     law = Law(files)
-    law.changed = told.append
+    law.listen(told.append)
     write(files.user, DENY)
     assert await said(law, event(tmp_path)) == "deny"
     write(files.user, "\nverdict =")
@@ -98,7 +98,7 @@ def test_a_file_that_is_broken_at_the_start_says_so_before_any_call_until_it_is_
     files, told = RuleFiles(tmp_path), list[str]()
     write(files.user, "nonsense")
     law = Law(files)
-    law.changed = told.append
+    law.listen(told.append)
     law.look()
     assert law.trouble.startswith(f"NO RULES ARE in force: {files.user}, line 1")
     assert told == [law.trouble]
@@ -119,7 +119,7 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
     theirs = trusted_project(files, tmp_path / "app")
     write(theirs, ALLOW)
     law = Law(files)
-    law.changed = told.put_nowait
+    law.listen(told.put_nowait)
     law.look()
     assert await said(law, event(tmp_path / "app")) is None
     watching = asyncio.ensure_future(law.watch())
@@ -140,7 +140,7 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
 async def test_a_change_of_our_own_is_told_by_who_made_it(tmp_path: Path) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
     law = Law(files)
-    law.changed = told.append
+    law.listen(told.append)
     law.look()
     write(files.user, DENY)
     law.look_again()
@@ -236,7 +236,7 @@ async def test_a_projects_file_that_cannot_be_read_leaves_the_owners_rules_in_fo
     os.mkfifo(trusted_project(files, tmp_path / "app"))
     write(files.user, DENY)
     law = Law(files)
-    law.changed = told.append
+    law.listen(told.append)
     asked = event(tmp_path / "app")
     async with asyncio.timeout(60):  # a pipe that is waited on waits for ever
         await law.judge(asked, long=False)

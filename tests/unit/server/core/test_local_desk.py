@@ -42,18 +42,17 @@ from crabhook.model.card import NO_RISK, Card, Request
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
-from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.core import OUTCOMES_KEPT
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
 from crabhook.server.core.local_desk import LocalDesk
-from crabhook.server.core.runner import Runner
 from tests.support.desk import PLAYED_SECRET, PlayedDesk
 from tests.support.offering import BOTH, NARROW
 from tests.support.playbook import ALLOW, bash
 from tests.support.ruled import NO_RM, judge_by
+from tests.support.runners import bare_runner
 from tests.support.seat import Seat, seat
 from tests.support.sitting import call
 
@@ -84,7 +83,7 @@ class Slow:
 
 async def test_while_an_operators_change_is_judged_no_hook_waits_and_nothing_is_sent() -> None:
     rules = Slow()
-    runner = Runner(PLATFORMS, judge=rules)
+    runner = bare_runner(judge=rules)
     desk, soon = seat(runner), runner.now() + 60
     place = await Intake(runner).enter(bash("a", "ls", "t1", wait=soon))
     assert desk.objections(1, CHANGED) is None
@@ -101,7 +100,7 @@ async def test_while_an_operators_change_is_judged_no_hook_waits_and_nothing_is_
 async def test_what_was_judged_is_no_ruling_on_another_change() -> None:
     rules = Slow()
     rules.enough.set()
-    runner = Runner(PLATFORMS, judge=rules)
+    runner = bare_runner(judge=rules)
     desk = seat(runner)
     await Intake(runner).enter(bash("a", "ls", wait=runner.now() + 60))
     await objections(desk, CHANGED)
@@ -113,7 +112,7 @@ async def test_what_was_judged_is_no_ruling_on_another_change() -> None:
 async def test_what_was_judged_is_no_ruling_on_what_python_takes_for_equal() -> None:
     rules = Slow()
     rules.enough.set()
-    runner = Runner(PLATFORMS, judge=rules)
+    runner = bare_runner(judge=rules)
     desk = seat(runner)
     await Intake(runner).enter(bash("a", "ls", wait=runner.now() + 60))
     first, second = ({"command": "rm -rf /", "timeout": one} for one in (1, True))
@@ -128,9 +127,7 @@ async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
 ) -> None:
     files = RuleFiles(tmp_path)
     law = Law(files)
-    runner = Runner(PLATFORMS, judge=law.judge)
-    runner.readings.edition_of = law.edition
-    runner.assess = runner.readings.assess = law.risk
+    runner = bare_runner(rules=law)
     desk = seat(runner)
     ask = bash("a", "ls", wait=runner.now() + 60)
     place = await Intake(runner).enter(ask)
@@ -174,7 +171,7 @@ async def test_rules_that_cannot_be_asked_about_a_change_are_against_it_and_nobo
     async def faulty(event: Event, *, long: bool) -> Ruling | None:
         raise OSError("the folder cannot be looked at")
 
-    runner = Runner(PLATFORMS, judge=faulty)
+    runner = bare_runner(judge=faulty)
     desk = seat(runner)
     runner.enter(bash("a", "ls", wait=runner.now() + 60), None)
     assert await objections(desk, CHANGED) == ("the rules could not be asked: a fault",)
@@ -183,7 +180,7 @@ async def test_rules_that_cannot_be_asked_about_a_change_are_against_it_and_nobo
 
 
 async def test_a_decision_is_made_by_who_sits_at_the_desk() -> None:
-    runner, ann = Runner(PLATFORMS), Operator("a1", "ann", "laptop")
+    runner, ann = bare_runner(), Operator("a1", "ann", "laptop")
     for ticket, by in (("a", OWNER), ("b", ann)):
         runner.enter(bash(ticket, "ls", ticket, wait=runner.now() + 60), None)
         (card,) = runner.broker.waiting()
@@ -282,7 +279,7 @@ def test_no_update_holds_a_tickets_secret_nor_a_function() -> None:
     desk.deliver(first)
     desk.order(Order(OrderKind.HOLD, "Stop"))
     desk.wrong.append("wrong")
-    desk.core.house = lambda: HouseChanged("rules 2 ok", "1 allowed")
+    desk.core.stand(HouseChanged("rules 2 ok", "1 allowed"))
     with desk.core.attendance.attending(AttachedDesk(OWNER)):
         desk.core.look_at_troubles()
         desk.pass_time(1)
@@ -313,7 +310,7 @@ def leaves(value: object) -> Iterator[object]:
 def test_how_rules_and_record_stand_and_the_day_reach_every_desk_once_they_change() -> None:
     desk = PlayedDesk()
     house = [HouseChanged("rules 2 ok · record ok", "1 allowed")]
-    desk.core.house = lambda: house[0]
+    desk.core.stand(house[0])
     here, elsewhere = (
         Replica(desk, desk.now),
         Replica(desk.core.desk(Operator("ann", "Ann", "laptop")), desk.now),
@@ -323,6 +320,7 @@ def test_how_rules_and_record_stand_and_the_day_reach_every_desk_once_they_chang
     elsewhere.follow()
     assert here.house() == elsewhere.house() == house[0]
     house[0] = HouseChanged("rules 2 WRONG · record MISSING", "1 allowed · 1 denied")
+    desk.core.stand(house[0])
     for _ in range(3):
         desk.core.look_at_troubles()
     assert here.house() == elsewhere.house() == house[0]
@@ -332,11 +330,12 @@ def test_how_rules_and_record_stand_and_the_day_reach_every_desk_once_they_chang
 def test_a_desk_that_comes_takes_no_news_of_the_house_away_from_those_that_are_there() -> None:
     desk = PlayedDesk()
     desk.replica.follow()
-    desk.core.house = lambda: HouseChanged("rules 2 WRONG · record ok")
+    wrong = HouseChanged("rules 2 WRONG · record ok")
+    desk.core.stand(wrong)
     desk.wrong.append("wrong")
     with desk.core.attendance.attending(AttachedDesk(OWNER)):
         Replica(desk, desk.now).follow()
-    assert (desk.replica.house(), desk.replica.troubles()) == (desk.core.house(), ("wrong",))
+    assert (desk.replica.house(), desk.replica.troubles()) == (wrong, ("wrong",))
     assert desk.replica.desks() == 1
 
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.actor import UNKNOWN
 from crabhook.model.decision import Decision, Verdict
-from crabhook.platforms import PLATFORMS
-from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
 from crabhook.store.recorder import Recorder
 from tests.support.ledger import Ledger
 from tests.support.older_record import copied
+from tests.support.runners import bare_runner
 from tests.support.seat import seat
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 async def test_what_waited_at_an_older_server_is_decided_at_this_one(tmp_path: Path) -> None:
     folder = copied(tmp_path / "crabhook")
     recorder = Recorder(lambda: open_writer(folder))
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     await runner.restore()
     assert [card.number for card in runner.broker.waiting()] == [21, 22]
     owed = runner.broker.card(20)

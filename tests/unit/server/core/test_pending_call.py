@@ -8,10 +8,9 @@ import pytest
 from crabhook.broker.messages import Refusal
 from crabhook.model.card import Request, State
 from crabhook.model.decision import SILENCE
-from crabhook.platforms import PLATFORMS
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.core.runner import Runner
 from tests.support.playbook import asking
+from tests.support.runners import bare_runner
 
 LS: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
 
@@ -44,7 +43,7 @@ async def test_the_first_word_counts() -> None:
 
 
 async def test_a_server_that_makes_room_refuses_its_hooks_and_takes_none_to_have_left() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     place = runner.enter(request(), None)
     waiting = asyncio.ensure_future(place.wait())
     await asyncio.sleep(0)
@@ -58,7 +57,7 @@ async def test_a_server_that_makes_room_refuses_its_hooks_and_takes_none_to_have
 
 
 async def test_who_comes_while_it_makes_room_is_sent_to_the_next() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     runner.hand_over()
     with pytest.raises(RefusedError) as refused:
         runner.enter(request(), None)

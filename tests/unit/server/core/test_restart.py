@@ -18,7 +18,6 @@ from crabhook.model.actor import OWNER, UNKNOWN
 from crabhook.model.card import NO_RISK
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import OrderKind, Standing
-from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.history import read_page
@@ -31,6 +30,7 @@ from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import OnTrouble, Recorder
 from tests.support.playbook import ALLOW, DENY, asking, bash, done
+from tests.support.runners import bare_runner
 from tests.support.seat import hears, seat
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def enter(runner: Runner, ticket: str) -> PendingCall:
 async def killed_with(folder: Path, *decided: int) -> None:
     """Run a server that takes two requests, decides these cards, and ends before any receipt."""
     store = open_writer(folder)
-    before = Runner(PLATFORMS, Recorder(lambda: store))
+    before = bare_runner(Recorder(lambda: store))
     enter(before, "a")
     enter(before, "b")
     for number in decided:
@@ -63,7 +63,7 @@ async def test_what_became_of_an_answer_is_told_once_whenever_it_was_given(
     monkeypatch.setattr(module, "COME_BACK_WITHIN", 0.05)
     await killed_with(tmp_path, *decided)
     recorder = Recorder(lambda: open_writer(tmp_path))
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     await runner.restore()
     for card in runner.broker.waiting():
         seat(runner).answer(card.number, DENY)  # while nobody is back
@@ -89,7 +89,7 @@ async def test_what_is_known_of_an_answer_is_not_told_by_the_next_server(tmp_pat
     await killed_with(tmp_path, 1, 2)
     for _ in range(2):
         recorder = Recorder(lambda: open_writer(tmp_path))
-        runner = Runner(PLATFORMS, recorder)
+        runner = bare_runner(recorder)
         await runner.restore()
         owed = set(runner._receipts._expected)
         for request_id in owed:
@@ -103,8 +103,7 @@ async def test_what_is_known_of_an_answer_is_not_told_by_the_next_server(tmp_pat
 async def test_a_card_taken_up_again_has_its_risk(tmp_path: Path) -> None:
     await killed_with(tmp_path)
     recorder, law = Recorder(lambda: open_writer(tmp_path)), Law(RuleFiles(tmp_path / "rules"))
-    runner = Runner(PLATFORMS, recorder, law.judge)
-    runner.assess = law.risk
+    runner = bare_runner(recorder, rules=law)
     await runner.restore()
     assert [card.risk for card in runner.broker.waiting()] == [NO_RISK, NO_RISK]
     runner.close()
@@ -114,7 +113,7 @@ async def test_a_card_taken_up_again_has_its_risk(tmp_path: Path) -> None:
 async def test_a_card_taken_up_again_is_of_the_machine_that_it_came_from(tmp_path: Path) -> None:
     for began_again in (False, True):
         recorder = Recorder(lambda: open_writer(tmp_path))
-        runner = Runner(PLATFORMS, recorder)
+        runner = bare_runner(recorder)
         await runner.restore()
         if not began_again:
             asked = bash("a", "ls", wait=runner.now() + 60)
@@ -140,7 +139,7 @@ async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
 ) -> None:
     monkeypatch.setattr("crabhook.store.recorder.RETRY_AFTER", 0.0)
     recorder = Recorder(lambda: open_writer(tmp_path))
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     told: list[str] = []
     hears(runner, lambda news: told.append(getattr(news, "text", "")))
     sits = seat(runner)
@@ -165,7 +164,7 @@ async def test_trouble_with_the_record_is_told_at_once_and_its_end_too(
 async def test_trouble_from_before_there_was_a_screen_is_told_to_the_first(tmp_path: Path) -> None:
     (tmp_path / "record.db").write_text("no database at all, and longer than a header is" * 9)
     recorder = Recorder(lambda: open_writer(tmp_path))
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     await runner.restore()
     enter(runner, "a")
     told: list[str] = []
@@ -181,7 +180,7 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
 ) -> None:
     monkeypatch.setattr("crabhook.broker.pending.ANSWERS_KEPT", 0)
     recorder = Recorder(lambda: open_writer(tmp_path))
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     enter(runner, "a")
     seat(runner).answer(1, DENY)
     waits = runner.enter(bash("b", "ls", wait=runner.now() + 60), None)
@@ -199,7 +198,7 @@ async def test_an_id_the_store_alone_remembers_is_taken_up_by_no_other_secret(
 
 async def test_where_nothing_may_go_unrecorded_the_first_is_turned_away_too(tmp_path: Path) -> None:
     recorder = Recorder(lambda: open_writer(tmp_path), on_trouble=OnTrouble.REFUSE)
-    runner = Runner(PLATFORMS, recorder)
+    runner = bare_runner(recorder)
     with closing(sqlite3.connect(tmp_path / "record.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for ticket in ("first", "second"):
@@ -214,13 +213,13 @@ async def test_where_nothing_may_go_unrecorded_the_first_is_turned_away_too(tmp_
 
 async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_path: Path) -> None:
     store = open_writer(tmp_path)
-    before = Runner(PLATFORMS, Recorder(lambda: store))
+    before = bare_runner(Recorder(lambda: store))
     enter(before, "a")
     seat(before).answer(1, Decision(Verdict.DENY, reason="stop", halt="stop"))
     before._receipts._expected["a"][1].cancel()
     store.close()
 
-    after = Runner(PLATFORMS, Recorder(lambda: open_writer(tmp_path)))
+    after = bare_runner(Recorder(lambda: open_writer(tmp_path)))
     await after.restore()
     assert [(order.kind, order.session, order.words) for order in after.broker.orders()] == [
         (OrderKind.HALT, "s", "stop")
@@ -233,7 +232,7 @@ async def test_a_halted_session_stays_halted_when_the_server_begins_again(tmp_pa
     assert after.recorder is not None
     after.recorder.close()
 
-    third = Runner(PLATFORMS, Recorder(lambda: open_writer(tmp_path)))
+    third = bare_runner(Recorder(lambda: open_writer(tmp_path)))
     await third.restore()
     assert not third.broker.orders()
     assert third.recorder is not None
@@ -244,7 +243,7 @@ NOTE = b"Note from the operator: use the blue one"
 
 
 async def begun(folder: Path) -> Runner:
-    runner = Runner(PLATFORMS, Recorder(lambda: open_writer(folder)))
+    runner = bare_runner(Recorder(lambda: open_writer(folder)))
     await runner.restore()
     return runner
 

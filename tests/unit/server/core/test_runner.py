@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from crabhook.app.wiring import wire
 from crabhook.broker.messages import Answered, Fact, Refusal
 from crabhook.desk.commands import (
     Decide,
@@ -29,14 +30,15 @@ from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
+from crabhook.server.core.parts import Parts
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.core.readings import OfferedFrom
 from crabhook.server.core.runner import Runner
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import Recorder
 from tests.support.offering import NARROW
 from tests.support.playbook import ALLOW, DENY, asking, bash, is_allow
+from tests.support.runners import bare_runner
 from tests.support.seat import hears, seat
 
 
@@ -47,7 +49,7 @@ def enter(runner: Runner, ticket: str = "a", wait: float = 60.0, **how: str) -> 
 
 
 async def test_a_hook_waits_until_the_operator_decides() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     pending = enter(runner)
     assert not pending.over
     card = seat(runner).answer(1, ALLOW)
@@ -58,7 +60,7 @@ async def test_a_hook_waits_until_the_operator_decides() -> None:
 
 
 async def test_the_clock_wakes_the_broker() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     late, soon = enter(runner, "late", 60.0), enter(runner, "soon", 0.02)
     async with asyncio.timeout(60):
         with pytest.raises(RefusedError) as refused:
@@ -69,7 +71,7 @@ async def test_the_clock_wakes_the_broker() -> None:
 
 
 async def test_a_hook_that_is_cancelled_leaves() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     hook = asyncio.ensure_future(enter(runner).wait())
     await asyncio.sleep(0)
     hook.cancel()
@@ -81,7 +83,7 @@ async def test_a_hook_that_is_cancelled_leaves() -> None:
 
 
 async def test_a_lost_place_is_refused_and_a_stolen_ticket_at_once() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     old, _ = enter(runner), enter(runner)
     with pytest.raises(RefusedError) as refused:
         await old.wait()
@@ -95,7 +97,7 @@ async def test_a_lost_place_is_refused_and_a_stolen_ticket_at_once() -> None:
 
 
 async def test_an_observed_event_has_its_reply_at_once() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     pending = runner.enter(asking("a", "Notification", wait=60), None)
     assert pending.over
     assert not pending.confirm
@@ -106,7 +108,7 @@ async def test_the_receipt_settles_whether_it_was_delivered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "RECEIPT_WITHIN", 0.02)
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     told = asyncio.Event()
     runner.listen(lambda news: told.set() if getattr(news, "delivered", None) is False else None)
     for ticket in ("a", "b", "c"):
@@ -125,7 +127,7 @@ async def test_the_receipt_settles_whether_it_was_delivered(
 
 
 async def test_a_closed_runner_turns_all_away() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     before = enter(runner)
     runner.close()
     with pytest.raises(RefusedError, match="closed the desk"):
@@ -136,7 +138,7 @@ async def test_a_closed_runner_turns_all_away() -> None:
 
 
 async def test_a_receipt_still_counts_after_closing() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     enter(runner)
     seat(runner).answer(1, ALLOW)
     runner.close()
@@ -147,7 +149,7 @@ async def test_a_receipt_still_counts_after_closing() -> None:
 async def test_a_screen_that_fails_harms_neither_agents_nor_other_screens(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     seen: list[object] = []
 
     def broken(news: object) -> None:
@@ -166,7 +168,7 @@ async def test_a_screen_that_fails_harms_neither_agents_nor_other_screens(
 
 
 async def test_something_nobody_asked_about_can_be_shown() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     seen: list[object] = []
     hears(runner, seen.append)
     runner.observe(Event("claude", "?", fields={"a": "x" * 9_000}), "unreadable")
@@ -176,7 +178,7 @@ async def test_something_nobody_asked_about_can_be_shown() -> None:
 
 
 async def test_what_was_done_to_the_server_itself_stands_out() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     runner.warn("its socket was replaced")
     runner.announce("the rules are read again")
     assert [(entry.text, entry.alarm) for entry in runner.broker.feed()] == [
@@ -186,7 +188,7 @@ async def test_what_was_done_to_the_server_itself_stands_out() -> None:
 
 
 async def test_a_screen_may_answer_while_it_is_told() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     hears(
         runner,
         lambda news: (
@@ -199,7 +201,7 @@ async def test_a_screen_may_answer_while_it_is_told() -> None:
 
 async def test_an_answer_given_by_a_listener_waits_its_turn() -> None:
     """Who listens hears the same, in the same order, and as it was when it happened."""
-    runner, heard = Runner(PLATFORMS), list[tuple[int, str, str]]()
+    runner, heard = bare_runner(), list[tuple[int, str, str]]()
 
     def answers(news: object) -> None:
         if getattr(news, "state", "") == "waiting":
@@ -225,7 +227,7 @@ async def test_an_answer_given_by_a_listener_waits_its_turn() -> None:
 
 
 async def test_of_two_answers_of_listeners_one_comes_too_late_and_harms_nobody() -> None:
-    runner, outcomes = Runner(PLATFORMS), list[Outcome]()
+    runner, outcomes = bare_runner(), list[Outcome]()
 
     def answers(news: object) -> None:
         if getattr(news, "state", "") == "waiting":
@@ -242,7 +244,7 @@ async def test_of_two_answers_of_listeners_one_comes_too_late_and_harms_nobody()
 async def test_a_log_that_fails_harms_no_decision_and_nothing_that_waited_behind_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    runner, heard = Runner(PLATFORMS), list[str]()
+    heard = list[str]()
 
     def tells(news: object) -> None:
         text = getattr(news, "text", "")
@@ -254,8 +256,8 @@ async def test_a_log_that_fails_harms_no_decision_and_nothing_that_waited_behind
         runner.announce("first")
         raise OSError("no log can be written")
 
+    runner = bare_runner(decided=[fails])
     pending = enter(runner)
-    runner.decided.append(fails)
     hears(runner, tells)
     seat(runner).answer(1, ALLOW)
     assert is_allow(await pending.wait())
@@ -268,7 +270,7 @@ async def test_the_fault_of_a_fact_that_waited_is_none_of_the_hook_before_it(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hook's request is on its card, and no fault of what a screen did then reaches the hook."""
-    runner, outcomes = Runner(PLATFORMS), list[Outcome]()
+    runner, outcomes = bare_runner(), list[Outcome]()
     take = runner.take
 
     def fails(fact: Fact, then: object = None) -> None:
@@ -297,7 +299,7 @@ async def test_an_agents_last_words_are_read_from_its_transcript(tmp_path: Path)
     asked = bash("a", "ls", "id", wait=1e9)
     fields = {"transcript_path": str(transcript)}
     here = Origin(host=os.uname().nodename)
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     runner.enter(replace(asked, event=replace(asked.event, fields=fields), origin=here), None)
     async with asyncio.timeout(60):
         while seat(runner).last_words(1) is None:  # noqa: ASYNC110 - as the screen asks
@@ -335,8 +337,8 @@ class Rules:
         self.law = Law(self.files)
         self.record = folder
         self.recorder = Recorder(lambda: open_writer(folder))
-        offers = OfferedFrom(self.files, self.law, self.record)
-        self.runner = Runner(PLATFORMS, self.recorder, self.law.judge, offers)
+        parts = Parts(PLATFORMS, self.recorder)
+        self.runner = wire(self.law, self.files, self.record, parts).runner
 
     async def offered(self, number: int) -> Offering:
         async with asyncio.timeout(60):
@@ -423,7 +425,7 @@ async def test_a_card_is_not_allowed_where_its_rule_cannot_be_written(tmp_path: 
 
 
 async def test_a_runner_without_rules_offers_none() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     enter(runner)
     assert seat(runner).offers(1) == Offering(why="no rules are kept here")
     assert seat(runner).remember(1, taken(NARROW), ALLOW) == Refused("no rules are kept here")

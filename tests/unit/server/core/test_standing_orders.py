@@ -8,13 +8,12 @@ import pytest
 
 from crabhook.model.actor import Operator
 from crabhook.model.order import Order, OrderKind, Standing
-from crabhook.platforms import PLATFORMS
 from crabhook.server.core.documents import Documents
-from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import KeptOrders
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS
 from crabhook.store.recorder import Recorder
+from tests.support.runners import bare_runner
 from tests.support.seat import seat
 from tests.unit.store.making import verified
 
@@ -26,14 +25,14 @@ WALL = 1_767_960_000.0
 
 
 class Server:
-    """A server with this record as if it shared it, until it is killed."""
+    """A server with this record as if it shared it, until it is killed; or without `documents`."""
 
-    def __init__(self, folder: Path, **wrong: str) -> None:
+    def __init__(self, folder: Path, *, documents: bool = True, **wrong: str) -> None:
         self.recorder = Recorder(lambda: open_writer(folder))
         assert self.recorder.journal is not None
-        self.runner = Runner(PLATFORMS, self.recorder)
-        documents = Documents(self.recorder, self.recorder.journal, wrong)
-        self.runner.standing = KeptOrders(documents)
+        shared = Documents(self.recorder, self.recorder.journal, wrong)
+        standing = KeptOrders(shared if documents else None)
+        self.runner = bare_runner(self.recorder, standing=standing)
 
     def orders(self) -> list[str]:
         return [str(one) for one in self.runner.broker.orders()]
@@ -73,8 +72,7 @@ async def test_the_next_server_goes_by_the_orders_that_stand(tmp_path: Path) -> 
 
 
 async def test_without_documents_orders_end_with_the_server(tmp_path: Path) -> None:
-    first = Server(tmp_path)
-    first.runner.standing = KeptOrders()
+    first = Server(tmp_path, documents=False)
     seat(first.runner).order(Order(OrderKind.AWAY))
     assert first.orders() == ["away"]
     first.kill()

@@ -6,13 +6,12 @@ from pathlib import Path
 
 from crabhook.doctor.processes import Answer, ask
 from crabhook.hook import Options
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, Tokens
-from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.team.changes import with_machine, without_machine
 from crabhook.team.membership import Machine, digest_of
+from tests.support.runners import bare_runner
 from tests.support.team import Founded, founded
 
 
@@ -36,7 +35,7 @@ async def test_a_hook_with_its_machines_token_is_taken_in_until_that_is_revoked(
     one, other = joined(team, "build1"), joined(team, "build2")
     reader = team.reader()
     tokens = Tokens("the server's own", reader.machine_of)
-    service = PermissionPort(Runner(PLATFORMS), wait=60.0, tokens=tokens)
+    service = PermissionPort(bare_runner(), wait=60.0, tokens=tokens)
     tls = Tls(team.folder.server, team.folder.server_key)
     async with open_port(service, [TcpAddress("127.0.0.1", 0)], tls) as (bound,):
         there = Options()

@@ -6,9 +6,10 @@ from typing import Any
 import grpc
 import pytest
 
+from crabhook.app.desks import StandingBy
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import TcpAddress
-from crabhook.store.interface import Role
+from crabhook.store.interface import Leader
 from tests.support.port import SOON, ask, asking, confirm, connected, opened, request
 from tests.support.seat import seat
 
@@ -97,8 +98,8 @@ async def test_the_server_waits_no_longer_than_it_was_told_to() -> None:
 
 
 async def test_a_standby_that_lost_the_record_sends_no_hook_to_another_server() -> None:
-    async with opened() as port, connected(port.bound[0]) as channel:
-        port.runner.role = Role.STANDBY
+    standing = StandingBy(Leader())
+    async with opened(leadership=standing) as port, connected(port.bound[0]) as channel:
         for lost, status in ((False, STATUS.UNAVAILABLE), (True, STATUS.FAILED_PRECONDITION)):
-            port.runner.record_lost = lost
+            standing.record_lost = lost
             assert await refused(ask(channel, request())) is status

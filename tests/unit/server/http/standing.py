@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import HttpAddress, Tokens
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http.listener import NAMED, Opening, Page, open_http
+from tests.support.runners import bare_runner
 
 TOKEN = "the-token"
 MACHINES = {"a-machines-own": "build1"}
@@ -77,7 +77,7 @@ class Client:
 @asynccontextmanager
 async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIterator[Standing]:
     """Open an HTTP door on a port of the system's choice; whatever waits is let go at the end."""
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     intake = AnonymousIntake(runner, wait=wait, named=NAMED)
     clients: list[Client] = []
     try:

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import GRACE, AddressError, PortError, Tls, Tokens
 from crabhook.server.core.intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http import listener, middleware
 from crabhook.server.http.connections import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http
+from tests.support.runners import bare_runner
 from tests.support.seat import seat
 from tests.unit.server.http.standing import TOKEN, standing, until
 
@@ -155,21 +155,21 @@ async def test_closing_does_not_wait_for_those_who_wait_for_nothing() -> None:
 
 
 async def test_localhost_is_where_hooks_look_for_it() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     async with open_http(Opening("localhost:0", Tokens(TOKEN)), runner, intake(runner)) as here:
         assert str(here).rpartition(":")[0] == "http://127.0.0.1"
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0"])
 async def test_beyond_the_loopback_it_takes_tls(address: str) -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     with pytest.raises(PortError, match="--tls-cert and --tls-key"):
         async with open_http(Opening(address, Tokens(TOKEN)), runner, intake(runner)):
             pytest.fail("it stands open in the clear")
 
 
 async def test_it_has_no_socket_file() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     with pytest.raises(AddressError, match="HOST:PORT"):
         async with open_http(Opening("unix:/tmp/x", Tokens(TOKEN)), runner, intake(runner)):
             pytest.fail("it stands open")
@@ -178,7 +178,7 @@ async def test_it_has_no_socket_file() -> None:
 async def test_a_certificate_that_is_none_is_said_and_the_port_is_free_again(
     tmp_path: Path,
 ) -> None:
-    runner, files = Runner(PLATFORMS), Tls(tmp_path / "cert", tmp_path / "key")
+    runner, files = bare_runner(), Tls(tmp_path / "cert", tmp_path / "key")
     with pytest.raises(PortError, match="the TLS files cannot be used"):
         async with open_http(
             Opening("127.0.0.1:0", Tokens(TOKEN), tls=files), runner, intake(runner)

@@ -25,15 +25,18 @@ from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from tests.support.playbook import ALLOW, asking, bash
+from tests.support.runners import RulesOf, bare_runner
 from tests.support.seat import seat
 
 ALLOWED = Ruling(RuleVerdict.ALLOW, None, "so")
 
 
-def watched(runner: Runner) -> Metrics:
+def measured(recorder: Recorder | None = None) -> tuple[Runner, Metrics]:
+    """A runner, and the metrics that count what it does."""
     metrics = Metrics()
+    runner = bare_runner(recorder, witness=metrics.tally)
     metrics.watch(runner)
-    return metrics
+    return runner, metrics
 
 
 def shown(metrics: Metrics) -> Mapping[tuple[str, tuple[str, ...]], float]:
@@ -49,8 +52,8 @@ def shown(metrics: Metrics) -> Mapping[tuple[str, tuple[str, ...]], float]:
 
 
 async def test_an_exposition_has_every_family_with_its_words_and_type() -> None:
-    runner = Runner(PLATFORMS)
-    text = watched(runner).exposition().decode()
+    runner, metrics = measured()
+    text = metrics.exposition().decode()
     families = {family.name: family for family in text_string_to_metric_families(text)}
     assert [one.name for one in (*COUNTERS, *GAUGES)] == [*module._COUNTED, *module._SEEN]
     for family, kind in (
@@ -72,8 +75,7 @@ async def test_an_exposition_has_every_family_with_its_words_and_type() -> None:
 
 
 async def test_what_happens_is_counted() -> None:
-    runner = Runner(PLATFORMS)
-    metrics = watched(runner)
+    runner, metrics = measured()
     runner.enter(bash("a", "ls", wait=runner.now() + 60), None)
     runner.enter(bash("b", "make", "t2", wait=runner.now() + 60), None)
     runner.enter(asking("c", "AfterTool", platform="gemini", session="t"), None)
@@ -103,8 +105,7 @@ async def test_what_happens_is_counted() -> None:
 
 async def test_a_record_in_trouble_is_seen(tmp_path: Path) -> None:
     recorder = Recorder(lambda: open_writer(tmp_path))
-    runner = Runner(PLATFORMS, recorder)
-    metrics = watched(runner)
+    runner, metrics = measured(recorder)
     assert shown(metrics)["crabhook_record_trouble", ()] == 0
     recorder.error = StoreError("the disk is full")
     assert shown(metrics)["crabhook_record_trouble", ()] == 1
@@ -117,8 +118,7 @@ HOSTILE = 'MARK"}\\ 1\nMARK{x="\u202e'
 
 
 async def test_nothing_an_agent_sent_is_in_it_however_it_is_sent() -> None:
-    runner = Runner(PLATFORMS)
-    metrics = watched(runner)
+    runner, metrics = measured()
     sent: dict[str, Any] = {"session": HOSTILE, "agent": HOSTILE, "wait": runner.now() + 60}
     for number, platform in enumerate(PLATFORMS):
         runner.enter(asking(f"MARK{number}", HOSTILE, platform=platform, **sent), None)
@@ -135,8 +135,7 @@ async def test_nothing_an_agent_sent_is_in_it_however_it_is_sent() -> None:
 
 
 async def test_an_agent_that_makes_up_names_makes_no_more_samples() -> None:
-    runner = Runner(PLATFORMS)
-    metrics = watched(runner)
+    runner, metrics = measured()
     runner.enter(asking("a", "Made-up"), None)
     before = len(shown(metrics))
     for number in range(200):
@@ -181,10 +180,10 @@ async def test_the_judge_is_timed_whatever_it_does() -> None:
             raise ValueError("bad")
         return ALLOWED
 
-    timed = metrics.timed(judge)
-    assert await timed(Event("claude", "Good"), long=False) is ALLOWED
+    timed = metrics.timed(RulesOf(judge))
+    assert await timed.judge(Event("claude", "Good"), long=False) is ALLOWED
     with pytest.raises(ValueError, match="bad"):
-        await timed(Event("claude", "Bad"), long=False)
+        await timed.judge(Event("claude", "Bad"), long=False)
     seen = shown(metrics)
     assert seen["crabhook_rules_seconds_count", ("at-once",)] == 2
     assert seen["crabhook_rules_seconds_count", ("ahead",)] == 0
@@ -196,7 +195,7 @@ async def test_what_is_judged_in_a_thread_is_timed_apart() -> None:
     async def judge(_: Event, *, long: bool) -> None:
         await asyncio.sleep(0.02)
 
-    await metrics.timed(judge)(Event("claude", "PreToolUse"), long=True)
+    await metrics.timed(RulesOf(judge)).judge(Event("claude", "PreToolUse"), long=True)
     seen = shown(metrics)
     assert seen["crabhook_rules_seconds_count", ("ahead",)] == 1
     assert seen["crabhook_rules_seconds_count", ("at-once",)] == 0

@@ -30,18 +30,17 @@ from crabhook.model.actor import OWNER, Headless, Nobody
 from crabhook.model.card import Request, Stance
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
-from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.address import TcpAddress
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
 from crabhook.server.core.pending_call import RefusedError
-from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import OTHER, End, Tally, labels_of
 from tests.support.examples import examples
 from tests.support.playbook import ALLOW, DENY, PASS, Playbook, asking, bash, prompt
 from tests.support.port import ask, connected, opened, request
+from tests.support.runners import bare_runner
 from tests.support.seat import seat
 from tests.unit.broker.test_histories import Call, Histories
 
@@ -200,7 +199,7 @@ def test_an_answer_at_once_that_carries_a_note_is_of_a_new_request() -> None:
 
 
 async def test_a_server_whose_counts_nobody_can_read_counts_no_requests() -> None:
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     runner.enter(asking("a", "SessionStart", wait=runner.now() + 60), None)
     runner.close()
     runner.witness.stranger()
@@ -264,8 +263,8 @@ match = "Bash(rm)"
 
 async def test_who_decided_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text(RULES)
-    runner, tally = Runner(PLATFORMS, judge=Law(RuleFiles(tmp_path)).judge), Tally()
-    runner.witness = tally
+    tally = Tally()
+    runner = bare_runner(rules=Law(RuleFiles(tmp_path)), witness=tally)
     soon = runner.now() + 60
     for ticket, command in (("a", "make"), ("b", "make it"), ("c", "ls"), ("d", "rm")):
         await Intake(runner).enter(bash(ticket, command, ticket, wait=soon))
@@ -288,8 +287,7 @@ async def test_who_decided_is_told_apart(tmp_path: Path) -> None:
 
 async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> None:
     law, tally = Law(RuleFiles(tmp_path)), Tally()
-    runner = Runner(PLATFORMS, judge=law.judge)
-    runner.witness = tally
+    runner = bare_runner(rules=law, witness=tally)
     for ticket in ("a", "b"):
         runner.enter(bash(ticket, "ls", ticket, wait=runner.now() + 60), None)
     (tmp_path / "rules.toml").write_text(RULES)
@@ -306,8 +304,8 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
 
 
 async def test_what_is_turned_away_is_counted_by_its_reason_and_not_as_taken_in() -> None:
-    runner, tally = Runner(PLATFORMS, bounds=Limits(session_requests=1)), Tally()
-    runner.witness = tally
+    tally = Tally()
+    runner = bare_runner(bounds=Limits(session_requests=1), witness=tally)
     intake, soon = Intake(runner), runner.now() + 60
     await intake.enter(bash("a", "ls", wait=soon))
     for one in (bash("b", "ls", "t2", wait=soon), bash("a", "ls", secret="guess", wait=soon)):
@@ -323,12 +321,13 @@ async def test_what_is_turned_away_is_counted_by_its_reason_and_not_as_taken_in(
 
 async def test_strangers_and_what_nobody_can_read_are_counted() -> None:
     tally = Tally()
-    async with opened(TcpAddress("127.0.0.1", 0), token="t0ken") as port:
-        port.runner.witness = tally
-        async with connected(port.bound[0]) as channel:
-            with pytest.raises(grpc.aio.AioRpcError, match="UNAUTHENTICATED"):
-                await ask(channel, request(b"{"))
-            await ask(channel, request(b"{"), metadata=TOKEN)
+    async with (
+        opened(TcpAddress("127.0.0.1", 0), token="t0ken", witness=tally) as port,
+        connected(port.bound[0]) as channel,
+    ):
+        with pytest.raises(grpc.aio.AioRpcError, match="UNAUTHENTICATED"):
+            await ask(channel, request(b"{"))
+        await ask(channel, request(b"{"), metadata=TOKEN)
     assert (tally.strangers, tally.unreadable) == (1, {"claude": 1})
     assert not tally.taken_in
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from crabhook.broker.messages import Effect, Fact
 from crabhook.desk.updates import News
-from crabhook.platforms import PLATFORMS
-from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import Tally
 from tests.support.playbook import ALLOW, bash
+from tests.support.runners import bare_runner
 from tests.support.seat import hears, seat
 
 
@@ -26,8 +25,8 @@ class Notary(Tally):
 
 
 async def test_it_hears_of_facts_in_order_even_where_a_screen_answers_at_once() -> None:
-    runner, notary = Runner(PLATFORMS), Notary()
-    runner.witness = notary
+    notary = Notary()
+    runner = bare_runner(witness=notary)
 
     def answer(_: News) -> None:
         if runner.broker.waiting():

@@ -7,22 +7,21 @@ from pathlib import Path
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import AddressError, TcpAddress, UnixAddress
 from crabhook.server.core.intake import AnonymousIntake
-from crabhook.server.core.runner import Runner
 from crabhook.server.ndjson import bridge as module
 from crabhook.server.ndjson.bridge import NAMED, open_bridge
 from crabhook.server.unix_socket import Peer, SocketTakenError
 from tests.support.bridge import envelope, line_to, notes, opened_bridge
 from tests.support.port import SOON, path_of, short_folder
+from tests.support.runners import bare_runner
 from tests.support.seat import seat
 
 HERE = TcpAddress("127.0.0.1", 1)
 
 
 def intake() -> AnonymousIntake:
-    return AnonymousIntake(Runner(PLATFORMS), wait=60, named=NAMED)
+    return AnonymousIntake(bare_runner(), wait=60, named=NAMED)
 
 
 async def test_the_socket_is_its_owners_alone_and_gone_afterwards() -> None:
@@ -78,7 +77,7 @@ async def test_who_never_leaves_does_not_keep_the_server_from_ending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "GRACE", 0.05)
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     with short_folder() as folder:
         way = AnonymousIntake(runner, wait=60, named=NAMED)
         async with open_bridge(way, f"unix:{folder}/s"):

@@ -39,11 +39,9 @@ from crabhook.model.card import FeedEntry
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
-from crabhook.platforms import PLATFORMS
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import request_of
-from crabhook.server.core.runner import Runner
 from crabhook.server.operators import update_log
 from crabhook.server.operators.service import Hello, OperatorService
 from crabhook.store.interface import DeposedError
@@ -56,6 +54,7 @@ from tests.support.desk import PlayedDesk
 from tests.support.playbook import bash
 from tests.support.port import connected, opened
 from tests.support.relay import relay
+from tests.support.runners import bare_runner
 from tests.support.sitting import call
 from tests.support.team import founded
 from tests.support.team_port import SOON, TeamPort, team_port
@@ -518,9 +517,9 @@ async def test_the_day_counts_for_who_sees_all_of_it_and_how_all_stands_is_told_
 ) -> None:
     """What others decided is counted: a limited person would read of it there."""
     server = PlayedDesk()
-    server.core.alike = lambda _event: (3, 1, "npm run lint")
+    server.core.played.counted = (3, 1, "npm run lint")
     told = [HouseChanged("rules 2 ok", "1 allowed"), HouseChanged("rules 2 WRONG", "2 allowed")]
-    server.core.house = lambda: told[0]
+    server.core.stand(told[0])
     server.ask(call(cwd="/shop"))
     async with team_port(server.core, tmp_path, bob=DECIDER) as port:
         port.let_in("ann", DECIDER, Scope(projects=("/shop",)))
@@ -528,6 +527,7 @@ async def test_the_day_counts_for_who_sees_all_of_it_and_how_all_stands_is_told_
             limited, whole = followed(ann), followed(bob)
             assert (limited.house(), whole.house()) == (replace(told[0], today=""), told[0])
             del told[0]
+            server.core.stand(told[0])
             server.core.look_at_troubles()
             await eventually(lambda: whole.house() == told[0])
             await eventually(lambda: limited.house() == replace(told[0], today=""))
@@ -701,7 +701,7 @@ async def test_the_row_of_a_record_keeps_its_name_and_its_numbers_go_on_over_a_r
     logs = list[tuple[bytes, int]]()
     for folder in ("record", "record", "another"):
         recorder = Recorder(partial(open_writer, tmp_path / folder))
-        runner = Runner(PLATFORMS, recorder)
+        runner = bare_runner(recorder)
         await runner.restore()
         log = update_log.UpdateLog(runner)
         logs.append((log.store_id, log.seq))

@@ -85,9 +85,9 @@ LIMITED = Principal("o-ann", "ann", Role.VIEWER, "d-ann", "laptop", SHOP)
 BOB = Operator("o-bob", "bob", "desk", "192.0.2.7", "admin")
 
 
-def played() -> PlayedDesk:
+def played(**parts: Any) -> PlayedDesk:
     """A server where a card of /shop waits, #1, and one of /bank, #2, each with its session."""
-    server = PlayedDesk()
+    server = PlayedDesk(**parts)
     server.ask(call(cwd="/shop", session_id="mine"))
     server.ask(call(cwd="/bank", session_id="theirs"), origin=Origin(machine="vault"))
     return server
@@ -450,8 +450,8 @@ async def test_the_key_that_lies_open_denies_and_stops_in_the_servers_words(
 async def test_a_call_that_is_refused_is_counted_and_recorded_once_in_a_while(
     tmp_path: Path,
 ) -> None:
-    server, tally = played(), Tally()
-    server.core.witness = tally
+    tally = Tally()
+    server = played(witness=tally)
     async with team_port(server.core, tmp_path, ann=Role.VIEWER, bob=Role.ADMIN) as port:
         rpc, request = request_of(Decide(1, 0, ALLOW))
         for name in ("ann", "ann", "ann"):

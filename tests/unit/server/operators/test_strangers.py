@@ -288,8 +288,8 @@ async def test_what_one_device_or_address_holds_open_is_bounded_told_and_recorde
 ) -> None:
     monkeypatch.setattr("crabhook.server.operators.authentication.OF_DEVICE", 3)
     monkeypatch.setattr("crabhook.server.operators.authentication.FROM_ADDRESS", 5)
-    server, tally = PlayedDesk(), Tally()
-    server.core.witness = tally
+    tally = Tally()
+    server = PlayedDesk(witness=tally)
     people = {"ann": Role.VIEWER, "bob": Role.ADMIN, "eve": Role.ADMIN}
     async with team_port(server.core, tmp_path, **people) as port, AsyncExitStack() as stack:
         stubs = {

@@ -12,13 +12,12 @@ import pytest
 
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Address, PortError, TcpAddress, Tokens, UnixAddress
-from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import open_behind
 from tests.support.port import Opened, ask, asking, confirm, connected, request, short_folder
+from tests.support.runners import bare_runner
 from tests.support.seat import hears, seat
 from tests.support.service import listening
 
@@ -39,7 +38,7 @@ def found(folder: Path, pattern: str = "*") -> list[Path]:
 @asynccontextmanager
 async def behind(*sockets: socket.socket) -> AsyncIterator[Opened]:
     """A port behind these sockets."""
-    runner = Runner(PLATFORMS)
+    runner = bare_runner()
     service = PermissionPort(runner, wait=60.0, tokens=Tokens("t0ken"))
 
     def own(places: Sequence[Address]) -> AbstractAsyncContextManager[Sequence[Address]]:

@@ -173,8 +173,8 @@ def test_a_card_says_why_it_is_here_and_whole_a_key_away(columns: int) -> None:
 
 
 def test_what_was_decided_of_its_like_today_is_counted_though_no_card_of_it_is_known() -> None:
-    sitting, tally = Sitting(rows=40), Tally()
-    sitting.desk.core.alike = tally.alike
+    tally = Tally()
+    sitting = Sitting(rows=40, desk=PlayedDesk(counts=tally))
     event = sitting.desk.card(sitting.ask(tool_input={"command": "npm run a"}))
     assert event is not None
     for verdict in (Verdict.ALLOW, Verdict.ALLOW, Verdict.DENY, Verdict.PASS):

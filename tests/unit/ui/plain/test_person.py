@@ -519,24 +519,24 @@ async def test_what_the_agent_suggests_to_keep_is_read_before_it_is_kept_and_not
 async def test_a_person_is_told_how_rules_and_record_stand_and_again_once_that_changes() -> None:
     desk = PlayedDesk()
     house = HouseChanged("rules 2 ok · record ok", "1 allowed")
-    desk.core.house = lambda: house
+    desk.core.stand(house)
     async with sitting(desk, detail=Detail.BRIEF) as sits:
         assert sits.everything == [
             "· crabhook, plain desk: 0 waiting; ? lists the words",
             "· rules 2 ok · record ok · today: 1 allowed",
         ]
         for state, today in (("rules 2 WRONG", "1 allowed"), ("rules 2 WRONG", "2 allowed")):
-            house = HouseChanged(state, today)
+            desk.core.stand(HouseChanged(state, today))
             desk.core.look_at_troubles()
         assert await sits.look() == ["· rules 2 WRONG"]
 
 
 async def test_a_program_is_told_what_it_was_always_told() -> None:
     desk = PlayedDesk()
-    desk.core.house = lambda: HouseChanged("rules 2 ok", "1 allowed")
+    desk.core.stand(HouseChanged("rules 2 ok", "1 allowed"))
     async with sitting(desk) as sits:
         assert sits.everything == ["· crabhook, plain desk: 0 waiting; help lists the words"]
-        desk.core.house = HouseChanged
+        desk.core.stand(HouseChanged())
         desk.core.look_at_troubles()
         assert await sits.look() == []
 

@@ -1,0 +1,57 @@
+"""Puts a runner together from its parts: the one place for servers, the demo, benchmarks and tests.
+
+The parts come first, and the runner is given them. What a part has to tell later it tells its own
+listeners (the rules), or a value that the runner reads (faults, leadership).
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crabhook.app.decisions import Day, DecisionLog
+from crabhook.datatypes import frozen
+from crabhook.platforms import PLATFORMS
+from crabhook.rulebook.files import RuleFiles
+from crabhook.server.core.law import Law, Rules
+from crabhook.server.core.parts import Parts
+from crabhook.server.core.readings import OfferedFrom
+from crabhook.server.core.runner import Runner
+from crabhook.store.opening import Place
+
+if TYPE_CHECKING:
+    from crabhook.server.metrics.collector import Metrics
+
+
+@frozen
+class Wired:
+    """A runner, and those of its parts that the application goes on with."""
+
+    runner: Runner
+    law: Law
+    day: Day
+    log: DecisionLog
+
+
+def wire(
+    law: Law,
+    files: RuleFiles,
+    place: Place,
+    parts: Parts | None = None,
+    *,
+    metrics: "Metrics | None" = None,
+) -> Wired:
+    """Return a runner that decides by the rules in these files, and offers rules from a record.
+
+    `law` has the rules of `files` in force, `place` is where the record is. `parts` are the other
+    parts; the day's counts and the log of decisions hear of every decision beside those that they
+    name.
+    """
+    law.look()
+    given, day, log = parts or Parts(PLATFORMS), Day(), DecisionLog()
+    rules: Rules = metrics.timed(law) if metrics else law
+    witness = metrics.tally if metrics else given.witness
+    hears = (*given.decided, day.hear, log.hear)
+    made = replace(given, rules=rules, offers=OfferedFrom(files, law, place), witness=witness)
+    runner = Runner(replace(made, counts=day, decided=hears))
+    if metrics:
+        metrics.watch(runner)
+    return Wired(runner, law, day, log)

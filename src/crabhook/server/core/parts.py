@@ -1,0 +1,148 @@
+"""The parts that a runner is made of; `app/wiring.py` puts them together.
+
+A part that changes while the server runs is a value of its own, which its owner keeps and the
+runner reads: so nothing is set on a runner once it is made.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from functools import partial
+from typing import Protocol, TypeAlias
+
+from crabhook.broker.pending import LIMITS, Limits
+from crabhook.datatypes import frozen
+from crabhook.model.decision import Decided
+from crabhook.model.event import Event
+from crabhook.platforms.interface import Platform
+from crabhook.server.core.law import NoRules, Rules
+from crabhook.server.core.readings import OfferedFrom
+from crabhook.server.core.steering import KeptOrders
+from crabhook.server.metrics.tally import Tally
+from crabhook.store.interface import Leader, Pace, Role
+from crabhook.store.recorder import Recorder
+
+Fault: TypeAlias = Callable[[], str]
+"""Returns a fault that there is now, in words; empty while there is none."""
+HearDecided: TypeAlias = Callable[[Event, Decided], object]
+
+
+class Faults:
+    """What is wrong with a server now: its parts report here, and screens and status read it.
+
+    `below` are faults that count here too, such as those of the process in each of its runners.
+    """
+
+    def __init__(self, below: "Faults | None" = None) -> None:
+        self._below = below
+        self._faults: list[Fault] = []
+
+    def __repr__(self) -> str:
+        return f"<Faults {self.now()}>"
+
+    def report(self, fault: Fault) -> None:
+        """Ask `fault` too, from now on."""
+        self._faults.append(fault)
+
+    @contextmanager
+    def reporting(self, fault: Fault) -> Iterator[None]:
+        """Ask `fault` too, while the context lasts."""
+        self._faults.append(fault)
+        try:
+            yield
+        finally:
+            self._faults.remove(fault)
+
+    def now(self) -> tuple[str, ...]:
+        """Return the current faults, in the order in which their parts came."""
+        below = self._below.now() if self._below else ()
+        return (*filter(None, (fault() for fault in self._faults)), *below)
+
+
+class Leadership(Protocol):
+    """Which server of those that share a record leads, as of now."""
+
+    @property
+    def role(self) -> Role:
+        """This server's part among them."""
+
+    @property
+    def leader(self) -> Leader:
+        """The server that leads; without a name where none is known."""
+
+    @property
+    def pace(self) -> Pace:
+        """How the record is written here, or followed."""
+
+    @property
+    def record_lost(self) -> bool:
+        """Whether a standby has not reached the record for long."""
+
+
+@frozen
+class Writing:
+    """The leadership of a server that writes its record: alone, or as `leader` of several."""
+
+    role: Role = Role.ALONE
+    leader: Leader = Leader()
+    paced: Callable[[], Pace] = Pace
+    record_lost: bool = False
+
+    @property
+    def pace(self) -> Pace:
+        """How the record is written here."""
+        return self.paced()
+
+
+class Counts(Protocol):
+    """What desks show of the decisions of this day."""
+
+    def today(self) -> str:
+        """Return the counts in words; empty where nothing is counted."""
+
+    def alike(self, event: Event) -> tuple[int, int, str]:
+        """Return how many calls like this one were allowed, how many denied, and what they are."""
+
+
+class NoCounts:
+    """No counts, as of a server without a desk."""
+
+    def today(self) -> str:
+        """Return nothing."""
+        return ""
+
+    def alike(self, _event: Event, /) -> tuple[int, int, str]:
+        """Return that nothing is known of such calls."""
+        return (0, 0, "")
+
+
+def _none_silent() -> int:
+    return 0
+
+
+def _unheard() -> None:
+    pass
+
+
+@frozen
+class Parts:
+    """What a runner is made of; all but `platforms` may be left out.
+
+    `offers` is what rules are offered from, `standing` keeps standing orders for the next server.
+    `silent` returns how many listeners do not answer. `witness` hears of every fact, `decided` of
+    every decision. `deposed` is called once where another server has taken the record.
+    """
+
+    platforms: Mapping[str, Platform]
+    recorder: Recorder | None = None
+    rules: Rules = field(default_factory=NoRules)
+    offers: OfferedFrom | None = None
+    bounds: Limits = LIMITS
+    standing: KeptOrders = field(default_factory=KeptOrders)
+    leadership: Leadership = field(default_factory=Writing)
+    faults: Faults = field(default_factory=Faults)
+    silent: Callable[[], int] = _none_silent
+    witness: Tally = field(default_factory=partial(Tally, facts=False))
+    counts: Counts = field(default_factory=NoCounts)
+    decided: Sequence[HearDecided] = ()
+    deposed: Callable[[], object] = _unheard
