@@ -9,13 +9,22 @@ from crabhook.model.event import Event
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import Ruling
+from crabhook.policy.rule import Rule, Ruling
 from crabhook.policy.rulefile import read_rules
+from crabhook.rulebook.edit import drafted_without
+from crabhook.rulebook.files import RULES, RuleFiles
 
 Judge: TypeAlias = Callable[[Event], Ruling | None]
 
 NO_RM = '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\nnote = "use trash"\n'
 RM_DENIED = "rules.toml, line 1: deny Bash(rm *) (use trash): rm -rf build"
+
+
+def cut(files: RuleFiles, number: int) -> Rule:
+    """Cut a rule out of the user's file as `crabhook rules remove` does; return the rule."""
+    text, rule = drafted_without(files, number)
+    files.write(RULES, text)
+    return rule
 
 
 def no_rules(_: Event) -> None:

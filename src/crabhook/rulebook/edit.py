@@ -96,17 +96,10 @@ def add(files: RuleFiles, rule: Rule, *, anyway: bool = False) -> Rule:
     return after.rules[-1]
 
 
-def remove(files: RuleFiles, number: int) -> Rule:
-    """Cut the rule of this number (from 1) out of the user's file; return it; raises RulesError."""
-    text, removed = drafted_without(files, number)
-    files.write(RULES, text)
-    return removed
-
-
 def drafted_without(files: RuleFiles, number: int) -> tuple[str, Rule]:
-    """Return the user's file without the rule of this number, and that rule; nothing is written.
+    """Return the user's file without the rule of this number (from 1), and that rule.
 
-    Raises RulesError where there is no such rule, or it cannot be cut out.
+    Nothing is written. Raises RulesError where there is no such rule, or it cannot be cut out.
     """
     text, where = files.read(RULES), files.where(RULES)
     rules = read_rules(text, where).rules

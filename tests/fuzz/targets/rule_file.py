@@ -9,12 +9,13 @@ from pathlib import Path
 from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.rule import Rule, RuleFileError, RuleScope, RuleVerdict
 from crabhook.policy.rulefile import read_rules
-from crabhook.rulebook.edit import add, remove, written
+from crabhook.rulebook.edit import add, written
 from crabhook.rulebook.files import RuleFiles, RulesError, read_trusted, write_trusted
 from tests.fuzz.folder import own_folder
 from tests.fuzz.mutation import words
 from tests.fuzz.target import Target
 from tests.fuzz.text import text_of
+from tests.support.ruled import cut
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "shell"
 MOST_CHANGED = 4
@@ -63,7 +64,7 @@ def _added(files: RuleFiles, data: bytes, rules: tuple[Rule, ...]) -> None:
     now = files.user.read_bytes()
     assert now.startswith(data)
     assert (kept.texts, kept.note, kept.scope) == (NEW.texts, NEW.note, NEW.scope)
-    remove(files, len(rules) + 1)
+    cut(files, len(rules) + 1)
     assert files.user.read_bytes().rstrip(b"\n") == data.rstrip(b"\n")
 
 
@@ -71,7 +72,7 @@ def _removed(files: RuleFiles, data: bytes, rules: tuple[Rule, ...], number: int
     """One run of bytes is gone and no other; the others are the rules they were."""
     files.user.write_bytes(data)
     try:
-        gone = remove(files, number)
+        gone = cut(files, number)
     except RulesError:
         assert files.user.read_bytes() == data
         return

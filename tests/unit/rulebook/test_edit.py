@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from crabhook.policy.rule import Rule, RuleFileError, RuleScope, RuleVerdict
 from crabhook.policy.rulefile import read_rules
-from crabhook.rulebook.edit import add, remove, written
+from crabhook.rulebook.edit import add, written
 from crabhook.rulebook.files import RuleFiles, RulesError
 from tests.support.examples import examples
+from tests.support.ruled import cut
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_a_rule_written_by_hand_in_another_form_is_left_to_the_hand(files: RuleF
     with pytest.raises((RulesError, RuleFileError)):
         add(files, new("Bash"))
     with pytest.raises(RulesError, match="table of its own"):
-        remove(files, 1)
+        cut(files, 1)
     assert files.user.read_text() == text
 
 
@@ -48,7 +49,7 @@ def test_only_a_rule_that_is_there_is_removed(files: RuleFiles) -> None:
     add(files, new("Bash"))
     for number in (0, 2, -1):
         with pytest.raises(RulesError, match="there is no rule"):
-            remove(files, number)
+            cut(files, number)
 
 
 def test_what_was_added_is_removed_without_a_trace(files: RuleFiles) -> None:
@@ -56,9 +57,9 @@ def test_what_was_added_is_removed_without_a_trace(files: RuleFiles) -> None:
         add(files, new(text))
     whole = files.user.read_text()
     add(files, new("Bash(d)"))
-    remove(files, 4)
+    cut(files, 4)
     assert files.user.read_text().rstrip() == whole.rstrip()
-    assert remove(files, 2).texts == ("Bash(b)",)
+    assert cut(files, 2).texts == ("Bash(b)",)
     assert [rule.texts for rule in files.user_rules().rules] == [("Bash(a)",), ("Bash(c)",)]
 
 
@@ -67,9 +68,9 @@ def test_all_that_is_not_the_removed_rule_stays_byte_for_byte(files: RuleFiles) 
     first = '[[rule]]\nverdict = "deny"\nmatch = "Read"   # no\n'
     second = "# about the second\n[[rule]]\nmatch=\"Edit\"\n\n  verdict = 'allow'\n\n# the end"
     files.user.write_text(f"{head}{first}\n{second}")
-    remove(files, 1)
+    cut(files, 1)
     assert files.user.read_text() == f"{head}\n{second}"
-    remove(files, 1)
+    cut(files, 1)
     assert files.user.read_text() == f"{head}\n# about the second\n\n# the end"
 
 
