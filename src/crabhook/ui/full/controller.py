@@ -166,7 +166,7 @@ class Controller:
         screen.watch.key(screen.desk.now())
         if screen.focus.mode not in _CHOOSING:
             return
-        screen.focus.mode = screen.focus.view
+        screen.focus.go(screen.focus.view)
         if screen.listing is not None:
             screen.listing.choose(name)
         elif isinstance(name, int):
@@ -226,7 +226,7 @@ class Controller:
             case do.Say(text):
                 screen.say(text)
             case do.Go(mode):
-                focus.mode = mode
+                focus.go(mode)
             case do.Look(move, mode):
                 if mode in (None, focus.mode):
                     move(view_of(screen))
@@ -247,11 +247,11 @@ class Controller:
             case EditOutside():
                 self._errand = effect
             case Proposal():
-                focus.proposal, focus.mode = effect, Mode.CONFIRM
+                focus.open_proposal(effect)
             case Menu():
                 focus.open_menu(effect)
             case Arrived(waiting, then):
-                if focus.mode is Mode.MENU and focus.menu is waiting:
+                if focus.menu is waiting:
                     focus.back()
                     self.perform(then)
             case do.Copy(text):
@@ -299,7 +299,7 @@ class Controller:
         screen, elsewhere = self._screen, self._screen.options.elsewhere
         screen.done = sure or not any(screen.counts())
         if not screen.done:
-            self.perform([leaving(screen.counts, screen.focus.mode, elsewhere=elsewhere)])
+            self.perform([leaving(screen.counts, elsewhere=elsewhere)])
 
     def _run_found(self) -> None:
         """Press the marked command's key as if the palette were closed, with its guards."""
@@ -317,14 +317,13 @@ class Controller:
 
     def _give(self, effect: do.Give) -> None:
         screen = self._screen
-        screen.focus.mode = Mode.QUEUE
+        screen.focus.go(Mode.QUEUE)
         if (card := screen.card) is not None:
             decision = screen.work.with_extras(card, effect.decision)
             rule = effect.rule is not None
             doubt = second_yes(card, decision, screen.desk, rule=rule)
             if doubt and effect.sure != doubt:
-                screen.focus.doubt = replace(effect, sure=doubt)
-                screen.focus.mode = Mode.SURE
+                screen.focus.ask_again(replace(effect, sure=doubt))
                 return
             screen.say(effect.said)
             screen.answers.give([screen.seen(card)], decision, effect.rule)
@@ -347,6 +346,7 @@ class Controller:
                 done = f"{len(outcomes) - len(faults)} of {len(cards)} {decision.verdict.done}"
                 screen.say("; ".join([done, *faults[:3]]))
 
+        screen.focus.go(Mode.QUEUE)
         screen.answers.give([screen.seen(card) for card in cards], decision, then=settled)
         if screen.card in cards:
             self._advance()

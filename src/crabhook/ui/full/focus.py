@@ -1,11 +1,14 @@
-"""What the operator has begun: where keys go, what is open there, and the work about each card.
+"""What the operator has begun: the stack of what is open, and the work about each card.
 
-Open are a line, a text, a list, or a page that asks for a yes.
+A view lies at the bottom: the queue, the sessions, the history. Over it open pages and dialogs: a
+line, a text, a list, or a page that asks for a yes. Keys go to the top.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from crabhook.datatypes import frozen
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision
@@ -26,6 +29,8 @@ from crabhook.ui.full.dialogs.question import Form, read_form
 from crabhook.ui.full.effects import EditOutside, Effects, Give, Say
 from crabhook.ui.full.filters import VIEWS, Mode
 from crabhook.ui.full.text_input import LineInput, TextInput
+
+_Open = TypeVar("_Open")
 
 
 @dataclass(slots=True)
@@ -54,13 +59,38 @@ class Finder:
         return self.cursor
 
 
-_ABOVE = {Mode.REVIEW: Mode.FORM, Mode.ENTRY: Mode.HISTORY}  # where one goes back to
+@frozen
+class KeysPage:
+    """The page of keys: those of the selected card or all, and the words that are sought."""
+
+    all_keys: bool = False
+    finder: Finder | None = None
+
+
+@frozen
+class Layer:
+    """One layer of the stack: where keys go while it is on top, and what is open there."""
+
+    mode: Mode
+    open: Typing | Edit | Menu | Proposal | Give | Finder | KeysPage | None = None
+
+
+_WITHIN = {
+    Mode.TEXT: Mode.QUEUE,
+    Mode.FORM: Mode.QUEUE,
+    Mode.FILL: Mode.QUEUE,
+    Mode.NOTES: Mode.QUEUE,
+    Mode.REVIEW: Mode.FORM,
+    Mode.ENTRY: Mode.HISTORY,
+}
+"""The pages that belong to a view or to another page, and go back there."""
+
 LAST_REASONS = 5
 OFFERED = 9  # reasons, as many as there are digits
 
 
 class Focus:
-    """The mode and what is open in it; None means that nothing of that kind is open.
+    """A stack of layers, a view at its bottom: keys go to the top, and back leads one down.
 
     A denial always offers `reasons`, after the reasons that were typed last.
     """
@@ -68,42 +98,86 @@ class Focus:
     def __init__(self, reasons: Sequence[str] = ()) -> None:
         self._reasons = reasons
         self.offers_seen = OFFERED  # as many of the offered lines as the screen has room for
-        self.view = self._mode = Mode.QUEUE
-        self.typing: Typing | None = None
-        self.edit: Edit | None = None
-        self.menu: Menu | None = None
-        self.proposal: Proposal | None = None
-        self.doubt: Give | None = None  # what wants a second yes
-        self.finder: Finder | None = None
-        self.all_keys = False  # whether the page of keys shows all of them
-        self.came_from = Mode.QUEUE
-        self._under_menu = (Mode.QUEUE, Mode.QUEUE)  # where keys went, and came from before that
+        self._layers = [Layer(Mode.QUEUE)]
         self._histories: dict[Purpose, list[str]] = {purpose: [] for purpose in Purpose}
 
     @property
-    def mode(self) -> Mode:
-        """The mode that gets the keys; `view` is the view below it."""
-        return self._mode
+    def layers(self) -> Sequence[Layer]:
+        """The stack as it stands, to `restore` it later."""
+        return tuple(self._layers)
 
-    @mode.setter
-    def mode(self, mode: Mode) -> None:
-        self._mode = mode
-        if mode in VIEWS:
-            self.view = mode
+    def restore(self, layers: Sequence[Layer]) -> None:
+        """Let the stack be as it was."""
+        self._layers = list(layers)
+
+    @property
+    def mode(self) -> Mode:
+        """The mode that gets the keys."""
+        return self._layers[-1].mode
+
+    @property
+    def view(self) -> Mode:
+        """The view at the bottom."""
+        return self._layers[0].mode
+
+    @property
+    def below(self) -> Mode:
+        """The mode under the top layer, where back leads; at the bottom the view itself."""
+        return self._layers[-2:][0].mode
+
+    @property
+    def typing(self) -> Typing | None:
+        """The line that is typed."""
+        return self._open(Typing)
+
+    @property
+    def edit(self) -> Edit | None:
+        """The text that is edited."""
+        return self._open(Edit)
+
+    @property
+    def menu(self) -> Menu | None:
+        """The list to choose from."""
+        return self._open(Menu)
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """The page that asks for a yes."""
+        return self._open(Proposal)
+
+    @property
+    def doubt(self) -> Give | None:
+        """The decision that wants a second yes."""
+        return self._open(Give)
+
+    @property
+    def finder(self) -> Finder | None:
+        """The search for keys or commands."""
+        page = self._open(KeysPage)
+        return page.finder if page is not None else self._open(Finder)
+
+    @property
+    def all_keys(self) -> bool:
+        """Whether the page of keys shows all of them."""
+        page = self._open(KeysPage)
+        return page is not None and page.all_keys
+
+    def _open(self, kind: type[_Open]) -> _Open | None:
+        top = self._layers[-1].open
+        return top if isinstance(top, kind) else None
 
     @property
     def editing(self) -> bool:
         """Whether the operator edits a text, or looks at the difference that the edit makes."""
-        back = self.proposal.back if self.mode is Mode.CONFIRM and self.proposal else self.mode
-        return back is Mode.EDIT
+        return any(layer.mode is Mode.EDIT for layer in self._layers)
 
     @property
     def field(self) -> LineInput | TextInput | None:
         """What letters are typed into."""
-        if self.mode is Mode.EDIT and self.edit is not None:
-            return self.edit.editor
-        if self.mode in (Mode.SEARCH, Mode.PALETTE) and self.finder is not None:
-            return self.finder.box
+        if (edit := self.edit) is not None:
+            return edit.editor
+        if self.mode in (Mode.SEARCH, Mode.PALETTE) and (finder := self.finder) is not None:
+            return finder.box
         return self.typing.box if self.typing is not None else None
 
     @property
@@ -111,7 +185,7 @@ class Focus:
         """The reasons that a digit gives, while none is being typed."""
         typing = self.typing
         denies = typing is not None and typing.ask.purpose in (Purpose.REASON, Purpose.INTERRUPT)
-        if self.mode is not Mode.BOX or typing is None or not denies or typing.box.text:
+        if typing is None or not denies or typing.box.text:
             return ()
         last = self._histories[Purpose.REASON][: -LAST_REASONS - 1 : -1]
         return list(dict.fromkeys([*last, *self._reasons]))[:OFFERED]
@@ -132,68 +206,106 @@ class Focus:
     @property
     def number(self) -> int | None:
         """The card that the list or the proposal in view is about."""
-        page = {Mode.MENU: self.menu, Mode.CONFIRM: self.proposal}.get(self.mode)
+        page = self.menu or self.proposal
         return page.number if page else None
 
-    def visit(self, mode: Mode) -> None:
-        """Send keys elsewhere, to come back from there to the mode that they go to now."""
-        self.came_from, self.mode = self.mode, mode
+    # Changing the stack.
+
+    def go(self, mode: Mode) -> None:
+        """Go to a layer that lies below, or to a view or one of its pages; the rest closes."""
+        modes = [layer.mode for layer in self._layers]
+        if mode in modes:
+            self._close(modes.index(mode) + 1)
+            return
+        if mode not in _WITHIN and mode not in VIEWS:
+            return  # the dialog was left meanwhile
+        path = [mode]
+        while (above := _WITHIN.get(path[0])) is not None:
+            path.insert(0, above)
+        self._close(0)
+        self._layers = [Layer(page) for page in path]
+
+    def visit(self, mode: Mode, what: KeysPage | None = None) -> None:
+        """Send keys elsewhere, to come back from there."""
+        self._layers.append(Layer(mode, what))
+
+    def back(self) -> None:
+        """Go back to where the operator came from; at a view, to the queue."""
+        if self.mode is Mode.SEARCH:
+            self._replace(Layer(Mode.HELP, KeysPage(all_keys=self.all_keys)))
+        elif len(self._layers) > 1:
+            self._close(len(self._layers) - 1)
+        else:
+            self.go(Mode.QUEUE)
+
+    def _close(self, height: int) -> None:
+        """Close the layers above that height; a typed line is kept among the earlier lines."""
+        for layer in self._layers[height:]:
+            if isinstance(layer.open, Typing):
+                layer.open.box.leave()
+        del self._layers[height:]
+
+    def _replace(self, layer: Layer) -> None:
+        self._layers[-1] = layer
+
+    # Opening a dialog.
 
     def open_line(self, ask: AskLine, card: Card | None) -> None:
         """Open the input box: for the selected card, or for a subject that is no card."""
         number = card.number if card is not None and not ask.subject else None
         if number is not None or ask.subject:
             box = LineInput(self._histories[ask.purpose], ask.text)
-            self.typing = Typing(ask, number, box)
-            self.visit(Mode.BOX)
+            self._layers.append(Layer(Mode.BOX, Typing(ask, number, box)))
 
-    def open_finder(self, mode: Mode, now: float) -> None:
-        """Let commands be found by their names, or the keys of the page that shows them."""
-        self.finder = Finder(now)
-        if mode is Mode.PALETTE:
-            self.visit(mode)
-        self.mode = mode
+    def open_palette(self, now: float) -> None:
+        """Let commands be found by their names."""
+        self._layers.append(Layer(Mode.PALETTE, Finder(now)))
+
+    def search_keys(self, now: float) -> None:
+        """Let the keys of the page of keys be found by their words."""
+        self._replace(Layer(Mode.SEARCH, KeysPage(self.all_keys, Finder(now))))
+
+    def keep_search(self) -> None:
+        """Show the keys that were found on the page of keys."""
+        self._replace(Layer(Mode.HELP, KeysPage(self.all_keys, self.finder)))
 
     def turn_all_keys(self) -> None:
         """Show all keys, or only those of the selected card again."""
-        self.all_keys, self.finder = not self.all_keys, None
+        self._replace(Layer(Mode.HELP, KeysPage(not self.all_keys)))
 
     def open_edit(self, edit: Edit) -> None:
         """Open a text to be edited."""
-        self.edit = edit
-        self.visit(Mode.EDIT)
+        self._layers.append(Layer(Mode.EDIT, edit))
 
     def open_menu(self, menu: Menu) -> None:
-        """Show a list to choose from."""
-        self.menu = menu
-        if self.mode is not Mode.MENU:
-            self._under_menu = self.mode, self.came_from
-        self.mode = Mode.MENU
+        """Show a list to choose from; a list that is open gives its place."""
+        self._put(Layer(Mode.MENU, menu))
 
-    def back(self) -> None:
-        """Go back to where the operator came from."""
-        if self.mode is Mode.MENU:
-            self.menu = None
-            self.mode, self.came_from = self._under_menu
-        elif self.mode in (Mode.HELP, Mode.ALL, Mode.PALETTE):
-            self.finder, self.all_keys = None, False
-            self.mode = self.came_from
-        elif self.mode is Mode.SEARCH:
-            self.finder, self.mode = None, Mode.HELP
-        elif self.mode is Mode.CONFIRM and self.proposal is not None:
-            self.mode = self.proposal.back
-        else:
-            self.mode = _ABOVE.get(self.mode, Mode.QUEUE)
+    def open_proposal(self, proposal: Proposal) -> None:
+        """Show a page that asks for a yes; a page that is open gives its place."""
+        self._put(Layer(Mode.CONFIRM, proposal))
+
+    def ask_again(self, doubt: Give) -> None:
+        """Ask for a second yes."""
+        self._put(Layer(Mode.SURE, doubt))
+
+    def _put(self, layer: Layer) -> None:
+        if self.mode is layer.mode:
+            self._close(len(self._layers) - 1)
+        self._layers.append(layer)
+
+    # What the keys of a dialog do.
 
     def confirm(self) -> Effects:
         """Do what was proposed."""
-        proposal, self.proposal = self.proposal, None
-        self.mode = Mode.QUEUE
+        proposal = self.proposal
+        self.back()
         return () if proposal is None else proposal.carry_out()
 
     def be_sure(self) -> Effects:
         """Say the second yes."""
-        doubt, self.doubt, self.mode = self.doubt, None, Mode.QUEUE
+        doubt = self.doubt
+        self.back()
         return () if doubt is None else (doubt,)
 
     def pick(self, place: int | None = None) -> Effects:
@@ -210,8 +322,8 @@ class Focus:
 
     def turn(self) -> None:
         """Change what the list lets the operator change about all its rows."""
-        if self.menu is not None and self.menu.turn is not None:
-            self.menu = self.menu.turn(self.menu.cursor)
+        if (menu := self.menu) is not None and menu.turn is not None:
+            self.open_menu(menu.turn(menu.cursor))
 
     def enter_line(self, card: Card | None) -> Effects:
         """Do with the typed line what it was typed for; `card` is the selected one."""
@@ -221,11 +333,11 @@ class Focus:
         number = typing.number
         waits = card is not None and card.number == number and card.state is State.WAITING
         if number is not None and not waits:
-            self.leave_line()
+            self.back()
             return (Say(f"#{number} had ended: nothing was sent; ↑ in a box finds the line"),)
         if typing.ask.needs and not typing.box.text.strip():
             return (Say(typing.ask.needs),)
-        self.leave_line()
+        self.back()
         return typing.ask.then(typing.box.text.strip())
 
     def clear_line(self) -> None:
@@ -233,25 +345,13 @@ class Focus:
         if self.typing is not None:
             self.typing.box.replace("")
             self.typing.typed()
-        self.leave_line()
-
-    def leave_line(self) -> None:
-        """Close the box; what was typed is kept among the earlier lines."""
-        typing, self.typing = self.typing, None
-        self.mode = self.came_from
-        if typing is not None:
-            typing.box.leave()
-
-    def leave_edit(self) -> None:
-        """Leave the editor; its text is kept while the card lives."""
-        self.edit = None
-        self.mode = self.came_from
+        self.back()
 
     def edit_outside(self) -> Effects:
         """Open the text in the box or the editor in the operator's own editor."""
         if (field := self.field) is None:
             return ()
-        name = self.edit.file_name if self.mode is Mode.EDIT and self.edit else "line.txt"
+        name = self.edit.file_name if self.edit is not None else "line.txt"
         return (EditOutside(field.text, name, field.replace),)
 
 

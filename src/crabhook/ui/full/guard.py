@@ -24,12 +24,12 @@ class Before:
 
     def __init__(self, screen: Screen, key: str = "") -> None:
         self.key, self.field = key, screen.focus.field
-        self._focus, self._turn = vars(screen.focus).copy(), screen.answers.turn
+        self._layers, self._turn = screen.focus.layers, screen.answers.turn
         self._marks, self._selected = screen.marks.copy(), screen.card
 
     def restore(self, screen: Screen) -> None:
         """Close what was opened since, take back answers and marks, and select what was."""
-        vars(screen.focus).update(self._focus)
+        screen.focus.restore(self._layers)
         screen.answers.drop_since(self._turn)
         screen.marks.restore(self._marks, screen.desk.card)
         if self._selected is not None:
@@ -177,7 +177,7 @@ class Gate:
     def _was_read(self) -> bool:
         """Whether the whole request was on the screen; if not, go on to the unseen part."""
         screen, view = self._screen, view_of(self._screen)
-        proposal = screen.focus.proposal if screen.focus.mode is Mode.CONFIRM else None
+        proposal = screen.focus.proposal
         if not (more := view.unseen()):
             return True
         if proposal is not None and proposal.skimmed:

@@ -44,8 +44,12 @@ _ALLOWS_MODE = when.can(Verdict.ALLOW, Beside.PERMISSIONS) & when.without_form
 FREE, BEGIN, ARMED, READ, LINE = Guard
 
 
-def _find(mode: Mode) -> Handler:
-    return lambda screen, _: screen.focus.open_finder(mode, screen.desk.now())
+def _search(screen: Screen, _: str) -> None:
+    screen.focus.search_keys(screen.desk.now())
+
+
+def _palette(screen: Screen, _: str) -> None:
+    screen.focus.open_palette(screen.desk.now())
 
 
 def _turn_page(step: int) -> Handler:
@@ -54,7 +58,7 @@ def _turn_page(step: int) -> Handler:
 
 def _marked(verdict: Verdict) -> Handler:
     return lambda screen, _: bulk.decide_marked(
-        screen.marks, Decision(verdict), screen.focus.mode, screen.answers.blocks
+        screen.marks, Decision(verdict), screen.answers.blocks
     )
 
 
@@ -142,7 +146,7 @@ TABLE: tuple[Group, ...] = (
         ("a", "allow the marked",
          "allow all that are marked, once you have seen what", FREE, _marked(Verdict.ALLOW)),
         ("d", "deny the marked…", "deny all that are marked, with one reason",
-         FREE, lambda s, _: bulk.deny_marked(s.marks, s.focus.mode, s.answers.blocks)),
+         FREE, lambda s, _: bulk.deny_marked(s.marks, s.answers.blocks)),
         ("h", "hand the marked back", "let their agents ask their own users",
          FREE, _marked(Verdict.ASK)),
         ("p", "pass", "no opinion on all that are marked", FREE, _marked(Verdict.PASS)),
@@ -236,7 +240,7 @@ TABLE: tuple[Group, ...] = (
          FREE, on.focus(Focus.clear_line))),
     group("", when.at(Mode.BOX) & ~when.filtering, ("escape", "leave",
          "send nothing; the line is kept among the earlier ones",
-         FREE, on.focus(Focus.leave_line))),
+         FREE, _BACK)),
     group("", when.at(Mode.BOX),
         ("up", "earlier lines", "the line typed before",
          FREE, on.typing(lambda typing: typing.recall(-1))),
@@ -246,7 +250,7 @@ TABLE: tuple[Group, ...] = (
         ("c-s c-d", "see the change", "see what would change; nothing is sent yet",
          FREE, on.at_edit(lambda s, one: edit.compare(one, s.work.about(one.card).edits, s.desk))),
         ("escape", "leave", "leave the editor; what you typed is kept for the next time",
-         FREE, on.focus(Focus.leave_edit)),
+         FREE, _BACK),
     ),
     group("in the input box and the editor", when.at(Mode.BOX, Mode.EDIT),
         ("c-o c-x_c-e", "$EDITOR", "go on with the text in your own editor",
@@ -290,11 +294,11 @@ TABLE: tuple[Group, ...] = (
     group("on the page of keys", when.at(Mode.HELP),
         ("?", "all keys", "all keys, or again those of what is selected",
          FREE, on.focus(Focus.turn_all_keys)),
-        ("/", "search", "find keys by their words", FREE, _find(Mode.SEARCH)),
+        ("/", "search", "find keys by their words", FREE, _search),
         ("escape q", "close", "close this page", FREE, _BACK),
     ),
     group("", when.at(Mode.SEARCH),
-        ("enter", "keep", "keep to what was found", FREE, on.does(Go(Mode.HELP))),
+        ("enter", "keep", "keep to what was found", FREE, on.focus(Focus.keep_search)),
         ("up", "", "a row up", FREE, on.by(Screen.move, -1)),
         ("down", "", "a row down", FREE, on.by(Screen.move, +1)),
         ("escape", "all keys", "search no more", FREE, _BACK),
@@ -335,7 +339,7 @@ TABLE: tuple[Group, ...] = (
         ("F", "", "show the many blanks that are folded to a mark, or fold them again",
          FREE, on.screen(lambda s: s.work.unfolded.turn(s.card)))),
     group("always", _WITH_PALETTE, (":", "commands", "choose a command by its name",
-         FREE, _find(Mode.PALETTE))),
+         FREE, _palette)),
     group("", _NOT_IN_HELP,
         ("q", "leave", "leave the desk; asks while somebody waits", FREE, on.does(do.Leave())),
         ("?", "keys", "the keys of what is selected; again: all keys",

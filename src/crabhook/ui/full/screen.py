@@ -145,7 +145,7 @@ class Screen:
     def _enters(self) -> str:
         """Return what enter does now, in words, where the table cannot know it."""
         focus = self.focus
-        if focus.mode is Mode.BOX and focus.typing is not None:
+        if focus.typing is not None:
             return focus.typing.enters
         if focus.mode is Mode.FORM and self.form is not None:
             return question.enters(self.form)
@@ -170,14 +170,14 @@ class Screen:
         if self.fills or focus.mode is Mode.ALL or elsewhere:
             return None
         card = self.card and sight_of(self.card, reviewing=focus.mode is Mode.REVIEW)
-        if focus.mode is Mode.CONFIRM and focus.proposal:
+        if focus.proposal is not None:
             about = focus.proposal.number is not None
             return about and card, "proposal", focus.proposal.content().key
-        if focus.mode is Mode.MENU and focus.menu:
+        if focus.menu is not None:
             return focus.menu.number is not None and card, focus.menu.key
         if focus.mode is Mode.EDIT:
             return "edit", card
-        if focus.mode is Mode.SURE and focus.doubt:
+        if focus.doubt is not None:
             return card, focus.doubt.sure
         # the set of cards that a key decides is part of the view
         return None if card is None else (card, bool(self.marks))
@@ -188,8 +188,7 @@ class Screen:
 
     def given(self, card: Card) -> Card:
         """Return a card as it will be with the answer that is held or waits for a second yes."""
-        doubt = self.focus.doubt
-        if self.focus.mode is Mode.SURE and doubt is not None:
+        if (doubt := self.focus.doubt) is not None:
             return self.answers.as_given(card, doubt.decision)
         return self.answers.given(card)
 
@@ -295,7 +294,7 @@ class Screen:
         """Show one of the views."""
         if view is Mode.HISTORY and self.focus.view is not view:
             self.history.begin()
-        self.focus.mode = view
+        self.focus.go(view)
 
     def open_form(self) -> None:
         """Go into the form of a card that was just selected: once, so that a way out stays."""
@@ -310,4 +309,4 @@ class Screen:
     def enter(self) -> None:
         """Go into the selected card."""
         shown = Mode.TEXT if self.filling is None else Mode.FILL
-        self.focus.mode = shown if self.form is None else Mode.FORM
+        self.focus.go(shown if self.form is None else Mode.FORM)

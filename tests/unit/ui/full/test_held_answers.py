@@ -14,7 +14,6 @@ from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.answers import Seen, strictness
 from crabhook.ui.full.dialogs.bulk import decide_marked
 from crabhook.ui.full.effects import Say, Submit
-from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.keys import KEYS
 from tests.support.desk import PlayedDesk
@@ -169,7 +168,7 @@ def test_a_page_of_many_names_what_it_leaves_out_since_it_is_answered() -> None:
     sitting = denied()
     sitting.screen.marks.turn(sitting.card)
     effects = decide_marked(
-        sitting.screen.marks, Decision(Verdict.ALLOW), Mode.QUEUE, sitting.screen.answers.blocks
+        sitting.screen.marks, Decision(Verdict.ALLOW), sitting.screen.answers.blocks
     )
     assert effects == (Say("none of the marked can be told allow"),)
 

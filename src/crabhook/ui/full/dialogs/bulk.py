@@ -24,7 +24,6 @@ from crabhook.ui.cards.summary import (
 from crabhook.ui.commands.parse import alike
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, sentence
 from crabhook.ui.full.effects import Effects, GiveAll, Say
-from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.text.code import quoted
 from crabhook.ui.text.layout import Content, Line, Sheet, page
@@ -107,19 +106,19 @@ def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
     return (Say(f"marked: {len(cards)} {shared}; {len(marks)} in all, esc unmarks them"),)
 
 
-def deny_marked(marks: Marks, mode: Mode, blocks: Blocks) -> Effects:
+def deny_marked(marks: Marks, blocks: Blocks) -> Effects:
     """Ask for one reason, then show what would be denied with it."""
     ask = AskLine(
         Purpose.REASON,
-        lambda text: decide_marked(marks, Decision(Verdict.DENY, reason=text), mode, blocks),
+        lambda text: decide_marked(marks, Decision(Verdict.DENY, reason=text), blocks),
         subject=f"{len(marks)} marked",
         needs="a denial needs a reason: the models read it to know what to do instead",
     )
     return (ask,)
 
 
-def decide_marked(marks: Marks, decision: Decision, mode: Mode, blocks: Blocks) -> Effects:
-    """Show what would be decided about all that are marked; a no leads back to `mode`.
+def decide_marked(marks: Marks, decision: Decision, blocks: Blocks) -> Effects:
+    """Show what would be decided about all that are marked.
 
     `blocks` tells which cards have an answer that this one must not loosen: they are left out.
     """
@@ -141,7 +140,7 @@ def decide_marked(marks: Marks, decision: Decision, mode: Mode, blocks: Blocks) 
     if not bundle.groups:
         return (Say(f"none of the marked can be told {decision.verdict}"),)
     skimmed = decision.verdict is Verdict.DENY
-    return (Proposal(lambda: bundle_page(now(), decision), give_all, back=mode, skimmed=skimmed),)
+    return (Proposal(lambda: bundle_page(now(), decision), give_all, skimmed=skimmed),)
 
 
 _NAMED = 12  # cards or sessions whose names are listed

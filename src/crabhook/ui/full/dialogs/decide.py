@@ -231,7 +231,7 @@ def offer_rules_of(entry: Past, desk: Replica) -> Effects:
         said = Say(f"the rule is WRITTEN in {where}, and counts from now on")
         return submit(KeepRule(entry.id, taken), said)
 
-    about = _About(f"entry {entry.id}", None, keep, Mode.HISTORY)
+    about = _About(f"entry {entry.id}", None, keep)
     return _offer(about, AskOffers(entry=entry.id), desk)
 
 
@@ -242,7 +242,6 @@ class _About:
     name: str
     number: int | None
     take: Callable[[TakenOffer], Effect]
-    back: Mode = Mode.QUEUE
 
 
 def _offer(about: _About, ask: AskOffers, desk: Replica) -> Effects:
@@ -287,6 +286,6 @@ def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
     )
     give = about.take(TakenOffer(offer.id, expires))
     said = statement(("ALWAYS ALLOW by this rule", rule), (f"! It {undone}:", denied))
-    asked = Proposal(lambda: said, lambda: (Go(about.back), give), about.number, about.back)
+    asked = Proposal(lambda: said, lambda: (give,), about.number)
     words = f": {offer.covers}"
     return Choice(covered(offer), lambda: (asked if shown else give,), words, warning, beneath)

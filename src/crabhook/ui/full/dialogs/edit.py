@@ -264,7 +264,7 @@ def _proposal(
             return (*compare(edit, edits, desk), Say(_CHANGED))
         return _begun_anew(edit, edits, desk) or (Give(decision),)
 
-    return Proposal(lambda: difference, send, number=edit.number, back=Mode.EDIT)
+    return Proposal(lambda: difference, send, number=edit.number)
 
 
 def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:

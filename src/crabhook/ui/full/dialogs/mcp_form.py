@@ -85,7 +85,7 @@ def accept(card: Card, form: FillIn | None) -> Effects:
     def send() -> Effects:
         return (Give(Decision(Verdict.ACCEPT, content=form.content())),)
 
-    page = prompts.Proposal(lambda: filled_page(card, form), send, card.number, Mode.FILL)
+    page = prompts.Proposal(lambda: filled_page(card, form), send, card.number)
     return Go(Mode.FILL), page
 
 

@@ -145,7 +145,7 @@ def send(card: Card, notes: PlanNotes) -> Effects:
     def deny() -> Effects:
         return (Give(Decision(Verdict.DENY, reason=notes.reason())),)
 
-    return (Proposal(lambda: denial_page(card, notes), deny, card.number, Mode.NOTES),)
+    return (Proposal(lambda: denial_page(card, notes), deny, card.number),)
 
 
 def notes_content(card: Card, notes: PlanNotes) -> Content:

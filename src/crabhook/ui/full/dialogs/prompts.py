@@ -9,7 +9,6 @@ from crabhook.desk.commands import Ask, Outcome
 from crabhook.model.errors import CrabhookError
 from crabhook.model.wording import plural
 from crabhook.ui.full.effects import Effect, Effects, Leave, Submit
-from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.tally import NO_OPINION, WAITS_ON
 from crabhook.ui.text.code import quoted
@@ -139,14 +138,13 @@ class Proposal(Effect):
     """A page that asks for a yes; as an effect it is shown.
 
     `content` is made anew each time, so that it stays true; a new key restarts the arming delay.
-    `number` is the card it is about, if it is about one. `back` is the mode after it. All of the
-    page must be read before a yes; if the yes lets nothing happen, only its end.
+    `number` is the card it is about, if it is about one. All of the page must be read before a yes;
+    if the yes lets nothing happen, only its end.
     """
 
     content: Callable[[], Content]
     carry_out: Callable[[], Effects]
     number: int | None = None
-    back: Mode = Mode.QUEUE
     skimmed: bool = False
 
 
@@ -162,9 +160,7 @@ def statement(*said: tuple[str, str]) -> Content:
     return page(("statement", said), rows)
 
 
-def leaving(
-    counts: Callable[[], tuple[int, int]], back: Mode, *, elsewhere: bool = False
-) -> Proposal:
+def leaving(counts: Callable[[], tuple[int, int]], *, elsewhere: bool = False) -> Proposal:
     """Return the page that asks before leaving; `counts`: how many wait, and are held.
 
     `elsewhere`: the server goes on without this desk.
@@ -178,7 +174,7 @@ def leaving(
         said += [(f"{answers} not sent yet, and will not be.", "")] if held else []
         return statement(*said)
 
-    return Proposal(told, lambda: (Leave(sure=True),), back=back)
+    return Proposal(told, lambda: (Leave(sure=True),))
 
 
 def quitting(waiting: int, held: int, *, elsewhere: bool = False) -> str:

@@ -138,7 +138,7 @@ def card_content(screen: Screen, card: Card) -> layout.Content:
     """Return the way to show the selected card that fits what it asks."""
     mode = screen.focus.mode
     if mode is Mode.BOX:  # while a line is typed, its subject stays in view
-        mode = screen.focus.came_from
+        mode = screen.focus.below
     if (form := screen.form) is not None:
         return _questions(screen, card, form, mode)
     if is_link(card.event):
@@ -152,7 +152,7 @@ def card_content(screen: Screen, card: Card) -> layout.Content:
         return changes_page(card, before, plan.plan)
     held = screen.answers.held(card.number)
     turn = held.turn if held else 0
-    if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
+    if screen.focus.doubt is not None:
         turn = screen.answers.turn + 1  # of the answer that waits for a second yes
     return request_page(screen.given(card), turn)
 

@@ -75,7 +75,7 @@ def foot_lines(
     if screen.focus.field is not None and screen.focus.mode is not Mode.EDIT:
         typed, cursor = _typed(screen, sheet)
         top.append(typed)
-    if screen.focus.mode is Mode.SURE and screen.focus.doubt is not None:
+    if screen.focus.doubt is not None:
         top = _doubt(in_words(spell)(screen.focus.doubt.sure), columns - 2, feed + 1)
     elif notice := _link(screen.desk) or screen.notice.text or screen.last_word:
         rows = wrapped(notice, columns - 2, spell, words=True)
@@ -85,7 +85,7 @@ def foot_lines(
     news = feed_rows(_feed(screen, room), clock, columns, room, spell)
     news += [[] for _ in range(room - len(news))]
     context = screen.key_context()
-    proposal = screen.focus.proposal if screen.focus.mode is Mode.CONFIRM else None
+    proposal = screen.focus.proposal
     if proposal is not None and view_of(screen).goes_on():  # as the guard of the keys does
         context = replace(context, enters="last page" if proposal.skimmed else "next page")
     keys = help_line(line_keys(context), columns)

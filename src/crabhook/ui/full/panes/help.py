@@ -71,7 +71,7 @@ def help_content(screen: Screen) -> Content:
 
 def _beneath(screen: Screen) -> KeyContext:
     """Return the keys of the mode below the help page."""
-    return replace(screen.key_context(), mode=screen.focus.came_from)
+    return replace(screen.key_context(), mode=screen.focus.below)
 
 
 def _some(wanted: Callable[[str, Key], bool]) -> Iterator[Group]:

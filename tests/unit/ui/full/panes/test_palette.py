@@ -72,7 +72,7 @@ def test_every_command_is_found_by_its_name() -> None:
     sitting.press(":")
     for key in KEYS:
         if key.name and len(key.keys) < 9:
-            sitting.screen.focus.open_finder(Mode.PALETTE, sitting.desk.now())
+            sitting.screen.focus.open_palette(sitting.desk.now())
             sitting.type(key.name)
             assert key in [one.key for one in commands(sitting.screen)]
 
@@ -94,7 +94,7 @@ def test_the_form_is_where_it_was() -> None:
     sitting.wait()
     choose(sitting, "own words")
     assert "in your own words" in sitting.text()
-    assert sitting.screen.focus.came_from is Mode.FORM
+    assert sitting.screen.focus.below is Mode.FORM
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "\u202e", "x" * 5000])
