@@ -37,6 +37,17 @@ class Before:
             screen.select(lambda: screen.selection.choose(number))
 
 
+def held_against(screen: Screen, key: Key) -> str:
+    """Return why a key changes nothing at the selected card now; empty if it may.
+
+    While an answer is held or on its way, only a key to a stricter answer acts.
+    """
+    card = screen.card
+    if key.guard is Guard.FREE or card is None or screen.focus.on_page:
+        return ""
+    return screen.answers.blocks(card, key.leads)
+
+
 _CHOOSING = frozenset({Mode.MENU, Mode.FORM, Mode.FILL, Mode.BOX})
 """Where digits choose, and enter chooses something else: the marked row, or what is typed."""
 _OF_THE_MARKED = frozenset({"enter", "space"})
@@ -137,7 +148,7 @@ class Gate:
         if guard is Guard.FREE:
             return True
         if guard is Guard.BEGIN:
-            return screen.card is None or self._is_free(screen.card, key)
+            return self._is_free(key)
         if self._stroke is Stroke.REPEATED:
             screen.arming.restart(screen.desk.now())
             screen.say("a key that is held decides nothing more: let it go, then press again")
@@ -150,16 +161,16 @@ class Gate:
 
     def _may_decide(self, card: Card, key: Key) -> bool:
         screen = self._screen
-        if not self._is_free(card, key) or not self._is_armed(f"#{card.number}"):
+        if not self._is_free(key) or not self._is_armed(f"#{card.number}"):
             return False
         if screen.answers.held(card.number):
             screen.say(screen.answers.take_back(card.number))
         asks = screen.form is not None and screen.focus.mode is not Mode.REVIEW
         return key.guard is not Guard.READ or asks or self._was_read()
 
-    def _is_free(self, card: Card, key: Key) -> bool:
-        """Whether no answer is held for the card that the key could loosen; if one is, say so."""
-        why = self._screen.answers.blocks(card, key.leads)
+    def _is_free(self, key: Key) -> bool:
+        """Whether no answer is held that the key could loosen; if there is, say so."""
+        why = held_against(self._screen, key)
         self._screen.say(f"{self._key} changes nothing: {why}" if why else "")
         return not why
 

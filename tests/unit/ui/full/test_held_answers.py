@@ -47,6 +47,15 @@ def denied(tool_input: dict[str, str] = CAUTION) -> Sitting:
     return sitting
 
 
+def test_the_help_line_offers_only_what_acts_while_a_denial_is_held() -> None:
+    sitting = denied()
+    assert "u TAKE BACK" in sitting.help_line()
+    assert "x stop session" in sitting.help_line()
+    assert "allow" not in sitting.help_line()
+    sitting.press("u")
+    assert "a allow" in sitting.help_line()
+
+
 def test_a_key_in_the_countdown_of_a_denial_never_makes_it_an_allow() -> None:
     sitting = denied()
     sitting.press("a")

@@ -19,6 +19,7 @@ from crabhook.ui.cards.summary import (
     tool_label,
 )
 from crabhook.ui.full.filters import KeyContext, Mode
+from crabhook.ui.full.guard import held_against
 from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.panes.card import view_of
@@ -88,7 +89,8 @@ def foot_lines(
     proposal = screen.focus.proposal
     if proposal is not None and view_of(screen).goes_on():  # as the guard of the keys does
         context = replace(context, enters="last page" if proposal.skimmed else "next page")
-    keys = help_line(line_keys(context), columns)
+    acting = [key for key in line_keys(context) if not held_against(screen, key)]
+    keys = help_line(acting, columns)
     return [*top, *news, keys][: feed + 2], cursor
 
 
