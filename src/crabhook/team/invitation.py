@@ -209,8 +209,14 @@ def _line(invitation: Invitation) -> ssl.SSLSocket:
     context.set_alpn_protocols(["h2"])
     try:
         bare = socket.create_connection((invitation.host, invitation.port), ANSWER_WITHIN)
-    except (OSError, UnicodeError) as error:  # the second for what can be no name
-        why = getattr(error, "strerror", None) or error
+    except (socket.gaierror, UnicodeError) as error:  # the second for what can be no name
+        raise JoinError(
+            f"this machine knows no host {invitation.host}, where the invitation leads ({error}): "
+            "nothing was changed.  Who invited has to give the server a name or an address that "
+            "this machine knows, by `crabhook team names NAME`, and to invite again"
+        ) from error
+    except OSError as error:
+        why = error.strerror or error
         raise JoinError(
             f"nobody listens at {where} ({why}): an invitation lasts 15 "
             "minutes, and the one who invited has to wait for you; is a firewall in between?"

@@ -210,7 +210,11 @@ class Refused:
 
 Identified: TypeAlias = Principal | Refused
 
-NOT_IN_TEAM = Refused("this certificate is of no device in the team: ask for an invitation")
+# A person who is revoked leaves no device behind by which the two cases could be told apart.
+NOT_IN_TEAM = Refused(
+    "this certificate is of no device in the team: its person was revoked, or it is from a team "
+    "file that was lost; ask for an invitation"
+)
 
 
 @frozen(slots=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from crabhook.cli.verbs.attached import Attached, at_desk_of
 from crabhook.cli.verbs.commands import _watch
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged
+from crabhook.team.changes import without_operator
 from crabhook.team.desk_keys import Credentials, DeskFacts, DeskFolder
 from crabhook.team.membership import Role
 from tests.support.desk import PlayedDesk
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
 REVOKED = "laptop of ann was revoked on 2026-11-28"
 
 
-async def test_an_open_desk_hears_that_its_person_was_revoked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", [None, "ann's"], ids=["the person", "a device"])
+async def test_an_open_desk_hears_that_its_person_was_revoked(
+    tmp_path: Path, device: str | None
+) -> None:
     server = PlayedDesk()
     server.ask(call())
     async with (
@@ -36,7 +41,7 @@ async def test_an_open_desk_hears_that_its_person_was_revoked(tmp_path: Path) ->
     ):
         replica, told = Replica(desk, monotonic), list[LinkChanged]()
         replica.follow(lambda news: told.append(news) if isinstance(news, LinkChanged) else None)
-        port.team.revoke("ann")
+        port.team.change(partial(without_operator, name="ann", device=device, at=1))
         await asyncio.wait_for(desk.refused.wait(), SOON)
         assert "was revoked" in replica.lost()
         assert replica.refused()
