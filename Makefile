@@ -65,7 +65,7 @@ conformance: $(VENV)/developed agents ## run every decision against the real age
 agreement: $(VENV)/developed agents ## compare our rules with the real agent's; write docs/maintaining/agreement.md
 	@python -m tests.agreement
 
-bench: $(VENV)/developed ## time a hook call against its floors and what one would use instead; draw it
+bench: $(VENV)/developed ## measure a hook call and its like, and write the tables of docs/maintaining/performance.md
 	@python -m bench
 
 bench-smallest: $(VENV)/developed ## run every section of the bench in its smallest size: that each ends

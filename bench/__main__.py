@@ -1,85 +1,133 @@
-"""`python -m bench`: measure, print, write results.json, draw latency.svg."""
+"""`python -m bench`: measure, print, and after a whole run write the tables into performance.md."""
 
 import argparse
-import json
+import os
+import platform
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
+from importlib.metadata import version
+from shutil import which
 from time import perf_counter
-from typing import Any
 
-from bench.errors import BenchError
-from bench.found import Wishes
-from bench.machine import busy, machine, misgivings
-from bench.sections import SECTIONS, chosen, measured
-from bench.sizes import SMALLEST, sized
+from bench import decisions, growth, hooks, keys, screen, start, waiting
+from bench.figures import Goal, Measured, Series, goals_table
+from bench.inputs import SMALLEST
+from bench.process import TOP, BenchError
+from crabhook.install import program
 
-RESULTS = Path(__file__).with_name("results.json")
-PICTURE = Path(__file__).with_name("latency.svg")
-DRAWN = "hooks"  # the section that the picture shows
-WORTH_DRAWING = 40  # rounds
+PAGE = TOP / "docs" / "maintaining" / "performance.md"
+GROWTH = "growth"
+GROWTH_DRAWS_ON = ("waiting", "screen")
+MEASURED: Mapping[str, Callable[[], Measured]] = {
+    "hooks": hooks.measure,
+    "start": start.measure,
+    "waiting": waiting.measure,
+    "decisions": decisions.measure,
+    "keys": keys.measure,
+    "screen": screen.measure,
+}
+SECTIONS = (*MEASURED, GROWTH)
+"""The sections in the order in which they are measured."""
+GOALS: Sequence[Goal] = [
+    goal
+    for section in (hooks, start, waiting, decisions, keys, screen, growth)
+    for goal in section.GOALS
+]
+MACHINE, GOALS_BLOCK = "machine", "goals"
+BLOCKS = (MACHINE, GOALS_BLOCK, *SECTIONS)
+"""The blocks of the page that a whole run writes."""
 
 
 def main() -> int:
     """Return 0, or 1 when a process did not do its work; slowness is no error."""
-    arguments = _arguments()
+    only = _arguments().only
     try:
-        if arguments.plot:
-            _draw()
-        else:
-            _measure(chosen(arguments.only), Wishes(arguments.rounds, arguments.waiting))
+        blocks = _measure(chosen(only))
     except BenchError as error:
-        worth = "" if arguments.plot else "No figure of this section is worth anything.\n"
-        sys.stderr.write(f"bench: {error}\n{worth}")
+        sys.stderr.write(f"bench: {error}\nNo figure of this section is worth anything.\n")
         return 1
+    # In the smallest size the figures are worth nothing: it shows that each section ends.
+    if not only and not SMALLEST:
+        PAGE.write_text(with_blocks(PAGE.read_text(encoding="utf-8"), blocks), encoding="utf-8")
+        _say(f"Written into {PAGE.relative_to(TOP)}.")
     return 0
 
 
-def _measure(names: Sequence[str], wishes: Wishes) -> None:
-    facts = machine()
-    _say(*(f"{name}: {fact}" for name, fact in facts.items()))
-    _say(*(f"Note: {misgiving}." for misgiving in misgivings()))
-    load, since = busy(), perf_counter()
-    for name, found in measured(names, wishes):
-        now = {"load before": load, "load after": busy(), "on": datetime.now(UTC).isoformat()}
-        _say("", f"{name}: {perf_counter() - since:.0f} s, load {load} to {busy()}", "", found.text)
-        # In the smallest size the figures are worth nothing: it shows that each section ends.
-        if not SMALLEST:
-            _keep(name, {"machine": facts | now, **found.values})
-            _draw_where_worth(name, wishes.rounds)
-        load, since = busy(), perf_counter()
+def chosen(only: Collection[str]) -> Sequence[str]:
+    """Return the sections to measure, all where none is named, and those that growth draws on."""
+    wanted = {*(only or SECTIONS), *(GROWTH_DRAWS_ON if GROWTH in only else ())}
+    return [name for name in SECTIONS if name in wanted]
 
 
-def _draw_where_worth(section: str, rounds: int) -> None:
-    """Draw the section that the picture shows, where it has rounds enough."""
-    if section != DRAWN:
-        return
-    if rounds < WORTH_DRAWING:
-        _say(f"{PICTURE.name} stays as it is: it shows {WORTH_DRAWING} rounds or more.")
-    else:
-        _draw()
+def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
+    """Return the page with each block anew between its two marks; raises KeyError without them."""
+    for name, text in blocks.items():
+        before, begin, rest = page.partition(f"<!-- bench: {name} -->\n")
+        _, end, after = rest.partition(f"<!-- end of {name} -->")
+        if not end:
+            raise KeyError(f"the page has no place for {name}")
+        page = f"{before}{begin}\n{text}\n{end}{after}"
+    return page
 
 
-def _draw() -> None:
-    """Draw the picture from what is kept; say so where nothing here can draw."""
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    if DRAWN not in kept:
-        raise BenchError(f"there is nothing to draw yet: python -m bench --only {DRAWN}")
-    try:
-        from bench.plot import draw  # noqa: PLC0415 - figures can be had without matplotlib
-    except ImportError as error:
-        _say(f"{PICTURE.name} is not drawn: {error}; `make bench` installs what it takes.")
-        return
-    draw(kept[DRAWN], PICTURE)
-    _say(f"{PICTURE.name} is drawn.")
+def _measure(names: Sequence[str]) -> Mapping[str, str]:
+    """Measure the sections, each after the other; return the blocks of the page."""
+    began, before = datetime.now(UTC), _load()
+    _say(*(f"Note: {misgiving}." for misgiving in program.misgivings(program.interpreter())))
+    blocks: dict[str, str] = {}
+    figures: dict[Goal, float] = {}
+    series: list[Series] = []
+    for name in names:
+        since = perf_counter()
+        measured = growth.measure(series) if name == GROWTH else MEASURED[name]()
+        _say("", f"{name}: {perf_counter() - since:.0f} s, load {_load()}", "", measured.text)
+        figures |= measured.figures
+        series += measured.series
+        blocks[name] = measured.text
+    goals = [goal for goal in GOALS if goal in figures or len(names) == len(SECTIONS)]
+    blocks[GOALS_BLOCK] = goals_table(goals, figures)
+    blocks[MACHINE] = (
+        f"{began:%Y-%m-%d %H:%M} UTC, at {_commit()}, load {before} before and {_load()} after: "
+        f"{_machine()}.\n"
+    )
+    _say(blocks[GOALS_BLOCK], blocks[MACHINE])
+    return blocks
 
 
-def _keep(section: str, values: Mapping[str, Any]) -> None:
-    """Put a section's figures among those of the others, which may be of another run."""
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    kept = {name: kept[name] for name in SECTIONS if name in kept} | {section: values}
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+def _machine() -> str:
+    """Return what the figures were taken on: without it nobody can judge a figure."""
+    tools = {"node": "--version", "curl": "--version", "jq": "--version"}
+    versions = [
+        subprocess.run((path, option), capture_output=True, text=True, check=True).stdout  # noqa: S603 - on the PATH
+        for name, option in tools.items()
+        if (path := which(name))
+    ]
+    facts = (
+        f"{os.cpu_count()} cores",
+        platform.platform(),
+        f"Python {platform.python_version()}",
+        f"grpcio {version('grpcio')}",
+        *(" ".join(printed.split()[:2]) for printed in versions),
+    )
+    return ", ".join(facts)
+
+
+def _commit() -> str:
+    described = subprocess.run(
+        ("git", "describe", "--always", "--dirty"),  # noqa: S607 - the git of the PATH
+        cwd=TOP,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return described.stdout.strip() or "no commit"
+
+
+def _load() -> str:
+    """Return how many processes wanted a core, on average of the last minute."""
+    return f"{os.getloadavg()[0]:.1f}"
 
 
 def _arguments() -> argparse.Namespace:
@@ -90,35 +138,9 @@ def _arguments() -> argparse.Namespace:
         choices=SECTIONS,
         default=[],
         metavar="SECTION",
-        help=f"measure these alone, of: {', '.join(SECTIONS)}",
-    )
-    parser.add_argument(
-        "--plot",
-        action="store_true",
-        help=f"measure nothing: draw {PICTURE.name} from {RESULTS.name} as it is",
-    )
-    parser.add_argument(
-        "--rounds",
-        type=_at_least_two,
-        default=sized(WORTH_DRAWING, 2),
-        help="of the section hooks; default: %(default)s",
-    )
-    parser.add_argument(
-        "--waiting",
-        type=int,
-        nargs="*",
-        default=sized([1, 1_000, 10_000], [1, 20]),
-        metavar="N",
-        help="in the section waiting, let so many requests wait at once",
+        help=f"measure these alone, and print: {', '.join(SECTIONS)}",
     )
     return parser.parse_args()
-
-
-def _at_least_two(text: str) -> int:
-    number = int(text)
-    if number < 2:
-        raise argparse.ArgumentTypeError("it takes two rounds to have a spread")
-    return number
 
 
 def _say(*lines: str) -> None:

@@ -1,20 +1,23 @@
 """A client that costs next to nothing: the hook's own HTTP/2 and messages on a bare socket.
 
-It is made of `crabhook.hook.call` and `crabhook.hook.wire`, which start no
-process here and read nothing twice.  Requests are written before the clock
-starts; a connection may carry one call after the other.
+It is made of `crabhook.hook.call` and `crabhook.hook.wire`, which start no process here and read
+nothing twice. Requests are written before the clock starts, and a connection may carry call after
+call. Run as a module with a socket's path and a number, it is a crowd: so many hooks that wait at
+once, each on a connection of its own. It says `waiting SECONDS` when the server has accepted every
+call, keeps answering the server's pings, and ends when its standard input does.
 """
 
 import os
 import selectors
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from time import perf_counter, process_time
-from typing import Protocol
 
-from bench.errors import BenchError
+from bench.inputs import DECIDED_EVENT, new_call
+from bench.process import BenchError, raise_file_limit, say
 from crabhook.hook.call import OK, Call
 from crabhook.hook.wire import GATE, permission_request, read_reply, request_headers, write_message
 
@@ -23,8 +26,8 @@ _HEADERS = request_headers(_METHOD, "localhost", secure=False, token="", agent="
 _FACTS = write_message("bench", os.getpid(), "bench", "0")
 
 
-def written(payload: bytes) -> bytes:
-    """Return the request of one hook that waits an hour if need be."""
+def request_for(payload: bytes) -> bytes:
+    """Return the request of a hook that waits an hour if need be."""
     return permission_request(
         when_lost="pass",
         request_id=token_hex(16),
@@ -38,7 +41,7 @@ def written(payload: bytes) -> bytes:
 
 
 class Line:
-    """One connection, with one call on it at a time."""
+    """A connection, with a single call on it at a time."""
 
     def __init__(self, path: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -49,7 +52,7 @@ class Line:
         return f"<Line {self._call!r}>"
 
     def ask(self, request: bytes) -> None:
-        """Send a request; the one before has been answered."""
+        """Send a request; the request before has been answered."""
         if self._call is None:
             self._call = Call(_HEADERS, request)
         else:
@@ -101,47 +104,32 @@ class Asked:
     own_cpu: float
 
 
-Check = Callable[[bytes], bool]
-
-
-class Connection(Protocol):
-    """One connection, with one call on it at a time: a Line, or another way to the server."""
-
-    socket: socket.socket
-
-    def ask(self, request: bytes, /) -> None:
-        """Send a request; the one before has been answered."""
-
-    def receive(self) -> bool:
-        """Take in what has arrived, or wait for it; say whether the call has its answer."""
-
-    @property
-    def stdout(self) -> bytes:
-        """What the hook would print; raises BenchError for a call that failed."""
-
-    def close(self) -> None:
-        """Hang up."""
-
-
-Connect = Callable[[], Connection]
+def allowed(stdout: bytes) -> bool:
+    """Whether that is what a hook prints for a call that is allowed."""
+    return b'"permissionDecision":"allow"' in stdout.replace(b" ", b"")
 
 
 def ask_all(
-    connect: Connect, requests: Sequence[bytes], *, lines: int, fresh: bool, check: Check
+    path: str,
+    requests: Sequence[bytes],
+    *,
+    lines: int,
+    fresh: bool,
+    due: Callable[[bytes], bool] = allowed,
 ) -> Asked:
-    """Ask everything on so many connections at once; `fresh`: on a new one for each call.
+    """Ask everything on so many connections at once; `fresh`: on a new connection for each call.
 
-    Raises BenchError for an answer that `check` does not like.
+    Raises BenchError for an answer that is not `due`.
     """
     left = iter(requests)
     each: list[float] = []
     answers: list[bytes] = []
-    warm = [] if fresh else [connect() for _ in range(lines)]
+    warm = [] if fresh else [Line(path) for _ in range(lines)]
     own = process_time()
     started = perf_counter()
     with selectors.DefaultSelector() as selector:
         for place in range(lines):
-            _next(selector, connect, left, warm[place] if warm else None)
+            _next(selector, path, left, warm[place] if warm else None)
         while selector.get_map():
             for key, _ in selector.select():
                 line, since = key.data
@@ -152,27 +140,62 @@ def ask_all(
                 selector.unregister(line.socket)
                 if fresh:
                     line.close()
-                _next(selector, connect, left, None if fresh else line)
+                _next(selector, path, left, None if fresh else line)
     whole, own = perf_counter() - started, process_time() - own
     for line in warm:
         line.close()
     for answer in answers:
-        if not check(answer):
+        if not due(answer):
             raise BenchError(f"an answer that was not due: {answer!r}")
     return Asked(each, whole, own)
 
 
 def _next(
-    selector: selectors.BaseSelector,
-    connect: Connect,
-    left: Iterator[bytes],
-    line: Connection | None,
+    selector: selectors.BaseSelector, path: str, left: Iterator[bytes], line: Line | None
 ) -> None:
-    """Ask the next request that is left, if any is: on this line, or on a new one."""
+    """Ask the next request that is left, if any is: on this line, or on a new line."""
     request = next(left, None)
     if request is None:
         return
     since = perf_counter()
-    line = line or connect()
+    line = line or Line(path)
     line.ask(request)
     selector.register(line.socket, selectors.EVENT_READ, (line, since))
+
+
+def crowd(path: str, number: int) -> None:
+    """Be that many hooks until standard input ends."""
+    raise_file_limit()
+    requests = [request_for(new_call(DECIDED_EVENT)) for _ in range(number)]
+    accepted, wanted = 0, True
+    with selectors.DefaultSelector() as selector:
+
+        def move(seconds: float | None) -> None:
+            """Take in what arrives in that time."""
+            nonlocal accepted, wanted
+            for key, _ in selector.select(seconds):
+                if key.data is None:
+                    wanted = False
+                    return
+                line, was_accepted = key.data, key.data.accepted
+                if line.receive():
+                    raise BenchError(f"a call ended that should wait: {line!r}")
+                accepted += line.accepted and not was_accepted
+
+        selector.register(sys.stdin, selectors.EVENT_READ)
+        started = perf_counter()
+        for request in requests:
+            line = Line(path)
+            line.ask(request)
+            selector.register(line.socket, selectors.EVENT_READ, line)
+            move(0)
+        while wanted and accepted < number:
+            move(None)
+        say("waiting", perf_counter() - started)
+        while wanted:
+            move(None)
+    os._exit(0)  # the kernel closes ten thousand sockets faster than Python does
+
+
+if __name__ == "__main__":
+    crowd(sys.argv[1], int(sys.argv[2]))

@@ -1,149 +1,194 @@
-"""How what a thing costs grows with its size: the exponent of a log-log fit.
+"""How what an act costs grows with a size: the exponent of a log-log fit.
 
-What grows with the cards that wait, the rules and the cards on the screen is
-taken from the sections that measure it; the size of an input and of the
-record are measured here.
+What grows with the waiting cards and the cards on the screen is taken from the sections that
+measure it; rules and the record are measured here.
 """
 
 import os
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from bench import inputs
-from bench.asking import Line, ask_all, written
-from bench.deciding import allowed
-from bench.errors import BenchError
-from bench.events import DECIDED_EVENT, WRITING_EVENT, new_call
-from bench.figures import exponent, last_exponent
-from bench.found import Found, Series
-from bench.lawbook import RULED, lawbook
-from bench.record import KEEP, Call, asked_and_decided
-from bench.served import headless, new_home
-from bench.sizes import sized
-from bench.table import table
+from bench.figures import Goal, Measured, Series, exponent, last_exponent, table
+from bench.inputs import (
+    DECIDED_EVENT,
+    RULED,
+    calls_of_tools,
+    crowded_rule_file,
+    new_call,
+    rule_file,
+    sized,
+)
+from bench.process import BenchError
+from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.context import Context
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rulefile import read_rules
-from crabhook.store.opening import open_writer
-from crabhook.store.writer import Writer
+from crabhook.store.change import Change, happened
+from crabhook.store.interface import Query
+from crabhook.store.opening import open_history, open_writer
+from crabhook.store.record import Entry, Kind, Retention
+from crabhook.store.verify import ENDS, verify
 
-# Characters of what a Write is to write, and of a shell line; past 8 KiB no
-# line is parsed.
-WRITTEN = sized((1_000, 10_000, 100_000, 1_000_000), (1_000, 10_000))
-LINES = sized((100, 400, 1_600, 6_400), (100, 400))
+if TYPE_CHECKING:
+    from crabhook.model.jsontext import Value
+
+RULES = sized((10, 100, 1_000, 10_000), (10, 100))
 RECORDS = sized((1_000, 5_000, 20_000, 80_000), (1_000, 2_000))
-RULES = 100
-_ROUNDS = sized(12, 2)
-_LINE_OF = "echo some words\n"  # below 500 commands, and nothing in them is nested
+_ROUNDS = sized(20, 2)
 _BATCH = 500  # records in a transaction while the record is made to grow
-_DECISIONS = sized(300, 20)
+_ALONE = sized(300, 20)  # decisions recorded by themselves
+
+FASTEST = Goal("the fastest growth, exponent of the two largest sizes", 1.15, "power")
+GOALS = (FASTEST,)
+
+_KEEP = Retention(days=1e5, size=1 << 50)
 
 
-def grown(others: Sequence[Series]) -> Found:
-    """Measure what nobody else does, and fit it all."""
+def measure(others: Sequence[Series]) -> Measured:
+    """Measure what no other section does, and fit it all."""
     with TemporaryDirectory(prefix="bench-") as folder:
-        every = [*others, *inputs.measure(), *_writing(), _parsing(), *_recording(Path(folder))]
-    return Found(growth_text(every), {"growth": [_values(one) for one in every]})
+        record, bytes_each = _record(Path(folder))
+    every = [*others, *_rules(), *record]
+    steepest = max(every, key=lambda series: last_exponent(series.costs))
+    text = (
+        f"{_text(every)}\nThe fastest: {steepest.act}, with more {steepest.grows}. "
+        f"A record takes {bytes_each:.0f} bytes on the disk.\n"
+    )
+    return Measured(text, {FASTEST: last_exponent(steepest.costs)}, every)
 
 
-def growth_text(every: Sequence[Series]) -> str:
-    """Return a row for each series: what it costs at its sizes, and the exponents."""
+def _text(every: Sequence[Series]) -> str:
     header = ("with more", "this costs", "ms at sizes", "exponent", "of the last two")
-    return table(header, [_row(one) for one in every])
-
-
-def _row(one: Series) -> tuple[str, ...]:
-    costs = ", ".join(f"{size}: {seconds * 1e3:.3g}" for size, seconds in one.costs.items())
-    fits = (f"{exponent(one.costs):.2f}", f"{last_exponent(one.costs):.2f}")
-    return one.grows, one.what, costs, *fits
-
-
-def _values(one: Series) -> Mapping[str, object]:
-    fits = {"exponent": exponent(one.costs), "last_exponent": last_exponent(one.costs)}
-    return asdict(one) | fits
-
-
-def _writing() -> Sequence[Series]:
-    """Have a rule decide calls whose input is large, at the real server's socket."""
-    took: dict[int, list[float]] = {size: [] for size in WRITTEN}
-    with new_home() as home:
-        home.keep_rules(lawbook(RULES))
-        with headless(home):
-            for number in range(_ROUNDS + 1):
-                for size in random.sample(WRITTEN, len(WRITTEN)):
-                    content = ("a line of text as people write it\n" * (size // 34 + 1))[:size]
-                    event = new_call(WRITING_EVENT, session=RULED, tool_input={"content": content})
-                    asked = ask_all(
-                        partial(Line, home.path),
-                        [written(event)],
-                        lines=1,
-                        fresh=False,
-                        check=allowed,
-                    )
-                    if number:
-                        took[size] += asked.each
-    costs = {size: median(seconds) for size, seconds in took.items()}
-    return [Series("characters of a file written", "a decision by a rule", costs)]
-
-
-def _parsing() -> Series:
-    """Judge shell lines of many simple commands."""
-    policy = Policy([read_rules(lawbook(RULES), "rules.toml")], Protected(()))
-    where = Context("/home/dev/project", "/home/dev", datetime.now(UTC), os.path.realpath)
-    took: dict[int, list[float]] = {size: [] for size in LINES}
-    for _ in range(_ROUNDS):
-        for size in random.sample(LINES, len(LINES)):
-            line = f"{_LINE_OF * (size // len(_LINE_OF))}echo done"
-            told = {"command": line}
-            event = PLATFORMS["claude"].read(
-                new_call(DECIDED_EVENT, session=RULED, tool_input=told)
-            )
-            started = perf_counter()
-            ruling = policy.judge(event, where)
-            took[size].append(perf_counter() - started)
-            if ruling is None or ruling.verdict != "allow":
-                raise BenchError(f"a line of {size} characters is not allowed: {ruling!r}")
-    costs = {size: median(seconds) for size, seconds in took.items()}
-    return Series("characters of a shell line", "judging it", costs)
-
-
-def _recording(folder: Path) -> Sequence[Series]:
-    """Write decisions into a record that has grown, and open it anew."""
-    stream, decided, opened = asked_and_decided(), {}, {}
-    held = 0
-    for size in RECORDS:
-        with closing(open_writer(folder, KEEP)) as store:
-            for _ in range(held, size, _BATCH):
-                store.write(list(islice(stream, _BATCH)))
-            held = size
-        started = perf_counter()
-        with closing(open_writer(folder, KEEP)) as store:
-            opened[size] = perf_counter() - started
-            decided[size] = median(_decisions(store, size))
-    return [
-        Series("records", "a decision recorded", decided),
-        Series("records", "opening the record", opened),
+    rows = [
+        (
+            series.grows,
+            series.act,
+            ", ".join(f"{size}: {cost * 1e3:.3g}" for size, cost in series.costs.items()),
+            f"{exponent(series.costs):.2f}",
+            f"{last_exponent(series.costs):.2f}",
+        )
+        for series in every
     ]
+    return table(header, rows)
 
 
-def _decisions(store: Writer, size: int) -> Sequence[float]:
-    """Keep requests and decide them, one by one; return the seconds of each decision."""
-    calls = [Call(10_000_000 + size * _DECISIONS + number) for number in range(_DECISIONS)]
-    took = []
-    for call in calls:
-        store.write([call.asks()])
+def _seconds(act: Callable[[], object]) -> float:
+    started = perf_counter()
+    act()
+    return perf_counter() - started
+
+
+def _interleaved(acts: Mapping[int, Callable[[], float]]) -> Mapping[int, float]:
+    """Do the act of every size in every round, in an order drawn anew; return the medians."""
+    took: dict[int, list[float]] = {size: [] for size in acts}
+    for number in range(_ROUNDS + 1):
+        for size in random.sample(list(acts), len(acts)):
+            seconds = acts[size]()
+            if number:  # caches were cold
+                took[size].append(seconds)
+    return {size: median(seconds) for size, seconds in took.items()}
+
+
+def _policy(text: str) -> Policy:
+    return Policy([read_rules(text, "rules.toml")], Protected(()))
+
+
+def _judge(policy: Policy, events: Sequence[Event]) -> float:
+    """Return the seconds of judging an event; raises BenchError where it is not allowed."""
+    where = Context("/home/dev/project", "/home/dev", datetime.now(UTC), os.path.realpath)
+    started = perf_counter()
+    rulings = [policy.judge(event, where) for event in events]
+    seconds = perf_counter() - started
+    if any(ruling is None or ruling.verdict != "allow" for ruling in rulings):
+        raise BenchError(f"{policy!r} does not allow what it should: {rulings!r}")
+    return seconds / len(events)
+
+
+def _rules() -> Iterator[Series]:
+    """Judge the recorded calls, and a shell line about whose word are all rules; load the files."""
+    recorded = [
+        PLATFORMS["claude"].read(new_call(name, session=RULED)) for name in calls_of_tools()
+    ]
+    files = {size: rule_file(size) for size in RULES}
+    policies = {size: _policy(text) for size, text in files.items()}
+    crowded = {size: _policy(crowded_rule_file(size)) for size in RULES}
+    line = [PLATFORMS["claude"].read(new_call(DECIDED_EVENT, session=RULED))]
+    measured: Mapping[str, Mapping[int, Callable[[], float]]] = {
+        "judging the recorded calls": {
+            size: partial(_judge, policy, recorded) for size, policy in policies.items()
+        },
+        "judging a shell line, all rules about its word": {
+            size: partial(_judge, policy, line) for size, policy in crowded.items()
+        },
+        "loading a file": {
+            size: partial(_seconds, partial(_policy, text)) for size, text in files.items()
+        },
+    }
+    for act, acts in measured.items():
+        yield Series("rules", act, _interleaved(acts))
+
+
+def _record(folder: Path) -> tuple[Sequence[Series], float]:
+    """Write decisions into a record that grows, and open, search and verify it at each size.
+
+    Returns their series, and the bytes that a record takes.
+    """
+    stream, size_before = _calls(), 0
+    costs: dict[str, dict[int, float]] = {}
+    for size in RECORDS:
+        with closing(open_writer(folder, _KEEP)) as store:
+            for _ in range(size_before, size, _BATCH):
+                store.write(list(islice(stream, _BATCH)))
         started = perf_counter()
-        store.write([call.ends()])
-        took.append(perf_counter() - started)
-    return took
+        with closing(open_writer(folder, _KEEP)) as store:
+            opened = perf_counter() - started
+            recorded = [_seconds(partial(store.write, [next(stream)])) for _ in range(_ALONE)]
+        with open_history(folder) as history:
+            last = partial(lambda history: list(history.find(Query(kinds=ENDS, last=100))), history)
+            measured = {
+                "recording it": median(recorded),
+                "opening the record": opened,
+                "finding the last 100 decisions": _seconds(last),
+                "verifying the whole record": _seconds(partial(verify, history, [])),
+            }
+        size_before = size + _ALONE
+        for act, cost in measured.items():
+            costs.setdefault(act, {})[size] = cost
+    on_disk = sum(file.stat().st_size for file in folder.glob("record.db*"))
+    series = [Series("records", act, of_sizes) for act, of_sizes in costs.items()]
+    return series, on_disk / size_before
+
+
+def _calls() -> Iterator[Change]:
+    """Return the changes of ever more calls as agents make them, each asked and then decided."""
+    for number in count(1):
+        path = f"/home/dev/project/src/module_{number % 400}/part_{number}.py"
+        tool_input: Value = {"command": f"pytest -q tests/unit -k case {number} {path}"}
+        asked: Mapping[str, Value] = {"fields": {"tool_input": tool_input}}
+        decided: Mapping[str, Value] = {"input": tool_input, "by": "operator", "waited": 3.0}
+        for kind, verdict, body in ((Kind.ASKED, "", asked), (Kind.DECIDED, "allow", decided)):
+            entry = Entry(
+                kind,
+                1_760_000_000.0 + number,
+                platform="claude",
+                session=f"{number // 4000:08x}-95df-4ba4-aff4-cdc28ce4e641",
+                cwd="/home/dev/project",
+                tool="Bash",
+                tool_use_id=f"toolu_{number:024x}",
+                request_id=f"{number:032x}",
+                card=number,
+                verdict=verdict,
+                body=body,
+            )
+            yield happened(entry)

@@ -1,61 +1,100 @@
-"""What a call costs as its input grows, from a line to a file of a million characters.
+"""What is measured on: events recorded from the real agent, rule files of any size, the sizes."""
 
-The installed hook as a process, and one POST on a kept connection; the
-operator allows them all.  Every round has every size once, in random order.
-"""
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeVar
 
-import random
-from collections.abc import Sequence
-from functools import partial
-from statistics import median
+_RECORDED = Path(__file__).parents[1] / "tests" / "samples" / "claude"
 
-from bench import goals
-from bench.candidate import Candidate
-from bench.candidates import gate_installation, installed_command
-from bench.errors import BenchError
-from bench.events import WRITING_EVENT, new_call
-from bench.found import Series
-from bench.httpclient import HttpClient
-from bench.serving import Server, running_server
-from bench.sizes import sized
+DECIDED_EVENT = "PreToolUse-Bash"
+OBSERVED_EVENT = "Stop"
+WRITING_EVENT = "PreToolUse-Write"
+RULED = "ruled-by-the-bench"
+"""The session whose calls are decided by the rules; calls of every other session wait."""
 
-# Bytes; the smallest is a Write of next to nothing.
-SIZES = sized((600, 10_000, 100_000, 1_000_000), (600, 10_000))
-ROUNDS = sized(15, 2)
-_LINE = "a line of text as people write it\n"
-_WRITTEN = len(_LINE) + 1  # as JSON has it: the end of a line takes two bytes
+_T = TypeVar("_T")
+SMALLEST = os.environ.get("CRABHOOK_BENCH") == "smallest"
+"""Whether each section is to run once in its smallest size: that it runs is what is proven."""
+
+# Only an answer releases these: rules never decide them.
+_ASKING = ("AskUserQuestion", "ExitPlanMode")
 
 
-def measure(rounds: int = ROUNDS) -> Sequence[Series]:
-    """Return what each way costs at each size, seconds."""
-    hook: dict[int, list[float]] = {size: [] for size in SIZES}
-    post: dict[int, list[float]] = {size: [] for size in SIZES}
-    with running_server() as server:
-        client = HttpClient(server.http_port, server.authorization)
-        with client.connected() as line:
-            for number in range(rounds + 1):
-                for size in random.sample(SIZES, len(SIZES)):
-                    whole = _hook(server, size)
-                    answer = client.post(line, call_of(size)).wall
-                    if number:
-                        hook[size].append(whole)
-                        post[size].append(answer)
-    return [
-        Series("bytes of an input", what, {size: median(took[size]) for size in SIZES})
-        for what, took in ((goals.HELD, hook), (goals.POST_KEPT, post))
-    ]
+def sized(full: _T, smallest: _T) -> _T:
+    """Return a section's size: of the tables in performance.md, or of the proof that it runs."""
+    return smallest if SMALLEST else full
 
 
-def call_of(size: int) -> bytes:
-    """Return a new call of Write whose whole input has `size` bytes."""
-    base = len(new_call(WRITING_EVENT, tool_input={"content": ""}))
-    if size < base:
-        raise BenchError(f"the least call of Write has {base} bytes, more than {size}")
-    lines, rest = divmod(size - base, _WRITTEN)
-    return new_call(WRITING_EVENT, tool_input={"content": _LINE * lines + "x" * rest})
+def calls_of_tools() -> Sequence[str]:
+    """Return the names of the recorded events before a call of a tool that rules can decide."""
+    names = sorted(path.stem for path in _RECORDED.glob("PreToolUse-*.json"))
+    return [name for name in names if not any(tool in name for tool in _ASKING)]
 
 
-def _hook(server: Server, size: int) -> float:
-    command = installed_command("PreToolUse", gate_installation())
-    candidate = Candidate(goals.HELD, command, partial(call_of, size), "allow")
-    return candidate.run(server.environment).wall
+def new_call(
+    sample: str, *, session: str = "", tool_input: Mapping[str, Any] | None = None
+) -> bytes:
+    """Return the recorded event `sample` as another call of a tool.
+
+    It is in `session`, or in a session of its own; `tool_input` is put over the recorded input.
+    It is a single line, as the agent writes it: the samples are indented for people.
+    """
+    event = json.loads((_RECORDED / f"{sample}.json").read_text(encoding="utf-8"))
+    event["session_id"] = session or token_hex(16)
+    if "tool_use_id" in event:
+        event["tool_use_id"] = f"toolu_{token_hex(12)}"
+    if tool_input is not None:
+        event["tool_input"] |= tool_input
+    return json.dumps(event, separators=(",", ":")).encode()
+
+
+# What the recorded calls of tools need, so that each of them is allowed.
+_DECIDING = (
+    "Bash(echo *)",
+    "Bash(touch *)",
+    "Edit(//home/dev/project/**)",
+    "Read(//home/dev/project/**)",
+    "WebFetch(domain:example.com)",
+    "mcp__deploy__release",
+    "Agent(general-purpose)",
+    "Skill(greet *)",
+    "ToolSearch",
+)
+
+# Rules as people have them: of every kind, each about something else.
+_OTHERS = (
+    ("allow", "Bash(tool{} run *)"),
+    ("deny", "Bash(tool{} publish *)"),
+    ("allow", "Edit(/src/module{}/**)"),
+    ("deny", "Read(~/private{}/**)"),
+    ("ask-operator", "WebFetch(domain:host{}.example.net)"),
+    ("allow", "mcp__server{}__get"),
+)
+
+
+def rule_file(size: int) -> str:
+    """Return the text of a file of `size` rules, of which the last decide the session RULED."""
+    return "".join(_rules(size, lambda number: _OTHERS[number % len(_OTHERS)]))
+
+
+def crowded_rule_file(size: int) -> str:
+    """Return the same, but every other rule begins with the word of the recorded shell line.
+
+    The index finds rules by that word, so it spares none of them: the worst a file can be.
+    """
+    return "".join(_rules(size, lambda _: ("deny", "Bash(echo word{} *)")))
+
+
+def _rules(size: int, other: Callable[[int], tuple[str, str]]) -> Iterator[str]:
+    for number in range(size - len(_DECIDING)):
+        verdict, matcher = other(number)
+        yield _rule(verdict, matcher.format(number))
+    for matcher in _DECIDING:
+        yield _rule("allow", matcher) + f'scope = {{ session = "{RULED}" }}\n'
+
+
+def _rule(verdict: str, matcher: str) -> str:
+    return f'[[rule]]\nverdict = "{verdict}"\nmatch = "{matcher}"\n'

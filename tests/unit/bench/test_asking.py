@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
-from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
 import grpc
 import pytest
 
-from bench.asking import Line, ask_all, written
-from bench.errors import BenchError
-from bench.events import DECIDED_EVENT, new_call
+from bench.asking import ask_all, request_for
+from bench.inputs import DECIDED_EVENT, new_call
+from bench.process import BenchError
 from crabhook.v1.permission_pb2 import PermissionRequest, PermissionResponse, Reply
 from crabhook.v1.permission_pb2_grpc import (
     PermissionServiceServicer,
@@ -55,23 +54,23 @@ async def test_every_request_is_asked_once_in_every_way(
     port: tuple[str, Port], lines: int, fresh: bool
 ) -> None:
     path, service = port
-    requests = [written(new_call(DECIDED_EVENT)) for _ in range(20)]
+    requests = [request_for(new_call(DECIDED_EVENT)) for _ in range(20)]
     asked = await asyncio.to_thread(
         ask_all,
-        partial(Line, path),
+        path,
         requests,
         lines=lines,
         fresh=fresh,
-        check=lambda said: b"tool_use_id" in said,
+        due=lambda stdout: b"tool_use_id" in stdout,
     )
-    assert sorted(one.SerializeToString() for one in service.asked) == sorted(requests)
+    assert sorted(request.SerializeToString() for request in service.asked) == sorted(requests)
     assert len(asked.each) == 20
     assert max(asked.each) <= asked.whole
 
 
 async def test_an_answer_that_was_not_due_is_no_figure(port: tuple[str, Port]) -> None:
-    requests = [written(new_call(DECIDED_EVENT))]
+    requests = [request_for(new_call(DECIDED_EVENT))]
     with pytest.raises(BenchError, match="not due"):
         await asyncio.to_thread(
-            ask_all, partial(Line, port[0]), requests, lines=1, fresh=False, check=lambda _: False
+            ask_all, port[0], requests, lines=1, fresh=False, due=lambda _: False
         )

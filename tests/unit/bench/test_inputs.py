@@ -1,31 +1,53 @@
-"""Inputs of a wanted size, and what they cost."""
+"""What is measured on: calls that are new, and rules that decide them."""
 
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import goals, inputs
-from bench.errors import BenchError
+from bench.inputs import (
+    DECIDED_EVENT,
+    RULED,
+    calls_of_tools,
+    crowded_rule_file,
+    new_call,
+    rule_file,
+)
+from crabhook.platforms import PLATFORMS
+from crabhook.policy.context import Context
+from crabhook.policy.evaluate import Policy
+from crabhook.policy.protected import Protected
+from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.rulefile import read_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WHERE = Context("/home/dev/project", "/home/dev", datetime(2026, 1, 1, tzinfo=UTC), str)
 
 
-@pytest.mark.parametrize("size", inputs.SIZES)
-def test_a_call_has_exactly_the_size_that_is_wanted(size: int) -> None:
-    call = inputs.call_of(size)
-    assert len(call) == size
-    assert json.loads(call)["tool_name"] == "Write"
+def test_no_two_calls_are_taken_for_the_same() -> None:
+    first, second = (json.loads(new_call(DECIDED_EVENT)) for _ in range(2))
+    assert first["tool_use_id"] != second["tool_use_id"]
+    assert first["session_id"] != second["session_id"]
+    assert first["tool_input"] == second["tool_input"]
 
 
-def test_a_size_below_that_of_a_call_is_refused() -> None:
-    with pytest.raises(BenchError, match="the least call"):
-        inputs.call_of(10)
-
-
-@pytest.mark.process
-def test_every_size_goes_through_the_installed_hook_and_by_http() -> None:
-    series = inputs.measure(rounds=1)
-    assert [one.what for one in series] == [goals.HELD, goals.POST_KEPT]
-    for one in series:
-        assert tuple(one.costs) == inputs.SIZES
-        assert all(seconds > 0 for seconds in one.costs.values())
+@pytest.mark.parametrize("text_of", [rule_file, crowded_rule_file])
+@pytest.mark.parametrize("size", [10, 60])
+def test_every_recorded_call_of_the_ruled_session_is_allowed_and_the_others_wait(
+    text_of: Callable[[int], str], size: int
+) -> None:
+    policy = Policy([read_rules(text_of(size), "rules.toml")], Protected(()))
+    assert len(policy) == size
+    for name in calls_of_tools():
+        ruled, other = (
+            policy.judge(PLATFORMS["claude"].read(new_call(name, session=session)), WHERE)
+            for session in (RULED, "other")
+        )
+        assert ruled is not None
+        assert ruled.verdict is RuleVerdict.ALLOW
+        assert other is None

@@ -1,7 +1,7 @@
 """The least a server made with grpc.aio does: it reads the request and allows it, always the same.
 
-Started with the path to listen on; says `ready`, and ends when its standard
-input does.  Nothing is judged, recorded or shown.
+Run as a process with the path to listen on; it says `ready`, and ends when its standard input does.
+Nothing is judged, recorded or shown.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import sys
 
 import grpc
 
+from bench.process import say
 from crabhook.v1.permission_pb2 import (
     ConfirmReplyRequest,
     ConfirmReplyResponse,
@@ -38,19 +39,17 @@ class _Port(PermissionServiceServicer):
         return ConfirmReplyResponse()
 
 
-async def serve(path: str) -> None:
-    """Serve until standard input ends."""
+async def _serve(path: str) -> None:
     server = grpc.aio.server()
     add_PermissionServiceServicer_to_server(_Port(), server)
     server.add_insecure_port(f"unix:{path}")
     await server.start()
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    told_to_end = asyncio.Event()
-    asyncio.get_running_loop().add_reader(sys.stdin, told_to_end.set)
-    await told_to_end.wait()
+    say("ready")
+    input_ended = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin, input_ended.set)
+    await input_ended.wait()
     await server.stop(None)
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(sys.argv[1]))
+    asyncio.run(_serve(sys.argv[1]))
