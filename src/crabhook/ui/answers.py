@@ -1,5 +1,7 @@
 """The operator's answers on their way to the desk; each is held for a moment, to take back.
 
+Commands of other keys wait here too, for the moment in which a key may prove to be of a paste.
+
 The laws of this file: a held answer decides nothing. It is dropped when its card ends or grows,
 when it is taken back, and when the desk is closed. While it is held or on its way, only a stricter
 answer takes its place: a key meant for another card must not turn a denial into an allow. A rule
@@ -13,7 +15,9 @@ from math import ceil
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import (
     AllowWithRule,
+    Ask,
     Claim,
+    Command,
     Decide,
     Done,
     KeepRule,
@@ -86,6 +90,16 @@ class HeldAnswer:
         return max(ceil(self.due - now), 0)
 
 
+@frozen
+class HeldCommand:
+    """A command that is submitted at `due`, on the desk's clock; `then` gets its outcome."""
+
+    command: Command
+    then: Then
+    due: float
+    turn: int
+
+
 class Answers:
     """Sends the operator's answers, each once; `say` gets what the desk refuses."""
 
@@ -109,10 +123,11 @@ class Answers:
         self._undo, self._waits_again = undo, waits_again
         self._take_back, self._danger_times = take_back, danger_times
         self._held: dict[int, HeldAnswer] = {}
+        self._commands: list[HeldCommand] = []
         self._sent: dict[int, HeldAnswer] = {}  # by card, until the desk tells the outcome
         self._gone: list[HeldAnswer] = []  # the answers of one turn that were sent last
         self._gone_at = 0.0
-        self.turn = 0  # how often an answer was given
+        self.turn = 0  # how often an answer or a command was given
 
     def held(self, number: int) -> HeldAnswer | None:
         """Return the answer to that card which waits to be sent."""
@@ -150,8 +165,10 @@ class Answers:
 
     @property
     def due(self) -> float | None:
-        """When the next of them is to be sent."""
-        return min((held.due for held in self._held.values()), default=None)
+        """When the next answer or command is to be sent."""
+        answers = (held.due for held in self._held.values())
+        commands = (held.due for held in self._commands)
+        return min((*answers, *commands), default=None)
 
     def give(
         self,
@@ -194,9 +211,24 @@ class Answers:
         own = {command.card} if isinstance(command, AllowWithRule) else set[int]()
         return replace(command, spares=frozenset((*self._held, *self._sent)) - own)
 
+    def submit(self, command: Command, then: Then, within: float = 0.0) -> None:
+        """Submit a command; one that changes something is held for `within` seconds first."""
+        if isinstance(command, Ask) or not within:
+            self._desk.submit(command, then)
+            return
+        self.turn += 1
+        self._commands.append(HeldCommand(command, then, self._desk.now() + within, self.turn))
+
+    def submit_due(self) -> None:
+        """Submit the held commands that are due, in their order."""
+        while self._commands and self._commands[0].due <= self._desk.now():
+            held = self._commands.pop(0)
+            self._desk.submit(held.command, held.then)
+
     def drop_since(self, turn: int) -> None:
-        """Drop the held answers that were given after that `turn`."""
-        for number in [one for one, held in self._held.items() if held.turn > turn]:
+        """Drop the held answers and commands that were given after that `turn`."""
+        self._commands = [held for held in self._commands if held.turn <= turn]
+        for number in [number for number, held in self._held.items() if held.turn > turn]:
             self.drop(number)
 
     def given(self, card: Card) -> Card:
@@ -262,7 +294,10 @@ class Answers:
         return ""
 
     def tick(self) -> None:
-        """Send the answers that are due, those with a rule last: it spares what was sent."""
+        """Send the answers that are due, those with a rule last (it spares what was sent).
+
+        Commands that are due follow.
+        """
         now = self._desk.now()
         ripe = [held for held in self._held.values() if held.due <= now]
         ripe.sort(key=lambda held: held.rule is not None)
@@ -270,6 +305,7 @@ class Answers:
             del self._held[held.card.number]
         for held in ripe:
             self._send(held)
+        self.submit_due()
 
     def _send(self, held: HeldAnswer) -> None:
         number, seen, decision, rule = held.card.number, held.seen, held.decision, held.rule

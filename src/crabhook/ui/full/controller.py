@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from math import inf
 
-from crabhook.desk.commands import KeepRule, Outcome
+from crabhook.desk.commands import Command, KeepRule, Outcome
 from crabhook.desk.updates import News, Snapshot
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.ui.full import effects as do
-from crabhook.ui.full.arming import Sight
+from crabhook.ui.full.arming import BURST, Sight
 from crabhook.ui.full.dialogs.decide import second_yes
 from crabhook.ui.full.dialogs.edit import Edit
 from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, leaving, quitting
@@ -107,7 +107,6 @@ class Controller:
     def tick(self) -> None:
         """Take in that time has passed: send the answers that are due."""
         self._screen.answers.tick()
-        self._gate.tick()
         self._look_again()
 
     def _look_again(self) -> None:
@@ -119,7 +118,7 @@ class Controller:
         screen, now = self._screen, self._screen.desk.now()
         due = (screen.answers.due, screen.arming.due, screen.watch.due)
         later = (at for at in due if at is not None and at > now)
-        return min((*later, *self._gate.due), default=None)
+        return min(later, default=None)
 
     def press(self, key: str) -> None:
         """Take in a key by its name; a printable one is its own name."""
@@ -281,10 +280,17 @@ class Controller:
             case do.Submit(command, then):
                 if isinstance(command, KeepRule):
                     command = self._screen.answers.sparing(command)
-                self._gate.submit(command, lambda outcome: self._obey(lambda: then(outcome)))
+                self._submit(command, then)
             case _:
                 return False
         return True
+
+    def _submit(self, command: Command, then: Callable[[Outcome], Effects]) -> None:
+        """Submit a command once its key can be no paste's any more; then do what follows."""
+        within = BURST if self._screen.arming.delay else 0.0
+        self._screen.answers.submit(
+            command, lambda outcome: self._obey(lambda: then(outcome)), within
+        )
 
     def _quit(self) -> None:
         """Quit at the second press; the first press says what quitting would do."""

@@ -4,13 +4,9 @@ The laws of this file: one press decides at most once. A held key, pasted text a
 escape sequence are not presses. A key that would allow unseen text goes on to that text instead.
 """
 
-from collections.abc import Sequence
-
-from crabhook.desk.commands import Ask, Command
-from crabhook.desk.replica import Then
 from crabhook.model.card import Card
 from crabhook.model.wording import plural
-from crabhook.ui.full.arming import BURST, Rhythm, Stroke
+from crabhook.ui.full.arming import Rhythm, Stroke
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keyrow import Guard, Key
 from crabhook.ui.full.panes.card import view_of
@@ -62,24 +58,6 @@ class Gate:
         self._stroke, self._again, self._key = Stroke.PRESSED, False, ""
         self._before = Before(screen)
         self._refused = ""  # the digit that chose nothing, until something else is chosen
-        self._held: list[tuple[float, Command, Then]] = []
-
-    def submit(self, command: Command, then: Then) -> None:
-        """Submit a command; one that changes something only once its key is no paste's."""
-        if isinstance(command, Ask) or not self._screen.arming.delay:
-            self._screen.desk.submit(command, then)
-        else:
-            self._held.append((self._screen.desk.now() + BURST, command, then))
-
-    @property
-    def due(self) -> Sequence[float]:
-        """When the commands that are held are to be submitted."""
-        return [at for at, _, _ in self._held]
-
-    def tick(self) -> None:
-        """Submit the held commands that are due."""
-        while self._held and self._held[0][0] <= self._screen.desk.now():
-            self._screen.desk.submit(*self._held.pop(0)[1:])
 
     def comes(self, key: str, now: float) -> bool:
         """Take in a key; return whether it counts as one at all."""
@@ -97,7 +75,7 @@ class Gate:
             self._stroke, self._again = Stroke.PRESSED, False
         if self._stroke is Stroke.PRESSED:
             self._before = Before(screen, key)
-            self.tick()
+            screen.answers.submit_due()
         return self._stroke is not Stroke.PASTED or self._may_be_pasted(key)
 
     def _may_be_pasted(self, key: str) -> bool:
@@ -106,7 +84,6 @@ class Gate:
         field = screen.focus.field
         if field is None or field is not before.field:
             before.restore(screen)
-            self._held.clear()
             self._refused = next(filter(str.isdecimal, (key, before.key)), self._refused)
             screen.say("keys came all at once, as pasted text does: nothing was decided")
             return False
