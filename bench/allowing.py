@@ -24,6 +24,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, Tokens, default_address, load_or_make
 from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.parts import Parts
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
@@ -124,7 +125,7 @@ class _PromptOperator:
 async def _serve(folder: Path) -> None:
     """Serve every way there is until standard input ends: socket, TLS, harness bridge, HTTP."""
     runner = Runner(Parts(PLATFORMS))
-    operator = _PromptOperator(runner.desk(OWNER))
+    operator = _PromptOperator(LocalDesk(runner, OWNER))
     token = load_or_make(folder / _TOKEN)
     service = PermissionPort(runner, wait=_WAIT, tokens=Tokens(token))
     harness = AnonymousIntake(runner, wait=_WAIT, named=bridge.NAMED)

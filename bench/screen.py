@@ -43,6 +43,7 @@ from crabhook.config import KINDS
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Request
 from crabhook.platforms import PLATFORMS
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.parts import Parts
 from crabhook.server.core.runner import Runner
 from crabhook.ui.full import app
@@ -184,7 +185,11 @@ async def _desk(cards: int, forgetting: TextIO) -> AsyncIterator[_Desk]:
         terminal = _Terminal(forgetting)
         running = asyncio.ensure_future(
             app.run(
-                runner.desk(OWNER), options=options, title="a bench", input=keys, output=terminal
+                LocalDesk(runner, OWNER),
+                options=options,
+                title="a bench",
+                input=keys,
+                output=terminal,
             )
         )
         try:

@@ -163,7 +163,7 @@ class Painted:
     def __init__(self) -> None:
         self._tally = Tally()
         self._desk = PlayedDesk(counts=self._tally, decided=[self._tally.count])
-        self._desk.core.stands = STANDS
+        self._desk.runner.stands = STANDS
         self._sitting = Sitting(
             columns=COLUMNS,
             rows=ROWS,
@@ -195,7 +195,7 @@ class Painted:
             return
         self._desk.deliver(self._leg)
         read = Read(self._call["tool_name"], reply.stdout.decode().strip(), self._call["cwd"])
-        self._desk.core.handle(Noted(*read.told(), now=self._desk.now()))
+        self._desk.runner.handle(Noted(*read.told(), now=self._desk.now()))
         self._asked += 1
         self._call = None
         with suppress(StopIteration):

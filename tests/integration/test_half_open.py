@@ -84,7 +84,7 @@ async def test_who_begins_to_speak_and_stops_keeps_no_desk_and_no_agent_out(
     tmp_path: Path, many: int
 ) -> None:
     server = PlayedDesk()
-    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.DECIDER) as port:
         own = port.team.folder
         shown = Tls(own.server, own.server_key)
         async with opened(TcpAddress("127.0.0.1", 0), tls=shown, token=TOKEN) as agents:
@@ -107,7 +107,7 @@ async def test_more_connections_than_there_may_be_end_no_desk_and_are_over_soon(
     tmp_path: Path,
 ) -> None:
     server = PlayedDesk()
-    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.DECIDER) as port:
         async with port.desk("ann") as desk:
             with half_open(port.address.port, CONNECTIONS + 500) as lines:
                 await begun(lines)

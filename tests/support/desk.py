@@ -27,10 +27,10 @@ from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, FeedEntry, Origin, Request
 from crabhook.model.wording import until
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.core import Core
 from crabhook.server.core.history import Remembered
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.parts import Parts
+from crabhook.server.core.runner import Runner
 from tests.support.ruled import Judge, no_rules, risk_of
 from tests.support.seat import Seat
 
@@ -64,10 +64,10 @@ class PlayedDay:
         return self.counted
 
 
-class PlayedCore(Core):
-    """A core with no loop: what it gives its hooks is kept, and its time stands still.
+class PlayedRunner(Runner):
+    """A runner with no loop: what it gives its hooks is kept, and its time stands still.
 
-    `clock` runs by itself where a real one is given. `parts` are of the core.
+    `clock` runs by itself where a real one is given. `parts` are of the runner.
     """
 
     def __init__(self, clock: Callable[[], float] | None, **parts: Any) -> None:
@@ -81,7 +81,6 @@ class PlayedCore(Core):
         self.warned: list[tuple[str, bool]] = []
         self.answers: list[tuple[int, Decision]] = []
         self.past = Remembered(lambda: WALL + self.now() - 1000.0)
-        self.desk: Callable[[Actor], LocalDesk]
 
     def now(self) -> float:
         return self.clock() if self.clock else self.passed
@@ -150,9 +149,9 @@ def _number(about: str) -> int:
 class PlayedReadings:
     """Rules are asked at once; what agents said and what is offered is as the test says."""
 
-    def __init__(self, core: Core, judge: Judge) -> None:
-        self._core, self.judge = core, judge
-        self.past = core.past
+    def __init__(self, runner: Runner, judge: Judge) -> None:
+        self._runner, self.judge = runner, judge
+        self.past = runner.past
         self.offered_for: dict[str, Event] = {}
         self.said: Later[str] = Later("")
         self.prompts: dict[int, str] = {}
@@ -197,7 +196,7 @@ class PlayedReadings:
     def judge_again(self, cards: Sequence[Card]) -> None:
         for card in cards:
             rulings = {leg.id: self.judge(leg.event) for leg in card.requests}
-            self._core.handle(Reconsidered(rulings, self._core.now()))
+            self._runner.handle(Reconsidered(rulings, self._runner.now()))
 
 
 class PlayedDesk(LocalDesk):
@@ -215,16 +214,16 @@ class PlayedDesk(LocalDesk):
         by: Actor = OWNER,
         **parts: Any,
     ) -> None:
-        self.core = PlayedCore(clock, **parts)
-        self.read = PlayedReadings(self.core, judge)
-        self.core.desk = lambda by: LocalDesk(self.core, self.read, by)
-        super().__init__(self.core, self.read, by)
-        self.now = self.core.now
-        self.replies, self.refused = self.core.replies, self.core.refused
-        self.wrong, self.decided = self.core.wrong, self.core.answers
+        self.runner = PlayedRunner(clock, **parts)
+        self.read = PlayedReadings(self.runner, judge)
+        self.runner.readings = self.read
+        super().__init__(self.runner, by)
+        self.now = self.runner.now
+        self.replies, self.refused = self.runner.replies, self.runner.refused
+        self.wrong, self.decided = self.runner.wrong, self.runner.answers
         self.words, self.offered, self.rules = self.read.said, self.read.offered, self.read.rules
         self._ids = count(1)
-        self.seat = Seat(LocalDesk(self.core, self.read, by), self.core)
+        self.seat = Seat(LocalDesk(self.runner, by), self.runner)
         self.answer, self.order, self.snooze = self.seat.answer, self.seat.order, self.seat.snooze
         self.revoke = self.seat.revoke
         self.replica = replica = self.seat.replica
@@ -270,23 +269,23 @@ class PlayedDesk(LocalDesk):
             secret=PLAYED_SECRET,
         )
         ruling, risk = self.read.judge(event), risk_of(event)
-        self.core.handle(Arrived(request, ruling, 1, self.now(), risk=risk))
+        self.runner.handle(Arrived(request, ruling, 1, self.now(), risk=risk))
         return name
 
     def leave(self, name: str) -> None:
         """Let a hook end before it has its reply."""
-        self.core.handle(Left(name, 1, self.now()))
+        self.runner.handle(Left(name, 1, self.now()))
 
     def deliver(self, name: str, *, whole: bool = True) -> None:
         """Let a hook take its reply, or be gone when it came."""
-        self.core.handle(Delivered(name, whole, self.now()))
+        self.runner.handle(Delivered(name, whole, self.now()))
 
     def pass_time(self, seconds: float = 0.0) -> None:
         """Let so many seconds pass, and tell the broker."""
-        self.core.passed += seconds
-        self.core.handle(TimePassed(self.now()))
-        self.core.do(self.core.publish_sessions)
+        self.runner.passed += seconds
+        self.runner.handle(TimePassed(self.now()))
+        self.runner.do(self.runner.publish_sessions)
 
     def close(self) -> None:
         """Release whatever waits, as a server does that ends."""
-        self.core.handle(Closing(self.now()))
+        self.runner.handle(Closing(self.now()))

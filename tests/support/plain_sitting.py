@@ -105,7 +105,7 @@ class Sitting:
 @asynccontextmanager
 async def _seen(sits: Sitting) -> AsyncIterator[None]:
     """Let the operator see the desk where it is: here, or over a real connection."""
-    known, core, news = Elsewhere.team, sits.desk.core, 0
+    known, core, news = Elsewhere.team, sits.desk.runner, 0
     if known is None:
         yield
         return

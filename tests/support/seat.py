@@ -1,4 +1,4 @@
-"""An operator at a desk of a core: does something, and looks at what became of it."""
+"""An operator at a desk of a runner: does something, and looks at what became of it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from crabhook.desk.commands import (
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, FeedEntry
+from crabhook.server.core.local_desk import LocalDesk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,16 +31,15 @@ if TYPE_CHECKING:
     from crabhook.desk.updates import Desk, Offering
     from crabhook.model.decision import Decision
     from crabhook.model.order import Order
-    from crabhook.server.core.core import Core
     from crabhook.server.core.runner import Runner
 
 
 class Seat:
     """Submits commands by a replica of its own; what it sees of a card is how the card is now."""
 
-    def __init__(self, desk: Desk, core: Core) -> None:
-        self._core = core
-        self.replica = Replica(desk, core.now)
+    def __init__(self, desk: Desk, runner: Runner) -> None:
+        self._runner = runner
+        self.replica = Replica(desk, runner.now)
         self.leave = self.replica.follow()
 
     def outcome(self, command: Command) -> Outcome | None:
@@ -99,7 +99,7 @@ class Seat:
         return self.replica.objections(number, decision) if asked == Done() else None
 
     def _revision(self, number: int) -> int:
-        card = self._core.broker.card(number)
+        card = self._runner.broker.card(number)
         return card.revision if card else 0
 
     def _card(self, number: int) -> Card:
@@ -110,12 +110,14 @@ class Seat:
 
 def seat(runner: Runner, by: Actor = OWNER) -> Seat:
     """Return somebody at a desk on the runner, `by` unless told otherwise."""
-    return Seat(runner.desk(by), runner)
+    return Seat(LocalDesk(runner, by), runner)
 
 
-def hears(core: Core, listener: Callable[[Card | FeedEntry], object]) -> Callable[[], object]:
+def hears(runner: Runner, listener: Callable[[Card | FeedEntry], object]) -> Callable[[], object]:
     """Tell `listener` of cards and of what goes by, and of nothing else; return how to stop."""
-    return core.listen(lambda news: listener(news) if isinstance(news, Card | FeedEntry) else None)
+    return runner.listen(
+        lambda news: listener(news) if isinstance(news, Card | FeedEntry) else None
+    )
 
 
 def decide(runner: Runner, number: int, decision: Decision, by: Actor = OWNER) -> None:

@@ -116,7 +116,7 @@ class Sitting:
 
     def draw(self) -> Frame:
         """Draw the screen and tell it so."""
-        self.desk.core.look_at_troubles()
+        self.desk.runner.look_at_troubles()
         clock = Clock(self.desk.now(), WALL)
         self.seen = frame = self.painter.frame(self.columns, self.rows, clock)
         self.controller.drawn(frame.sight)

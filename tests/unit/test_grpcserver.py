@@ -52,7 +52,7 @@ async def listener(kind: str, folder: Path) -> AsyncIterator[tuple[Address, Any,
             yield port.bound[0], None, f"/{HOOKS}/ConfirmReply".encode()
     elif kind == "desks":
         desk = PlayedDesk()
-        async with team_port(desk.core, folder, ada=Role.ADMIN) as desks:
+        async with team_port(desk.runner, folder, ada=Role.ADMIN) as desks:
             context = shown(desks.certificates["ada"], folder)
             yield desks.address, context, f"/{DESKS}/Desks".encode()
     else:

@@ -26,6 +26,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.history import asked_again, ended
 from crabhook.server.core.journal_mapper import read_back
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import orders_in, taken_up
 from crabhook.store.change import Waiting
@@ -56,11 +57,11 @@ async def open_desk(
     runner, day, place = wired.runner, wired.day, settings.store or state_folder()
     if settings.headless:
         wired.log.begin(runner)
-        await headless.run(runner.desk(Headless()), Verdict(settings.otherwise))
+        await headless.run(LocalDesk(runner, Headless()), Verdict(settings.otherwise))
     elif settings.no_desk:
         wired.log.begin(runner)
         await day.begin(place)
-        desk, otherwise = runner.desk(Headless()), Verdict(settings.otherwise)
+        desk, otherwise = LocalDesk(runner, Headless()), Verdict(settings.otherwise)
         await headless.stand_in(desk, otherwise, settings.alone, runner.attendance)
     else:
         with runner.attendance.attending(AttachedDesk(OWNER, runner.now())):
@@ -72,7 +73,7 @@ async def open_desk(
 
 async def _plain(wired: Wired, settings: Settings, where: str, release: Callable[[], None]) -> None:
     runner = wired.runner
-    desk, a_person = runner.desk(OWNER), takes_a_person()
+    desk, a_person = LocalDesk(runner, OWNER), takes_a_person()
     write = standard_writer(words=a_person)
     with suppress(OSError):  # nobody reads it; the desk notices that too
         await write(f"· listening on {where}")
@@ -93,7 +94,7 @@ async def _full(wired: Wired, settings: Settings, where: str) -> None:
     from crabhook.ui.full import app  # noqa: PLC0415 - the other desks do not need it
 
     tally = await wired.day.begin(settings.store or state_folder())
-    waiting = await app.run(wired.runner.desk(OWNER), options=chosen(settings), title=where)
+    waiting = await app.run(LocalDesk(wired.runner, OWNER), options=chosen(settings), title=where)
     for line in tally.summary(waiting):
         say(line)
 

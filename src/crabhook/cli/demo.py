@@ -16,6 +16,7 @@ from crabhook.demo.script import NOTHING, WAIT, Agent, Read, beside, stage, type
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
 from crabhook.server.address import Tokens, UnixAddress
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
@@ -89,7 +90,7 @@ async def _demo(told: list[Read], *, full_screen: bool) -> tuple[Tally, int]:
 
 async def _played(runner: Runner, agent: Agent, *, full_screen: bool) -> int:
     over = asyncio.get_running_loop().create_future()
-    desk = _desk(runner.desk(OWNER), over, full_screen=full_screen)
+    desk = _desk(LocalDesk(runner, OWNER), over, full_screen=full_screen)
 
     async def play() -> None:
         """Let the agent play; a person then looks around for as long as they like."""

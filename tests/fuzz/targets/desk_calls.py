@@ -111,7 +111,7 @@ async def _law(data: bytes) -> None:
     server, team = PlayedDesk(), _team()
     for number in range(CARDS):
         server.ask(call(session_id=f"s{number}"))
-    service = OperatorService(server.core, team.team)
+    service = OperatorService(server.runner, team.team)
     port = OperatorPort(service)
     other = Replica(server, server.now)
     other.follow()

@@ -214,7 +214,7 @@ def seeds() -> list[bytes]:
 
 def _all(server: PlayedDesk) -> Snapshot:
     found: list[Snapshot] = []
-    leave = server.core.listen(
+    leave = server.runner.listen(
         lambda news: found.append(news) if isinstance(news, Snapshot) else None
     )
     leave()

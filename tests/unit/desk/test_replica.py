@@ -155,7 +155,7 @@ HAPPENINGS = ("ask", "ask again", "notify", "leave", "answer", "deliver", "snooz
 
 
 def happen(desk: PlayedDesk, names: list[str], what: str, which: int) -> None:
-    waiting = desk.core.broker.waiting()
+    waiting = desk.runner.broker.waiting()
     match what:
         case "ask":
             names.append(desk.ask(call(session_id=f"s{which % 4}", tool_use_id=f"t{len(names)}")))
@@ -185,7 +185,7 @@ def happen(desk: PlayedDesk, names: list[str], what: str, which: int) -> None:
 @given(st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 20)), max_size=40))
 def test_it_is_always_what_the_broker_has(story: list[tuple[str, int]]) -> None:
     desk, names = PlayedDesk(), list[str]()
-    broker, replica = desk.core.broker, desk.replica
+    broker, replica = desk.runner.broker, desk.replica
     for what, which in story:
         happen(desk, names, what, which)
         assert replica.waiting() == broker.waiting()
@@ -198,7 +198,7 @@ def test_it_is_always_what_the_broker_has(story: list[tuple[str, int]]) -> None:
 
 def test_many_refusals_are_one_line_as_they_are_at_the_broker() -> None:
     desk = PlayedDesk()
-    desk.core.broker._state.pending._bounds = type(desk.core.broker._state.pending._bounds)(1)
+    desk.runner.broker._state.pending._bounds = type(desk.runner.broker._state.pending._bounds)(1)
     for number in range(8):
         desk.ask(call(session_id="s", tool_use_id=f"t{number}"))
     told = [entry.text for entry in desk.feed() if "turned away" in entry.text]

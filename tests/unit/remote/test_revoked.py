@@ -36,7 +36,7 @@ async def test_an_open_desk_hears_that_its_person_was_revoked(
     server = PlayedDesk()
     server.ask(call())
     async with (
-        team_port(server.core, tmp_path, ann=Role.DECIDER) as port,
+        team_port(server.runner, tmp_path, ann=Role.DECIDER) as port,
         port.desk("ann") as desk,
     ):
         replica, told = Replica(desk, monotonic), list[LinkChanged]()
@@ -54,7 +54,7 @@ async def test_an_open_desk_hears_that_its_person_was_revoked(
 async def test_a_desk_whose_role_has_changed_is_not_turned_away(tmp_path: Path) -> None:
     server = PlayedDesk()
     async with (
-        team_port(server.core, tmp_path, ann=Role.DECIDER) as port,
+        team_port(server.runner, tmp_path, ann=Role.DECIDER) as port,
         port.desk("ann") as desk,
     ):
         replica = Replica(desk, monotonic)
@@ -68,7 +68,7 @@ async def test_a_watch_ends_and_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = PlayedDesk()
-    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.DECIDER) as port:
         certificate, key = port.certificates["ann"]
         keys = Credentials(port.authority, key, certificate)
         watching = asyncio.ensure_future(_watch(f"127.0.0.1:{port.address.port}", keys, None))
@@ -83,7 +83,7 @@ async def test_a_watch_ends_and_says_why(
 
 async def test_a_verb_that_waits_ends_and_says_why(tmp_path: Path) -> None:
     server = PlayedDesk()
-    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.DECIDER) as port:
         certificate, key = port.certificates["ann"]
         keys = Credentials(port.authority, key, certificate)
         facts = DeskFacts(f"127.0.0.1:{port.address.port}", "t", "ann", "decider", "laptop")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 async def test_a_desk_elsewhere_knows_what_its_person_may_order(tmp_path: Path, role: Role) -> None:
     server = PlayedDesk()
     async with (
-        team_port(server.core, tmp_path, ann=role) as port,
+        team_port(server.runner, tmp_path, ann=role) as port,
         port.desk("ann") as desk,
     ):
         replica = Replica(desk, monotonic)

@@ -121,7 +121,7 @@ def test_while_an_answer_is_on_its_way_no_other_is_given() -> None:
     number = sitting.ask()
     sitting.wait()
     recorded: Future[bool] = Future()
-    sitting.desk.core.write = lambda *_: recorded
+    sitting.desk.runner.write = lambda *_: recorded
     sitting.press("p", "a")
     assert f"#{number} has your answer" in sitting.screen.notice.text
     recorded.set_result(True)
@@ -403,7 +403,7 @@ def test_an_answer_that_comes_too_late_is_told_and_changes_nothing() -> None:
     number = sitting.ask()
     sitting.wait()
     recorded: Future[bool] = Future()  # so that the news has not reached the screen yet
-    sitting.desk.core.write = lambda *_: recorded
+    sitting.desk.runner.write = lambda *_: recorded
     sitting.desk.leave(sitting.card.requests[0].id)
     sitting.press("p")
     assert not sitting.decided()
@@ -417,7 +417,7 @@ def test_an_answer_without_an_outcome_is_shown_as_such_and_not_given_a_second_ti
     number = sitting.ask()
     sitting.wait()
     recorded: Future[bool] = Future()
-    sitting.desk.core.write = lambda *_: recorded
+    sitting.desk.runner.write = lambda *_: recorded
     sitting.press("a")
     assert "not confirmed" not in sitting.text()  # most are confirmed in a moment
     sitting.wait()
@@ -434,8 +434,8 @@ def test_what_the_desk_refuses_names_the_card() -> None:
     number = sitting.ask()
     sitting.wait()
     recorded: Future[bool] = Future()
-    sitting.desk.core.write = lambda *_: recorded
-    sitting.desk.core.unrecorded = lambda *_: None
+    sitting.desk.runner.write = lambda *_: recorded
+    sitting.desk.runner.unrecorded = lambda *_: None
     sitting.press("a")
     recorded.set_exception(OSError("the storage is gone"))
     assert f"#{number}: " in sitting.text()

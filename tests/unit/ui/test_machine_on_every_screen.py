@@ -132,7 +132,7 @@ def test_the_plain_desk_and_the_verbs_tell_the_machine() -> None:
     sitting.desk.deliver("request-2")
     sitting.desk.pass_time(1)
     pages: list[HistoryRead] = []
-    sitting.desk.core.past.ask(0, pages.append)
+    sitting.desk.runner.past.ask(0, pages.append)
     (ended,) = pages[0].entries
     teller = Teller(replica.now, replica.looking)
     told: list[Any] = [

@@ -1,4 +1,4 @@
-"""An operator's desk on a core in this process."""
+"""An operator's desk on a runner in this process."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -49,8 +49,8 @@ from crabhook.model.card import Card, Risk, State
 from crabhook.model.decision import Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.server.core.attendance import Settle, Submitted
-from crabhook.server.core.core import Core
-from crabhook.server.core.readings import ChangedCalls, Readings
+from crabhook.server.core.readings import ChangedCalls
+from crabhook.server.core.runner import Runner
 
 _LOG = logging.getLogger(__name__)
 
@@ -63,17 +63,17 @@ JUDGED_AGAIN = 100  # cards, after a rule from the history
 
 
 class LocalDesk:
-    """A `desk.updates.Desk` on a core. `by` is its operator."""
+    """A `desk.updates.Desk` on a runner. `by` is its operator."""
 
-    def __init__(self, core: Core, readings: Readings, by: Actor) -> None:
-        self._core, self._readings, self._by = core, readings, by
+    def __init__(self, runner: Runner, by: Actor) -> None:
+        self._runner, self._readings, self._by = runner, runner.readings, by
         # The same person at the same desk, from whichever address and with whichever key they come.
         self._giver = replace(by, address="", shown="") if isinstance(by, Operator) else by
         self._streams: list[Callable[[News], object]] = []
-        self._changes = ChangedCalls(core.broker, readings)
+        self._changes = ChangedCalls(runner.broker, runner.readings)
 
     def __repr__(self) -> str:
-        return f"<LocalDesk of {self._by} on {self._core!r}>"
+        return f"<LocalDesk of {self._by} on {self._runner!r}>"
 
     # Updates go out.
 
@@ -92,7 +92,7 @@ class LocalDesk:
                 self._streams.remove(stream)
 
         self._streams.append(stream)
-        leave = self._core.listen(stream)
+        leave = self._runner.listen(stream)
         return stop
 
     def listen(self, listener: Callable[[News], object]) -> Callable[[], None]:
@@ -102,10 +102,10 @@ class LocalDesk:
 
     def was_given(self, command: Command) -> bool:
         """Whether a command with this id was submitted before."""
-        return (self._giver, command.id) in self._core.submitted
+        return (self._giver, command.id) in self._runner.submitted
 
     def _publish(self, news: News) -> None:
-        self._core.publish(self._streams, news)
+        self._runner.publish(self._streams, news)
 
     # Commands come in.
 
@@ -115,13 +115,13 @@ class LocalDesk:
 
     def submit_if(self, may_not: MayNot, command: Command) -> None:
         """Queue a command; `may_not` is called at its turn, since rights may end meanwhile."""
-        self._core.do(partial(self._take, command, may_not))
+        self._runner.do(partial(self._take, command, may_not))
 
     def _take(self, command: Command, may_not: MayNot) -> None:
         """Carry a command out, or send its outcome again."""
 
         def settle(outcome: Outcome) -> None:
-            deposed = self._core.deposed
+            deposed = self._runner.deposed
             if deposed and isinstance(outcome, TooLate | Stale):  # as what is not on record made it
                 outcome = Refused(f"nothing was done: {deposed}")
             self._publish(Settled(command.id, outcome))
@@ -133,9 +133,9 @@ class LocalDesk:
             self._carry_out(command, settle)
             return
         key, content = (self._giver, command.id), _content(command)
-        known = self._core.submitted.get(key)
+        known = self._runner.submitted.get(key)
         if known is None:
-            known = self._core.submitted[key] = Submitted(content, asked_by=[settle])
+            known = self._runner.submitted[key] = Submitted(content, asked_by=[settle])
             self._carry_out(command, partial(_settled, known))
         elif known.content != content:
             settle(Refused("this desk has given another command the same id; nothing was done"))
@@ -154,11 +154,11 @@ class LocalDesk:
             outcome = Refused("this could not be done: a fault, which the log tells of")
         else:
             return
-        self._core.after(partial(settle, outcome))
+        self._runner.after(partial(settle, outcome))
 
     def _outcome(self, error: CrabhookError, command: Command) -> Outcome:
         number = getattr(command, "card", 0)
-        card, why = self._core.broker.card(number), str(error)
+        card, why = self._runner.broker.card(number), str(error)
         if isinstance(error, TooLateError):
             by = card.decided.by if card and card.decided else None
             return TooLate(why, by, card.ended_at if card else 0.0)
@@ -171,7 +171,7 @@ class LocalDesk:
             wrong = f"it could not be recorded, and nobody was told of it: {error}"
             settle(Refused(wrong) if error else Done())
 
-        self._core.take(fact, then)
+        self._runner.take(fact, then)
 
     # What each command does.
 
@@ -182,7 +182,7 @@ class LocalDesk:
             number,
             decision,
             self._by,
-            self._core.now(),
+            self._runner.now(),
             rulings=rulings,
             seen=command.seen,
             risk=risk,
@@ -191,43 +191,43 @@ class LocalDesk:
 
     def _allow_with_rule(self, command: AllowWithRule, settle: Settle) -> None:
         number, decision, seen = command.card, command.decision, command.seen
-        broker = self._core.broker
+        broker = self._runner.broker
         broker.check(number, decision, seen)  # so that nothing is written and then refused
         denies = decision.verdict is Verdict.DENY  # then the rule never allows what is denied now
         about = f"card #{number}"
         kept = self._readings.keep_rule(command.taken, about, self._by, denies=denies)
-        now = self._core.now()
-        self._core.take(Answered(number, decision, self._by, now, seen=seen))
+        now = self._runner.now()
+        self._runner.take(Answered(number, decision, self._by, now, seen=seen))
         self._handle(RuleAdded(f"#{number}", kept, self._by, now), settle)
         self._judge_again(broker.alike(number), command.spares)
 
     def _keep_rule(self, command: KeepRule, settle: Settle) -> None:
         about = _entry(command.entry)
         kept = self._readings.keep_rule(command.taken, about, self._by)
-        self._handle(RuleAdded(about, kept, self._by, self._core.now()), settle)
-        self._judge_again(self._core.broker.waiting()[:JUDGED_AGAIN], command.spares)
+        self._handle(RuleAdded(about, kept, self._by, self._runner.now()), settle)
+        self._judge_again(self._runner.broker.waiting()[:JUDGED_AGAIN], command.spares)
 
     def _judge_again(self, cards: Sequence[Card], spares: frozenset[int]) -> None:
         """Let a new rule decide waiting cards, but for those with an answer on its way.
 
         A person has decided these, with more than a rule can tell, and may still take it back.
         """
-        spares |= self._core.claims.held(self._core.now())
+        spares |= self._runner.claims.held(self._runner.now())
         self._readings.judge_again([card for card in cards if card.number not in spares])
 
     def _pass_on(self, command: Command, settle: Settle) -> None:
         """Let the broker carry it out; publish changed sessions before the outcome."""
 
         def publish_first(outcome: Outcome) -> None:
-            self._core.publish_sessions()
+            self._runner.publish_sessions()
             settle(outcome)
 
-        self._handle(Commanded(command, self._by, self._core.now()), publish_first)
+        self._handle(Commanded(command, self._by, self._runner.now()), publish_first)
 
     def _claim(self, command: Claim, settle: Settle) -> None:
-        card = self._core.broker.card(command.card)
+        card = self._runner.broker.card(command.card)
         waits = card is not None and card.state is State.WAITING and not command.release
-        claims, now = self._core.claims, self._core.now()
+        claims, now = self._runner.claims, self._runner.now()
         if command.verdict is None:
             claims.take(self._by, command.card if waits else 0, now)
         elif waits:
@@ -245,7 +245,7 @@ class LocalDesk:
             self._publish(news)
             settle(Done())
 
-        self._core.do(deliver)
+        self._runner.do(deliver)
 
     def _ask_offers(self, command: AskOffers, settle: Settle) -> None:
         number = command.entry
@@ -277,16 +277,16 @@ class LocalDesk:
         card = self._known(command.card)
 
         def deliver(words: str, prompt: str) -> None:
-            alike = self._core.day.alike(card.event)
+            alike = self._runner.day.alike(card.event)
             self._ready(settle, ContextReady(command.card, words, prompt, *alike))
 
         self._readings.words(card, deliver)
 
     def _ask_desks(self, _: AskDesks, settle: Settle) -> None:
-        self._ready(settle, DesksRead(self._core.attendance.attached()))
+        self._ready(settle, DesksRead(self._runner.attendance.attached()))
 
     def _known(self, number: int) -> Card:
-        card = self._core.broker.card(number)
+        card = self._runner.broker.card(number)
         if card is None:
             raise TooLateError(f"there is no #{number}")
         return card

@@ -333,7 +333,7 @@ class OperatorService:
 
     def _desk(self, by: Operator) -> LocalDesk:
         """Return a person's desk, which is kept for a while with its reads."""
-        desk = self._desks.get(by) or self._runner.desk(by)
+        desk = self._desks.get(by) or LocalDesk(self._runner, by)
         self._desks[by] = desk
         return desk
 

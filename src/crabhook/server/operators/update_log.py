@@ -1,4 +1,4 @@
-"""A core's news for desks elsewhere: numbered, and kept for a while.
+"""A runner's news for desks elsewhere: numbered, and kept for a while.
 
 A desk elsewhere has a place in the log, and no queue of its own. So a slow desk costs the other
 desks nothing, and a desk that reconnects goes on from its place while that is kept.
@@ -16,7 +16,7 @@ from crabhook.datatypes import Bounded
 from crabhook.desk.updates import SHARED, News, SessionsSeen, Snapshot
 from crabhook.model.card import Card
 from crabhook.model.session import SessionKey, SessionView
-from crabhook.server.core.core import Core
+from crabhook.server.core.runner import Runner
 
 KEPT = 2048  # pieces of news
 KEPT_BYTES = 32 << 20  # of the inputs on the cards among them
@@ -38,22 +38,22 @@ class LoggedNews:
 
 
 class UpdateLog:
-    """The news of a core, from now on, each with its number.
+    """The news of a runner, from now on, each with its number.
 
     Its numbers begin at the wall clock's microseconds, so that they increase over a restart;
     earlier news is not kept.
     """
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        self.store_id, self.run = core.store_id, secrets.token_bytes(8)
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.store_id, self.run = runner.store_id, secrets.token_bytes(8)
         self.seq, self._left = time.time_ns() // 1000, False
         self.more = asyncio.Event()
         self._kept: deque[LoggedNews] = deque()
         self._size = 0
         self._versions: Bounded[tuple[int, int], Card] = Bounded(VERSIONS_KEPT)
         self._sessions: Bounded[SessionKey, SessionView] = Bounded(SESSIONS_KEPT)
-        self._leave = core.listen(self._on_news)
+        self._leave = runner.listen(self._on_news)
 
     def close(self) -> None:
         """Take no more news; readers of the log end."""
@@ -63,11 +63,11 @@ class UpdateLog:
 
     @property
     def closed(self) -> bool:
-        """Whether the log has ended, also because its core is deposed.
+        """Whether the log has ended, also because its runner is deposed.
 
-        The last decisions of a deposed core may not be on record.
+        The last decisions of a deposed runner may not be on record.
         """
-        return self._left or self._core.deposed is not None
+        return self._left or self._runner.deposed is not None
 
     def _on_news(self, news: News) -> None:
         if self.closed:
@@ -113,7 +113,7 @@ class UpdateLog:
             if isinstance(news, Snapshot) and not found.done():
                 found.set_result(None if self.closed else (self.seq, news))
 
-        leave = self._core.listen(on_news)
+        leave = self._runner.listen(on_news)
         try:
             there: tuple[int, Snapshot] | None = await found
             return there
@@ -123,12 +123,12 @@ class UpdateLog:
     # The cards and sessions in the news.
 
     def card(self, number: int) -> Card | None:
-        """Return a card that waits or ended lately, unless the core is deposed."""
-        return None if self._core.deposed else self._core.broker.card(number)
+        """Return a card that waits or ended lately, unless the runner is deposed."""
+        return None if self._runner.deposed else self._runner.broker.card(number)
 
     def live(self) -> Sequence[SessionView]:
         """Return the sessions with the latest events."""
-        return self._core.broker.live(self._core.now())
+        return self._runner.broker.live(self._runner.now())
 
     def ended(self, key: SessionKey) -> SessionView | None:
         """Return a session as last published, also after its end."""
@@ -136,7 +136,7 @@ class UpdateLog:
 
     def seen(self, number: int, version: int) -> Card | None:
         """Return a card in the version that an operator saw, where it is kept."""
-        card = self._core.broker.card(number)
+        card = self._runner.broker.card(number)
         if card is not None and card.revision == version:
             return card
         return self._versions.get((number, version))

@@ -52,7 +52,7 @@ def sat(home: Path, typed: bytes, passphrase: str) -> tuple[int, str, str]:
 async def test_a_line_typed_at_the_last_moment_is_done_all_the_same(tmp_path: Path) -> None:
     server = PlayedDesk()
     server.ask(call())
-    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.DECIDER) as port:
         joined(port, tmp_path / "home", "ann")
         code, printed, wrong = await asyncio.to_thread(
             sat, tmp_path / "home", b"1 allow fine\nquit\n", PASSPHRASE

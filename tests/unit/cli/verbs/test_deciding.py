@@ -73,14 +73,14 @@ async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_wher
     desk = PlayedDesk()
     desk.ask(call())
     async with attached(desk) as here:
-        desk.core._busy = True  # so that both answers come before either is carried out
+        desk.runner._busy = True  # so that both answers come before either is carried out
         ann = Operator("o-ann", "Ann", "laptop", "192.0.2.1", "decider")
         deny = Decide(1, here.replica.waiting()[0].revision, Decision(Verdict.DENY, "no"))
-        LocalDesk(desk.core, desk.read, ann).submit(deny)
+        LocalDesk(desk.runner, ann).submit(deny)
         going = asyncio.ensure_future(decide(Wish("approve"), 1, here))
         await asyncio.sleep(0)
-        desk.core._busy = False
-        desk.core.do(lambda: None)
+        desk.runner._busy = False
+        desk.runner.do(lambda: None)
         told = await going
         assert told.words == (
             "#1 has ended: DENIED by Ann at laptop, 0 s ago; this answer changed nothing"
@@ -180,7 +180,7 @@ async def test_who_looks_at_a_card_at_another_desk_is_told_with_it() -> None:
     desk.ask(call())
     for name in ("bob", "eve"):
         whose = Operator(name, name.title(), "laptop", "192.0.2.1")
-        LocalDesk(desk.core, desk.read, whose).submit(Claim(1))
+        LocalDesk(desk.runner, whose).submit(Claim(1))
     async with attached(desk) as here:
         assert told(here)["claimed_by"] == "Bob at laptop, Eve at laptop"
 

@@ -78,7 +78,7 @@ def status(here: Place) -> tuple[Status, str]:
 @asynccontextmanager
 async def sat_down(here: Place, tmp_path: Path) -> AsyncIterator[str]:
     """A real server of the team, and this device among those that it knows."""
-    async with team_port(PlayedDesk().core, tmp_path, here.team) as port:
+    async with team_port(PlayedDesk().runner, tmp_path, here.team) as port:
         server = f"127.0.0.1:{port.address.port}"
         known(here, here.joined(server))
         yield server

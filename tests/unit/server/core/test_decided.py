@@ -28,6 +28,7 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.policy.rule import RuleVerdict, Ruling
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from tests.support.playbook import asking
@@ -124,7 +125,7 @@ async def test_all_that_an_operator_does_is_recorded_with_person_device_address_
         call = LS | {"tool_use_id": ticket}
         request = asking(ticket, "PreToolUse", wait=now + 60, session="s", **call)
         runner.enter(replace(request, gives_up_at=now + 600), None)
-    ann = Seat(runner.desk(ANN), runner)
+    ann = Seat(LocalDesk(runner, ANN), runner)
     for what, did in DID.items():
         if isinstance(did, Command):
             assert ann.outcome(did) == Done(), what

@@ -44,10 +44,10 @@ from crabhook.model.event import Event
 from crabhook.model.order import Order
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server.core.core import OUTCOMES_KEPT
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.runner import OUTCOMES_KEPT
 from tests.support.desk import PLAYED_SECRET, PlayedDesk
 from tests.support.offering import BOTH, NARROW
 from tests.support.playbook import ALLOW, bash
@@ -193,8 +193,8 @@ async def test_a_decision_is_made_by_who_sits_at_the_desk() -> None:
 def test_a_command_that_comes_twice_has_the_same_outcome_and_is_done_once() -> None:
     desk = PlayedDesk()
     desk.ask(call())
-    command, other_desk = Decide(1, 1, ALLOW), LocalDesk(desk.core, desk.read, OWNER)
-    again = Seat(other_desk, desk.core)  # the same operator, whose connection was lost
+    command, other_desk = Decide(1, 1, ALLOW), LocalDesk(desk.runner, OWNER)
+    again = Seat(other_desk, desk.runner)  # the same operator, whose connection was lost
     assert [desk.seat.outcome(command), again.outcome(command)] == [Done(), Done()]
     assert len(desk.decided) == 1
     order = GiveOrder(Order(OrderKind.HOLD, "Stop"))
@@ -212,7 +212,7 @@ def test_another_command_with_the_same_id_is_refused_and_another_operators_is_no
     forged = desk.seat.outcome(Decide(2, 1, ALLOW, id="one"))
     assert isinstance(forged, Refused)
     assert "the same id" in forged.why
-    ann = Seat(LocalDesk(desk.core, desk.read, Operator("a1", "ann", "laptop")), desk.core)
+    ann = Seat(LocalDesk(desk.runner, Operator("a1", "ann", "laptop")), desk.runner)
     assert ann.outcome(Decide(3, 1, ALLOW, id="one")) == Done()
     assert [number for number, _ in desk.decided] == [1, 3]
 
@@ -221,7 +221,7 @@ def test_the_outcomes_that_are_remembered_have_a_limit() -> None:
     desk = PlayedDesk()
     for _ in range(OUTCOMES_KEPT + 10):
         desk.seat.outcome(Decide(7, 1, ALLOW))
-    assert len(desk.core.submitted) == OUTCOMES_KEPT
+    assert len(desk.runner.submitted) == OUTCOMES_KEPT
 
 
 def test_a_decision_on_a_card_as_it_was_before_is_stale_and_says_what_it_is_now() -> None:
@@ -244,7 +244,7 @@ def test_a_fault_behind_the_door_is_an_outcome_and_no_exception(
     def fail(*_: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(desk.core.broker, "handle", fail)
+    monkeypatch.setattr(desk.runner.broker, "handle", fail)
     outcome = desk.seat.outcome(Decide(1, 1, ALLOW))
     assert isinstance(outcome, Refused)
     assert "the disk is full" in caplog.text
@@ -253,7 +253,7 @@ def test_a_fault_behind_the_door_is_an_outcome_and_no_exception(
 def test_what_one_desk_asked_and_did_is_settled_at_that_desk_alone() -> None:
     desk, heard = PlayedDesk(), list[News]()
     desk.ask(call())
-    LocalDesk(desk.core, desk.read, OWNER).subscribe(lambda update: heard.append(update.news))
+    LocalDesk(desk.runner, OWNER).subscribe(lambda update: heard.append(update.news))
     desk.seat.last_words(1)
     desk.answer(1, ALLOW)
     assert [type(one) for one in heard] == [Snapshot, Card]
@@ -279,9 +279,9 @@ def test_no_update_holds_a_tickets_secret_nor_a_function() -> None:
     desk.deliver(first)
     desk.order(Order(OrderKind.HOLD, "Stop"))
     desk.wrong.append("wrong")
-    desk.core.stand(HouseChanged("rules 2 ok", "1 allowed"))
-    with desk.core.attendance.attending(AttachedDesk(OWNER)):
-        desk.core.look_at_troubles()
+    desk.runner.stand(HouseChanged("rules 2 ok", "1 allowed"))
+    with desk.runner.attendance.attending(AttachedDesk(OWNER)):
+        desk.runner.look_at_troubles()
         desk.pass_time(1)
     desk.subscribe(updates.append)
     kinds = {type(update.news) for update in updates}
@@ -310,19 +310,19 @@ def leaves(value: object) -> Iterator[object]:
 def test_how_rules_and_record_stand_and_the_day_reach_every_desk_once_they_change() -> None:
     desk = PlayedDesk()
     house = [HouseChanged("rules 2 ok · record ok", "1 allowed")]
-    desk.core.stand(house[0])
+    desk.runner.stand(house[0])
     here, elsewhere = (
         Replica(desk, desk.now),
-        Replica(desk.core.desk(Operator("ann", "Ann", "laptop")), desk.now),
+        Replica(LocalDesk(desk.runner, Operator("ann", "Ann", "laptop")), desk.now),
     )
     heard: list[News] = []
     here.follow(heard.append)
     elsewhere.follow()
     assert here.house() == elsewhere.house() == house[0]
     house[0] = HouseChanged("rules 2 WRONG · record MISSING", "1 allowed · 1 denied")
-    desk.core.stand(house[0])
+    desk.runner.stand(house[0])
     for _ in range(3):
-        desk.core.look_at_troubles()
+        desk.runner.look_at_troubles()
     assert here.house() == elsewhere.house() == house[0]
     assert [one for one in heard if isinstance(one, HouseChanged)] == house
 
@@ -331,9 +331,9 @@ def test_a_desk_that_comes_takes_no_news_of_the_house_away_from_those_that_are_t
     desk = PlayedDesk()
     desk.replica.follow()
     wrong = HouseChanged("rules 2 WRONG · record ok")
-    desk.core.stand(wrong)
+    desk.runner.stand(wrong)
     desk.wrong.append("wrong")
-    with desk.core.attendance.attending(AttachedDesk(OWNER)):
+    with desk.runner.attendance.attending(AttachedDesk(OWNER)):
         Replica(desk, desk.now).follow()
     assert (desk.replica.house(), desk.replica.troubles()) == (wrong, ("wrong",))
     assert desk.replica.desks() == 1

@@ -30,6 +30,7 @@ from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.law import Law
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.parts import Parts
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
@@ -214,7 +215,7 @@ async def test_an_answer_given_by_a_listener_waits_its_turn() -> None:
         heard.append((update.number, what, now.state if now else ""))
 
     hears(runner, answers)
-    runner.desk(OWNER).subscribe(hears_of)
+    LocalDesk(runner, OWNER).subscribe(hears_of)
     enter(runner)
     assert heard == [
         (1, "", ""),  # the snapshot

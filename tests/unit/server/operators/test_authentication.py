@@ -117,7 +117,7 @@ async def test_a_trusted_key_that_needs_a_person_opens_where_the_closing_key_alo
 ) -> None:
     server, signer = PlayedDesk(), Signer(kind)
     server.ask(call())
-    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.DECIDER) as port:
         port.team.change(closing_only)
         attempt, request = await begun(port, server), decision(server)
         shown = attempt.signed(signer, request)
@@ -157,7 +157,7 @@ async def test_a_signature_of_anything_but_this_call_opens_nothing(
 ) -> None:
     server, signer = PlayedDesk(), Signer(SK)
     server.ask(call())
-    async with team_port(server.core, tmp_path, ann=Role.DECIDER, bob=Role.DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.DECIDER, bob=Role.DECIDER) as port:
         port.team.change(closing_only)
         attempt, request = await begun(port, server), decision(server)
         signed = partial(attempt.signed, signer, request)
@@ -195,7 +195,7 @@ async def test_a_signature_of_anything_but_this_call_opens_nothing(
 async def test_a_signature_that_was_used_does_nothing_a_second_time(tmp_path: Path) -> None:
     server, signer = PlayedDesk(), Signer(SK)
     server.ask(call())
-    async with team_port(server.core, tmp_path, ann=Role.ADMIN) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.ADMIN) as port:
         port.team.change(closing_only)
         trust(port, signer)
         attempt = await begun(port, server)
@@ -205,7 +205,7 @@ async def test_a_signature_that_was_used_does_nothing_a_second_time(tmp_path: Pa
         for _ in range(3):
             assert await sent(port, note, shown, rpc) == first
         assert "is false" in await sent(port, decision(server), shown)
-    async with team_port(server.core, tmp_path, port.team, ann=Role.ADMIN) as again:
+    async with team_port(server.runner, tmp_path, port.team, ann=Role.ADMIN) as again:
         again.certificates = port.certificates
         assert "is false" in await sent(again, note, shown, rpc)  # after a restart
 
@@ -213,7 +213,7 @@ async def test_a_signature_that_was_used_does_nothing_a_second_time(tmp_path: Pa
 async def test_a_role_and_a_revocation_count_with_a_signature_too(tmp_path: Path) -> None:
     server, signer = PlayedDesk(), Signer(SK)
     server.ask(call())
-    async with team_port(server.core, tmp_path, ann=Role.VIEWER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.VIEWER) as port:
         port.team.change(closing_only)
         trust(port, signer)
         attempt, request = await begun(port, server), decision(server)
@@ -231,7 +231,7 @@ async def test_a_desk_whose_key_signs_is_a_desk_with_its_passphrase(tmp_path: Pa
         return signer.signature(text)
 
     server.ask(call())
-    async with team_port(server.core, tmp_path, ann=Role.DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.DECIDER) as port:
         port.team.change(closing_only)
         certificate, key = port.certificates["ann"]
         keys = Credentials(port.authority, key, certificate, sign)

@@ -115,11 +115,11 @@ async def test_a_desk_elsewhere_sees_and_decides_and_is_named_with_device_and_ad
 ) -> None:
     server = PlayedDesk()
     server.ask(call())
-    async with team_port(server.core, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
         replica = followed(desk)
         (card,) = replica.waiting()
         assert card == server.card(1)
-        assert server.core.attendance.desks == 1
+        assert server.runner.attendance.desks == 1
         assert await given(replica, Decide(1, card.revision, ALLOW)) == Done()
         ended = replica.card(1)  # the change was told before the outcome
         assert ended is not None
@@ -128,7 +128,7 @@ async def test_a_desk_elsewhere_sees_and_decides_and_is_named_with_device_and_ad
         assert ended.decided.by == Operator(
             "o-ann", "ann", "ann's", "127.0.0.1", "decider", "passphrase"
         )
-    assert server.core.attendance.desks == 0
+    assert server.runner.attendance.desks == 0
 
 
 @pytest.mark.parametrize("times", [TIMES, MANY])
@@ -137,7 +137,7 @@ async def test_of_two_desks_that_decide_at_once_one_does_and_the_other_is_told_w
 ) -> None:
     server = PlayedDesk()
     async with (
-        team_port(server.core, tmp_path, ann=DECIDER, bob=DECIDER) as port,
+        team_port(server.runner, tmp_path, ann=DECIDER, bob=DECIDER) as port,
         port.desk("ann") as of_ann,
         port.desk("bob") as of_bob,
     ):
@@ -173,7 +173,7 @@ async def test_over_killed_connections_no_news_are_missed_and_none_come_twice(
             began.append(one)
 
     async with (
-        team_port(server.core, tmp_path, ann=VIEWER) as port,
+        team_port(server.runner, tmp_path, ann=VIEWER) as port,
         relay(port.address.port) as line,
         port.desk("ann", line.port) as desk,
     ):
@@ -197,7 +197,7 @@ async def test_who_looks_at_a_card_is_told_to_the_others_and_not_to_themselves(
     server = PlayedDesk()
     server.ask(call())
     async with (
-        team_port(server.core, tmp_path, ann=DECIDER, bob=DECIDER) as port,
+        team_port(server.runner, tmp_path, ann=DECIDER, bob=DECIDER) as port,
         port.desk("ann") as of_ann,
         port.desk("bob") as of_bob,
     ):
@@ -220,7 +220,7 @@ async def test_while_a_desk_is_lost_it_says_so_and_takes_nothing(tmp_path: Path)
     server = PlayedDesk()
     server.ask(call())
     async with (
-        team_port(server.core, tmp_path, ann=DECIDER) as port,
+        team_port(server.runner, tmp_path, ann=DECIDER) as port,
         relay(port.address.port) as line,
         port.desk("ann", line.port) as desk,
     ):
@@ -240,7 +240,7 @@ async def test_a_place_that_is_not_kept_any_more_is_a_gap_and_all_there_is(
 ) -> None:
     monkeypatch.setattr(update_log, "KEPT", 20)
     server = PlayedDesk()
-    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+    async with team_port(server.runner, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
         hello = (await watch.read()).hello
         begins = hello.seq
@@ -271,12 +271,12 @@ async def test_who_watches_what_is_told_anew_is_told_of_a_gap_and_then_all_there
     tmp_path: Path,
 ) -> None:
     server = PlayedDesk()
-    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+    async with team_port(server.runner, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
         while (await watch.read()).WhichOneof("news") != "snapshot_end":
             pass
         notify(server, "before")
-        server.core.publish(server.core._listeners, server.core._snapshot())
+        server.runner.publish(server.runner._listeners, server.runner._snapshot())
         parts = [(await watch.read()).WhichOneof("news") for _ in range(2)]
         assert parts == ["gap", "state"]
         while (event := await watch.read()).WhichOneof("news") != "snapshot_end":
@@ -292,7 +292,7 @@ async def test_a_desk_that_does_not_read_costs_the_others_nothing_and_is_told_of
     monkeypatch.setattr(update_log, "KEPT", 100)
     server, many = PlayedDesk(), 150
     async with (
-        team_port(server.core, tmp_path, ann=VIEWER, bob=VIEWER) as port,
+        team_port(server.runner, tmp_path, ann=VIEWER, bob=VIEWER) as port,
         port.calls("ann") as calls,
         port.desk("bob") as desk,
     ):
@@ -321,7 +321,7 @@ async def test_of_two_hundred_who_watch_one_that_is_frozen_keeps_nothing_from_th
     server, many, watchers, of_a_device = PlayedDesk(), 120, 200, 16
     names = [f"w{number}" for number in range(-(-watchers // of_a_device))]
     async with AsyncExitStack() as stack:
-        opened_port = team_port(server.core, tmp_path, **dict.fromkeys(names, VIEWER))
+        opened_port = team_port(server.runner, tmp_path, **dict.fromkeys(names, VIEWER))
         port = await stack.enter_async_context(opened_port)
         stubs = [await stack.enter_async_context(port.calls(name)) for name in names]
         watches = [
@@ -355,7 +355,7 @@ async def test_of_two_hundred_who_watch_one_that_is_frozen_keeps_nothing_from_th
 async def test_an_input_too_long_for_the_news_is_shown_whole_all_the_same(tmp_path: Path) -> None:
     server = PlayedDesk()
     server.ask(call(tool_input={"command": "x" * 700_000}))
-    async with team_port(server.core, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
         replica = followed(desk)
         assert replica.waiting() == server.waiting()
         server.snooze(1, 60)
@@ -377,7 +377,7 @@ async def test_a_long_input_of_a_card_that_has_ended_holds_up_no_desk(
 
     monkeypatch.setattr(RemoteDesk, "_fetch", noted)
     monkeypatch.setattr("crabhook.remote.desk.ENDED_READ", -1)  # a played hook tells no size
-    async with team_port(server.core, tmp_path, ann=DECIDER, bob=DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=DECIDER, bob=DECIDER) as port:
         async with port.desk("ann") as desk:
             replica = followed(desk)
             await until(lambda: replica.waiting() == server.waiting())
@@ -396,7 +396,7 @@ async def test_the_same_decision_again_is_the_same_and_another_with_its_id_is_re
     server = PlayedDesk()
     server.ask(call())
     (card,) = server.waiting()
-    async with team_port(server.core, tmp_path, ann=DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port:
         for _ in range(2):  # on another connection too
             async with port.calls("ann") as calls:
                 for _ in range(2):
@@ -431,7 +431,7 @@ async def test_a_decision_about_what_was_not_seen_changes_nothing_and_shows_the_
     spoilt.seen_sha256 = b"of another card"
     unknown = decide(card)
     unknown.version += 7
-    async with team_port(server.core, tmp_path, ann=DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port:
         for request in (spoilt, unknown):
             response = await _once(port, "ann", request)
             assert response.outcome.changed.now == card.revision
@@ -445,7 +445,7 @@ async def test_what_this_version_does_not_look_at_is_refused(tmp_path: Path) -> 
     (card,) = server.waiting()
     signed, nameless = decide(card), decide(card, name="")
     signed.signed.add(request_id=b"r")
-    async with team_port(server.core, tmp_path, ann=ADMIN) as port:
+    async with team_port(server.runner, tmp_path, ann=ADMIN) as port:
         for request in (signed, nameless, decide(card, name="x" * 65), pb.DecideRequest()):
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await _once(port, "ann", request)
@@ -476,7 +476,7 @@ async def test_a_person_may_do_what_their_role_is_for_and_nothing_else(
     server = PlayedDesk()
     server.order(HOLD)
     before = len(server.orders())
-    async with team_port(server.core, tmp_path, ann=role) as port:
+    async with team_port(server.runner, tmp_path, ann=role) as port:
         ends = EndOrders(frozenset(one.id for one in server.orders()))
         for command, needs in [(ends, ADMIN), *MAY]:
             rpc, request = request_of(command)
@@ -498,7 +498,7 @@ async def test_a_limited_person_sees_and_decides_only_what_is_within_the_limits(
     server.ask(call(cwd="/shop"))
     server.ask(call(cwd="/bank", session_id="b"))
     mine, others = server.waiting()
-    async with team_port(server.core, tmp_path) as port:
+    async with team_port(server.runner, tmp_path) as port:
         port.let_in("ann", DECIDER, Scope(projects=("/shop",)))
         async with port.desk("ann") as desk:
             replica = followed(desk)
@@ -517,18 +517,18 @@ async def test_the_day_counts_for_who_sees_all_of_it_and_how_all_stands_is_told_
 ) -> None:
     """What others decided is counted: a limited person would read of it there."""
     server = PlayedDesk()
-    server.core.played.counted = (3, 1, "npm run lint")
+    server.runner.played.counted = (3, 1, "npm run lint")
     told = [HouseChanged("rules 2 ok", "1 allowed"), HouseChanged("rules 2 WRONG", "2 allowed")]
-    server.core.stand(told[0])
+    server.runner.stand(told[0])
     server.ask(call(cwd="/shop"))
-    async with team_port(server.core, tmp_path, bob=DECIDER) as port:
+    async with team_port(server.runner, tmp_path, bob=DECIDER) as port:
         port.let_in("ann", DECIDER, Scope(projects=("/shop",)))
         async with port.desk("ann") as ann, port.desk("bob") as bob:
             limited, whole = followed(ann), followed(bob)
             assert (limited.house(), whole.house()) == (replace(told[0], today=""), told[0])
             del told[0]
-            server.core.stand(told[0])
-            server.core.look_at_troubles()
+            server.runner.stand(told[0])
+            server.runner.look_at_troubles()
             await eventually(lambda: whole.house() == told[0])
             await eventually(lambda: limited.house() == replace(told[0], today=""))
             counted = []
@@ -545,7 +545,7 @@ async def test_a_desk_hears_of_what_it_decided_itself_and_of_nothing_else(tmp_pa
     for name in ("t1", "t2", "t3"):
         server.ask(call(tool_use_id=name))
     async with (
-        team_port(server.core, tmp_path, ann=DECIDER, bob=DECIDER) as port,
+        team_port(server.runner, tmp_path, ann=DECIDER, bob=DECIDER) as port,
         port.desk("ann") as ann,
         port.desk("bob") as bob,
     ):
@@ -580,7 +580,7 @@ async def test_who_may_end_no_order_puts_no_shorter_one_in_its_place(tmp_path: P
     server.order(Order(OrderKind.HALT, session="s"))
     server.order(replace(HOLD, until=server.now() + 60))
     stood, soon = server.orders(), server.now() + 0.1
-    async with team_port(server.core, tmp_path, ann=DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port:
         for shorter in (
             Order(OrderKind.HALT, session="s", until=soon),
             replace(HOLD, until=soon),
@@ -598,7 +598,7 @@ async def test_who_makes_no_rules_gives_none_to_the_agents_own_settings(tmp_path
     server = PlayedDesk()
     rules = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow"}
     mode = {"type": "setMode", "destination": "session"}
-    async with team_port(server.core, tmp_path, ann=DECIDER) as port:
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port:
         for update, may in (
             ({**rules, "destination": "userSettings"}, False),
             ({**rules, "destination": "session"}, False),
@@ -613,7 +613,7 @@ async def test_who_makes_no_rules_gives_none_to_the_agents_own_settings(tmp_path
 async def test_who_is_limited_makes_and_sees_no_rule_that_reaches_beyond(tmp_path: Path) -> None:
     server = PlayedDesk()
     server.ask(call(cwd="/shop"))
-    async with team_port(server.core, tmp_path) as port:
+    async with team_port(server.runner, tmp_path) as port:
         port.let_in("ann", ADMIN, Scope(projects=("/shop",)))
         for command, may in (
             (TAKEN, False),
@@ -633,19 +633,19 @@ async def test_a_key_that_only_closes_keeps_nobody_at_a_desk(tmp_path: Path) -> 
         device = replace(one, fingerprint="", closing=one.fingerprint)
         return replace(team, members=(replace(ann, devices=(device,)),))
 
-    async with team_port(server.core, tmp_path, ann=ADMIN) as port:
+    async with team_port(server.runner, tmp_path, ann=ADMIN) as port:
         port.team.change(closing)
         async with port.calls("ann") as calls:
             watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
             assert (await watch.read()).hello.operator == "o-ann"
-            assert server.core.attendance.desks == 0
+            assert server.runner.attendance.desks == 0
 
 
 async def test_who_is_revoked_sees_and_decides_nothing_from_that_moment(tmp_path: Path) -> None:
     server = PlayedDesk()
     server.ask(call())
     (card,) = server.waiting()
-    async with team_port(server.core, tmp_path, ann=ADMIN) as port, port.calls("ann") as calls:
+    async with team_port(server.runner, tmp_path, ann=ADMIN) as port, port.calls("ann") as calls:
         watch = calls.Watch(pb.WatchRequest(), timeout=SOON)
         assert (await watch.read()).hello.operator == "o-ann"
         port.team.revoke("ann")
@@ -659,7 +659,7 @@ async def test_who_is_revoked_sees_and_decides_nothing_from_that_moment(tmp_path
 
 async def test_who_is_of_no_team_or_of_another_reaches_nothing(tmp_path: Path) -> None:
     server = PlayedDesk()
-    async with team_port(server.core, tmp_path, ann=ADMIN) as port:
+    async with team_port(server.runner, tmp_path, ann=ADMIN) as port:
         other = founded(tmp_path / "other", time.time())
         port.certificates["eve"] = other.let_in("eve", ADMIN)
         strangers = (
@@ -715,12 +715,12 @@ async def test_the_row_of_a_record_keeps_its_name_and_its_numbers_go_on_over_a_r
 
 async def test_no_place_of_a_server_before_is_gone_on_from(tmp_path: Path) -> None:
     server = PlayedDesk()
-    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+    async with team_port(server.runner, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         hello = (await calls.Watch(pb.WatchRequest(), timeout=SOON).read()).hello
         team = port.team
     later = PlayedDesk()
-    later.core.store_id = server.core.store_id
-    async with team_port(later.core, tmp_path, team) as port:
+    later.runner.store_id = server.runner.store_id
+    async with team_port(later.runner, tmp_path, team) as port:
         port.certificates["ann"] = team.let_in("eve", VIEWER)
         async with port.calls("ann") as calls:
             place = {"store_id": hello.store_id, "view_tag": hello.view_tag}
@@ -740,11 +740,11 @@ async def test_a_watch_that_begins_while_the_server_takes_another_part_ends_with
         said = hello(service, *told, **named)
         if not turned:
             turned.append(True)
-            service.switch_to(later.core)
+            service.switch_to(later.runner)
         return said
 
     monkeypatch.setattr(OperatorService, "_hello", hello_and_switch)
-    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+    async with team_port(server.runner, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         async for _ in calls.Watch(pb.WatchRequest(), timeout=SOON):
             pass  # it ends, and the desk comes back for the part that the server has by now
         assert (await calls.Watch(pb.WatchRequest(), timeout=SOON).read()).HasField("hello")
@@ -754,13 +754,13 @@ async def test_watches_of_a_deposed_server_end_and_it_shows_no_card_any_more(
     tmp_path: Path,
 ) -> None:
     server = PlayedDesk()
-    server.core.handle(Arrived(bash("a", "ls", wait=600.0), None, 1, server.now()))
-    async with team_port(server.core, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
+    server.runner.handle(Arrived(bash("a", "ls", wait=600.0), None, 1, server.now()))
+    async with team_port(server.runner, tmp_path, ann=VIEWER) as port, port.calls("ann") as calls:
         watched = calls.Watch(pb.WatchRequest(), timeout=SOON)
         while (await watched.read()).WhichOneof("news") != "snapshot_end":
             pass
-        server.core.deposed = DeposedError("another crabhook writes the record")
-        server.core.handle(Arrived(bash("b", "ls", "t2", wait=600.0), None, 2, server.now()))
+        server.runner.deposed = DeposedError("another crabhook writes the record")
+        server.runner.handle(Arrived(bash("b", "ls", "t2", wait=600.0), None, 2, server.now()))
         while (event := await watched.read()) is not grpc.aio.EOF:
             assert event.WhichOneof("news") != "card"
         new = calls.Watch(pb.WatchRequest(), timeout=SOON)

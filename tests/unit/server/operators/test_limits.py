@@ -158,7 +158,7 @@ ROWS: list[tuple[News, News | None]] = [
 async def test_of_each_row_of_the_news_a_limited_person_is_told_what_is_theirs() -> None:
     server = played()
     server.pass_time(1)
-    log = UpdateLog(server.core)
+    log = UpdateLog(server.runner)
     visibility = Visibility(LIMITED, log)
     for told, seen in ROWS:
         assert visibility.of(told) == seen, told
@@ -168,7 +168,7 @@ async def test_of_each_row_of_the_news_a_limited_person_is_told_what_is_theirs()
 async def test_a_person_limited_to_a_machine_is_told_of_its_cards_sessions_and_past() -> None:
     server = played()
     server.pass_time(1)
-    log = UpdateLog(server.core)
+    log = UpdateLog(server.runner)
     visibility = Visibility(VAULT, log)
     mine, theirs = server.waiting()
     seen, hidden = log.live()
@@ -199,7 +199,7 @@ async def test_what_a_person_limited_to_a_machine_is_told_comes_over_the_wire(
 ) -> None:
     server = played()
     server.pass_time(1)
-    async with team_port(server.core, tmp_path) as port:
+    async with team_port(server.runner, tmp_path) as port:
         port.let_in("ann", Role.DECIDER, Scope(machines=("vault",)))
         async with port.desk("ann") as desk:
             replica = Replica(desk, time.monotonic)
@@ -221,7 +221,7 @@ async def test_all_there_is_holds_nothing_of_others_for_a_limited_person(tmp_pat
     server.order(Order(OrderKind.HOLD_ALL, session="mine"))
     server.wrong.append("a fault in /bank")
     server.pass_time(1)
-    async with team_port(server.core, tmp_path) as port:
+    async with team_port(server.runner, tmp_path) as port:
         port.let_in("ann", Role.DECIDER, SHOP)
         async with port.desk("ann") as desk:
             replica = Replica(desk, time.monotonic)
@@ -265,7 +265,7 @@ async def test_no_call_reaches_beyond_a_persons_limits(tmp_path: Path) -> None:
     before, decided = server.orders(), list(server.decided)
     carried = {kind for one in CALLS.values() for kind in (get_args(one) or (one,))}
     assert {type(one) for one in ABOUT} | HARMLESS == carried
-    async with team_port(server.core, tmp_path) as port:
+    async with team_port(server.runner, tmp_path) as port:
         port.let_in("ann", Role.ADMIN, SHOP)
         async with port.calls("ann") as calls:
             for command in ABOUT:
@@ -331,7 +331,7 @@ async def test_what_a_person_lost_before_their_command_had_its_turn_is_not_done(
     server = played()
     server.pass_time(1)
     (mine, *_) = before = server.waiting()
-    core = server.core
+    core = server.runner
     async with team_port(core, tmp_path) as port:
         port.let_in("ann", Role.ADMIN, SHOP if how == "limited" else None)
         async with port.calls("ann") as calls:
@@ -361,7 +361,10 @@ async def test_what_a_person_lost_before_their_command_had_its_turn_is_not_done(
 async def test_a_right_that_is_lost_after_the_turn_takes_nothing_back(tmp_path: Path) -> None:
     server = played()
     (mine, *_) = server.waiting()
-    async with team_port(server.core, tmp_path, ann=Role.ADMIN) as port, port.calls("ann") as calls:
+    async with (
+        team_port(server.runner, tmp_path, ann=Role.ADMIN) as port,
+        port.calls("ann") as calls,
+    ):
         _, request = request_of(Decide(1, mine.revision, ALLOW))
         request.seen_sha256 = Inputs().seen(mine)
         assert (await calls.Decide(request, timeout=SOON)).outcome.HasField("done")
@@ -402,7 +405,7 @@ async def test_the_key_that_lies_open_says_no_word_of_its_own_to_any_model(
     tmp_path: Path, command: Command
 ) -> None:
     server = played()
-    async with team_port(server.core, tmp_path) as port:
+    async with team_port(server.runner, tmp_path) as port:
         with pytest.raises(grpc.aio.AioRpcError, match=r"its passphrase|takes an admin"):
             await closed(port, tmp_path, command)
     assert not server.decided
@@ -421,7 +424,7 @@ async def test_the_key_that_lies_open_denies_and_stops_in_the_servers_words(
     server = played()
     (mine, _) = server.waiting()
     server.pass_time(1)
-    async with team_port(server.core, tmp_path) as port:
+    async with team_port(server.runner, tmp_path) as port:
         denial = Decision(Verdict.DENY, BARE_DENIAL)
         command = Decide(1, mine.revision, denial)
         kept = port.team.seat(tmp_path / "desks", "ann", "nowhere").closing()
@@ -452,7 +455,7 @@ async def test_a_call_that_is_refused_is_counted_and_recorded_once_in_a_while(
 ) -> None:
     tally = Tally()
     server = played(witness=tally)
-    async with team_port(server.core, tmp_path, ann=Role.VIEWER, bob=Role.ADMIN) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.VIEWER, bob=Role.ADMIN) as port:
         rpc, request = request_of(Decide(1, 0, ALLOW))
         for name in ("ann", "ann", "ann"):
             async with port.calls(name) as calls:
@@ -463,7 +466,7 @@ async def test_a_call_that_is_refused_is_counted_and_recorded_once_in_a_while(
             with pytest.raises(grpc.aio.AioRpcError):
                 await getattr(calls, rpc)(request, timeout=SOON)
     assert tally.turned_away_for == {TurnedAway.RIGHTS: 3, TurnedAway.CERTIFICATE: 1}
-    (small, small_alarms), (revoked, revoked_alarms) = server.core.warned
+    (small, small_alarms), (revoked, revoked_alarms) = server.runner.warned
     assert small.startswith("a desk at 127.0.0.1 was refused: ann is a viewer")
     assert "bob's of bob was revoked" in revoked
     assert (small_alarms, revoked_alarms) == (False, True)
@@ -473,7 +476,7 @@ async def test_an_admin_hears_who_is_attached_and_others_the_names(tmp_path: Pat
     server = played()
     people = {"ann": Role.ADMIN, "bob": Role.DECIDER, "eve": Role.VIEWER}
     async with (
-        team_port(server.core, tmp_path, **people) as port,
+        team_port(server.runner, tmp_path, **people) as port,
         port.desk("ann") as of_ann,
         port.desk("bob") as of_bob,
         port.desk("eve") as of_eve,
@@ -504,7 +507,7 @@ def test_decisions_are_counted_by_the_role_of_who_made_them() -> None:
 
 
 async def test_the_open_key_takes_no_place_of_its_persons_watches(tmp_path: Path) -> None:
-    async with team_port(played().core, tmp_path) as port, AsyncExitStack() as open_:
+    async with team_port(played().runner, tmp_path) as port, AsyncExitStack() as open_:
         kept = port.team.seat(tmp_path / "desks", "ann", "nowhere")
 
         async def watch(shown: Credentials) -> grpc.aio.UnaryStreamCall[Any, Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crabhook.app.desks import StandingBy
 from crabhook.desk.commands import BARE_DENIAL, AskHistory, Decide, Done, GiveOrder, Refused, Stale
 from crabhook.desk.updates import NEVER, Cursor, HistoryRead
 from crabhook.model.actor import Operator, OrderKind
@@ -47,7 +48,6 @@ from crabhook.server.operators.service import (
     Whole,
 )
 from crabhook.store.interface import Leader
-from crabhook.store.interface import Role as Part
 from crabhook.team import membership
 from crabhook.team.membership import Device, Member, Role, Scope, Team, fingerprint_of
 from tests.support import toy_skin
@@ -90,7 +90,7 @@ class House:
     team: Team | membership.Refused = field(default_factory=lambda: Team("t", "ours", 1, PEOPLE))
 
     def __post_init__(self) -> None:
-        self.service = OperatorService(self.server.core, lambda: self.team)  # type: ignore[arg-type]
+        self.service = OperatorService(self.server.runner, lambda: self.team)  # type: ignore[arg-type]
         self.page = Page(self.service)
 
     def seen(self, number: int) -> bytes:
@@ -131,11 +131,16 @@ def decide(number: int = 1, decision: Decision = ALLOW, name: str = "x") -> Deci
     return Decide(number, 1, decision, id=name)
 
 
-@pytest.fixture
-def house() -> House:
-    made = House()
+def house_of(**parts: Any) -> House:
+    """A house of these parts, where a call of /shop waits."""
+    made = House(PlayedDesk(**parts))
     made.server.ask(call(cwd="/shop"))
     return made
+
+
+@pytest.fixture
+def house() -> House:
+    return house_of()
 
 
 async def parts_of(watch: AsyncGenerator[Any, None], count: int) -> list[Any]:
@@ -169,14 +174,14 @@ async def test_a_command_is_done_in_the_name_of_its_caller(house: House) -> None
 async def test_who_may_not_is_refused_in_words_and_counted_and_recorded_once(
     house: House, who: str, command: Any, words: str
 ) -> None:
-    house.server.core.witness = tally = Tally()
+    house.server.runner.witness = tally = Tally()
     for _ in range(3):
         refusal = await house.asks(who, command)
         assert isinstance(refusal, Forbidden)
         assert words in refusal.why
     why = TurnedAway.CERTIFICATE if who == "eve" else TurnedAway.RIGHTS
     assert tally.turned_away_for[why] == 3
-    assert [words in text for text, _ in house.server.core.warned] == [True]
+    assert [words in text for text, _ in house.server.runner.warned] == [True]
     assert not house.server.decided
 
 
@@ -243,11 +248,9 @@ async def test_a_command_with_an_id_that_no_desk_makes_is_malformed(
     assert refusal == Malformed("its id must be 1 to 64 of [0-9A-Za-z_-]")
 
 
-async def test_who_stands_by_names_the_leader_to_the_team_alone_and_does_nothing(
-    house: House,
-) -> None:
-    core = house.server.core
-    core.role, core.leader = Part.STANDBY, Leader(desks="db2:7444")
+async def test_who_stands_by_names_the_leader_to_the_team_alone_and_does_nothing() -> None:
+    standing = StandingBy(Leader(desks="db2:7444"))
+    house = house_of(leadership=standing)
     refusal = await house.asks("dee", decide())
     assert isinstance(refusal, StandsBy)
     assert refusal.leader == "db2:7444"
@@ -264,8 +267,9 @@ async def test_a_signature_at_no_time_is_none(house: House, at: float) -> None:
     assert "open the desk with its passphrase" in refusal.why
 
 
-async def test_a_team_that_cannot_be_read_lets_nobody_in(house: House) -> None:
-    house.server.core.witness = tally = Tally()
+async def test_a_team_that_cannot_be_read_lets_nobody_in() -> None:
+    tally = Tally()
+    house = house_of(witness=tally)
     house.team = membership.Refused("the team's file is broken")
     assert await house.asks("ann", decide()) == Forbidden("the team's file is broken")
     assert tally.turned_away_for[TurnedAway.TEAM] == 1
@@ -284,13 +288,13 @@ async def test_a_desk_goes_on_from_its_place_and_gets_all_there_is_where_that_is
         assert isinstance(whole, Whole)
         assert [card.number for card in whole.snapshot.waiting] == [1]
         place = hello.cursor._replace(seq=whole.seq)
-    assert house.server.core.attendance.desks == 0
+    assert house.server.runner.attendance.desks == 0
     house.server.ask(call(session_id="later", cwd="/shop"))
     async with aclosing(house.watch("dee", place)) as watch:
         hello, change = await parts_of(watch, 2)
         assert isinstance(hello, Hello)
         assert hello.resumed
-        assert house.server.core.attendance.desks == 1
+        assert house.server.runner.attendance.desks == 1
         assert isinstance(change, Change)
         assert change.logged.seq == place.seq + 1
     lost = place._replace(view=b"other"), place._replace(store=b"other"), place._replace(seq=1)
@@ -340,7 +344,7 @@ async def test_one_device_watches_so_often_and_its_open_key_as_often_again(
 async def test_a_device_and_an_address_have_so_many_open_calls_and_get_their_places_back(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house.server.core.witness = tally = Tally()
+    house.server.runner.witness = tally = Tally()
     monkeypatch.setattr(authentication, "OF_DEVICE", 1)
     monkeypatch.setattr(authentication, "FROM_ADDRESS", 2)
     dee, ann, vic = (
@@ -354,7 +358,7 @@ async def test_a_device_and_an_address_have_so_many_open_calls_and_get_their_pla
         assert not isinstance(again, NoRoom)
         assert not isinstance(there, NoRoom)
     assert tally.turned_away_for[TurnedAway.ROOM] == 2
-    warned = [text for text, _ in house.server.core.warned]
+    warned = [text for text, _ in house.server.runner.warned]
     assert warned[0].endswith("dee's of dee: too many of its calls are open")
 
 

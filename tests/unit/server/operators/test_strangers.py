@@ -47,7 +47,7 @@ class House:
     def __init__(self, server: PlayedDesk, port: TeamPort, folder: Path) -> None:
         self.server, self.port, self.folder = server, port, folder
         self.reader = port.team.reader()
-        self.reader.warn = lambda text, *, alarm=True: alarm and server.core.warn(text)
+        self.reader.warn = lambda text, *, alarm=True: alarm and server.runner.warn(text)
         self.invitation: Invitation | None = None
 
     async def decides(self, credentials: grpc.ChannelCredentials | None) -> str:
@@ -69,7 +69,7 @@ class House:
 
     def recorded(self) -> str:
         self.reader.current()
-        return "\n".join(words for words, _ in self.server.core.warned)
+        return "\n".join(words for words, _ in self.server.runner.warned)
 
 
 async def by_the_agents_socket(house: House) -> str:
@@ -274,7 +274,7 @@ async def test_who_may_not_come_in_is_refused_and_told_why_and_stands_on_record(
 ) -> None:
     server = PlayedDesk()
     server.ask(call())
-    async with team_port(server.core, tmp_path, ann=Role.ADMIN) as port:
+    async with team_port(server.runner, tmp_path, ann=Role.ADMIN) as port:
         house = House(server, port, tmp_path)
         why = await comes(house)
         assert why.startswith(said) if isinstance(said, tuple) else said in why
@@ -291,7 +291,7 @@ async def test_what_one_device_or_address_holds_open_is_bounded_told_and_recorde
     tally = Tally()
     server = PlayedDesk(witness=tally)
     people = {"ann": Role.VIEWER, "bob": Role.ADMIN, "eve": Role.ADMIN}
-    async with team_port(server.core, tmp_path, **people) as port, AsyncExitStack() as stack:
+    async with team_port(server.runner, tmp_path, **people) as port, AsyncExitStack() as stack:
         stubs = {
             name: await stack.enter_async_context(port.calls(name))
             for name in ("ann", "bob", "eve")
@@ -321,6 +321,6 @@ async def test_what_one_device_or_address_holds_open_is_bounded_told_and_recorde
                     if await stubs["eve"].Desks(pb.DesksRequest(), timeout=SOON):
                         break
                 await asyncio.sleep(0.01)
-    told = [words for words, alarm in server.core.warned if alarm]
+    told = [words for words, alarm in server.runner.warned if alarm]
     assert "127.0.0.1 was refused: ann's of ann: too many of its calls are open" in told[0]
     assert "eve's of eve: too many" in told[1]

@@ -267,7 +267,7 @@ async def test_other_desks_are_told_of_the_card_where_the_cursor_rests_not_of_th
     told: list[tuple[int, bool]] = []
     monkeypatch.setattr(app, "CLAIM_AFTER", 60.0)  # however slow the machine is, it passes these
     async with at_the_desk() as terminal:
-        bob = LocalDesk(terminal.desk.core, terminal.desk.read, Operator("bob", "Bob", "laptop"))
+        bob = LocalDesk(terminal.desk.runner, Operator("bob", "Bob", "laptop"))
 
         def on_update(update: Update) -> None:
             if isinstance(update.news, Claimed):

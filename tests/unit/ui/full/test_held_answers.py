@@ -149,8 +149,8 @@ def test_a_card_whose_answer_was_refused_is_armed_anew() -> None:
     sitting.ask()
     sitting.wait()
     recorded: Future[bool] = Future()
-    sitting.desk.core.write = lambda *_: recorded
-    sitting.desk.core.unrecorded = lambda *_: None
+    sitting.desk.runner.write = lambda *_: recorded
+    sitting.desk.runner.unrecorded = lambda *_: None
     sitting.press("d", "n", "o", "enter")
     recorded.set_exception(OSError("the storage is gone"))
     sitting.stroke = 0.05
@@ -246,7 +246,7 @@ def test_another_desks_rule_decides_no_card_whose_answer_is_held() -> None:
     other = sitting.ask(tool_input={"command": "make"}, session_id="b")
     third = sitting.ask(tool_input={"command": "make"}, session_id="c")
     sitting.desk.offered[other] = BOTH
-    bob = Seat(LocalDesk(sitting.desk.core, sitting.desk.read, BOB), sitting.desk.core)  # type: ignore[arg-type]
+    bob = Seat(LocalDesk(sitting.desk.runner, BOB), sitting.desk.runner)  # type: ignore[arg-type]
     taken = TakenOffer(NARROW.id, NARROW.expires)
     assert bob.remember(other, taken, Decision(Verdict.ALLOW)) == Done()
     ended = sitting.desk.card(third)
@@ -278,9 +278,9 @@ def test_a_card_whose_held_denial_is_taken_back_waits_for_a_person_beside_the_ru
 
 def bobs(sitting: Sitting, desk: type[Sitting] = Sitting) -> Sitting:
     """Return the screen of another person at another desk of the same server."""
-    there = LocalDesk(sitting.desk.core, sitting.desk.read, BOB)  # type: ignore[arg-type]
+    there = LocalDesk(sitting.desk.runner, BOB)  # type: ignore[arg-type]
     other = desk(take_back_ms=2000, columns=120)
-    other.desk.core = sitting.desk.core
+    other.desk.runner = sitting.desk.runner
     other.desk.submit, other.desk.subscribe = there.submit, there.subscribe  # type: ignore[method-assign]
     other.desk.now = sitting.desk.now
     other.sit()
@@ -319,8 +319,8 @@ def test_a_held_answer_of_a_desk_that_went_away_is_shown_no_longer_than_its_mome
     ann.desk.pass_time(2)
     assert "allows it" not in bob.text()
     ann.desk.pass_time(2)
-    ann.desk.core.look_at_troubles()
-    assert not ann.desk.core.claims.published()
+    ann.desk.runner.look_at_troubles()
+    assert not ann.desk.runner.claims.published()
 
 
 def test_u_that_comes_too_late_says_what_was_sent_and_when() -> None:

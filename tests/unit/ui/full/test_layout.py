@@ -141,7 +141,7 @@ def test_the_status_line_says_how_many_desks_there_are_where_there_are_several(
     columns: int,
 ) -> None:
     sitting = Sitting(columns=columns)
-    attendance, desk = sitting.desk.core.attendance, AttachedDesk(OWNER)
+    attendance, desk = sitting.desk.runner.attendance, AttachedDesk(OWNER)
     with attendance.attending(desk), attendance.attending(desk, decides=False):
         sitting.wait()
         assert "desk" not in sitting.rows_of_text()[0]
@@ -268,7 +268,7 @@ def test_what_is_wrong_with_the_rules_stays_on_the_status_line_until_it_is_mende
 )
 def test_the_status_line_keeps_what_matters_most_at_every_width(columns: int, told: str) -> None:
     sitting = Sitting(columns=columns)
-    sitting.desk.core.stand(HouseChanged("rules 41 ok · record ok"))
+    sitting.desk.runner.stand(HouseChanged("rules 41 ok · record ok"))
     sitting.screen.title = ""
     sitting.ask()
     sitting.ask(tool_input={"command": "rm -rf /srv/cache"})

@@ -97,7 +97,7 @@ def test_what_is_half_answered_stays_when_another_server_takes_over() -> None:
 def test_who_looks_at_the_card_at_another_desk_is_named_on_it_until_they_leave() -> None:
     sits = Sitting()
     number = sits.ask()
-    bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob \x1b[2J", "laptop"))  # type: ignore[arg-type]
+    bob = LocalDesk(sits.desk.runner, Operator("bob", "Bob \x1b[2J", "laptop"))  # type: ignore[arg-type]
     bob.submit(Claim(number))
     sits.desk.submit(Claim(number))  # one's own look is no news, and hides nobody's
     assert " Bob ␛[2J is looking" in sits.text()
@@ -118,7 +118,7 @@ def test_who_has_lost_the_server_can_leave() -> None:
 def test_who_decided_before_is_named_to_who_came_too_late() -> None:
     sits = Sitting(take_back_ms=2000, columns=120)
     number = sits.ask()
-    bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
+    bob = LocalDesk(sits.desk.runner, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
     sits.wait()
     sits.press("a")
     bob.submit(Decide(number, sits.card.revision, Decision(Verdict.DENY, reason="no")))
@@ -129,7 +129,7 @@ def test_who_decided_before_is_named_to_who_came_too_late() -> None:
 def test_an_answer_on_its_way_names_who_was_first() -> None:
     sits = Sitting()
     number = sits.ask()
-    bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
+    bob = LocalDesk(sits.desk.runner, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
     bob.submit(Decide(number, sits.card.revision, Decision(Verdict.DENY, reason="no")))
     card = sits.desk.card(number)
     assert card is not None

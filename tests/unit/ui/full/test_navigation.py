@@ -224,7 +224,7 @@ def test_a_card_that_another_operator_decided_gives_way_to_the_next_and_that_is_
     sitting.ask()
     sitting.ask(tool_input={"command": "make"})
     ann = Operator("ann", "Ann", "laptop")
-    Seat(LocalDesk(sitting.desk.core, sitting.desk.read, ann), sitting.desk.core).answer(
+    Seat(LocalDesk(sitting.desk.runner, ann), sitting.desk.runner).answer(
         1, Decision(Verdict.ALLOW)
     )
     assert sitting.card.number == 2

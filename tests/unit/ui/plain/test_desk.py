@@ -566,7 +566,7 @@ async def test_what_is_wrong_with_the_rules_is_printed_at_the_start_and_with_eve
         assert sits.everything[1] == wrong
         assert await sits.type("list") == [wrong, "· nothing waits"]
         desk.wrong.clear()
-        desk.core.look_at_troubles()
+        desk.runner.look_at_troubles()
         assert await sits.type("list") == ["· nothing waits"]
 
 

@@ -466,7 +466,7 @@ async def test_a_prompt_that_is_read_later_is_told_once_and_harms_no_terminal() 
 
 async def test_a_card_that_another_operator_decided_says_who_did_where_and_when() -> None:
     desk = PlayedDesk()
-    ann = Seat(LocalDesk(desk.core, desk.read, ANN), desk.core)
+    ann = Seat(LocalDesk(desk.runner, ANN), desk.runner)
     async with sitting(desk, detail=Detail.FULL) as sits:
         desk.ask(bash("ls"))
         await sits.look()
@@ -477,13 +477,13 @@ async def test_a_card_that_another_operator_decided_says_who_did_where_and_when(
         desk.ask({**bash("ls -a"), "tool_use_id": "t2"})
         await sits.type("2 allow")
         assert "  ended: ALLOWED" in await sits.type("2 show")
-        sees = by_another(desk.core.broker.ended()[1], ann.replica)
+        sees = by_another(desk.runner.broker.ended()[1], ann.replica)
         assert sees in ("by operator at the server's terminal, 0 s ago", "by ann at ann's, 0 s ago")
 
 
 async def test_who_looks_at_a_card_at_another_desk_is_said_once_and_with_the_card() -> None:
     async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
-        bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob \x1b[2J", "laptop"))  # type: ignore[arg-type]
+        bob = LocalDesk(sits.desk.runner, Operator("bob", "Bob \x1b[2J", "laptop"))  # type: ignore[arg-type]
         await sits.look()
         for command in (Claim(1), Claim(0, release=True), Claim(1)):
             bob.submit(command)
@@ -496,7 +496,7 @@ async def test_who_looks_at_a_card_at_another_desk_is_said_once_and_with_the_car
 
 async def test_on_pipes_nobody_is_said_to_look() -> None:
     async with sitting(asking(bash("ls"))) as sits:
-        bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
+        bob = LocalDesk(sits.desk.runner, Operator("bob", "Bob", "laptop"))  # type: ignore[arg-type]
         bob.submit(Claim(1))
         assert not any("looking" in line for line in await sits.type("1 show", "list"))
 
@@ -519,25 +519,25 @@ async def test_what_the_agent_suggests_to_keep_is_read_before_it_is_kept_and_not
 async def test_a_person_is_told_how_rules_and_record_stand_and_again_once_that_changes() -> None:
     desk = PlayedDesk()
     house = HouseChanged("rules 2 ok · record ok", "1 allowed")
-    desk.core.stand(house)
+    desk.runner.stand(house)
     async with sitting(desk, detail=Detail.BRIEF) as sits:
         assert sits.everything == [
             "· crabhook, plain desk: 0 waiting; ? lists the words",
             "· rules 2 ok · record ok · today: 1 allowed",
         ]
         for state, today in (("rules 2 WRONG", "1 allowed"), ("rules 2 WRONG", "2 allowed")):
-            desk.core.stand(HouseChanged(state, today))
-            desk.core.look_at_troubles()
+            desk.runner.stand(HouseChanged(state, today))
+            desk.runner.look_at_troubles()
         assert await sits.look() == ["· rules 2 WRONG"]
 
 
 async def test_a_program_is_told_what_it_was_always_told() -> None:
     desk = PlayedDesk()
-    desk.core.stand(HouseChanged("rules 2 ok", "1 allowed"))
+    desk.runner.stand(HouseChanged("rules 2 ok", "1 allowed"))
     async with sitting(desk) as sits:
         assert sits.everything == ["· crabhook, plain desk: 0 waiting; help lists the words"]
-        desk.core.stand(HouseChanged())
-        desk.core.look_at_troubles()
+        desk.runner.stand(HouseChanged())
+        desk.runner.look_at_troubles()
         assert await sits.look() == []
 
 
@@ -576,7 +576,7 @@ async def test_whoever_comes_too_late_is_told_who_was_first(line: str) -> None:
         sits.desk.ask(bash("ls"))
         await sits.look()
         (card,) = sits.desk.waiting()
-        bob = LocalDesk(sits.desk.core, sits.desk.read, Operator("bob", "Bob", "tower"))  # type: ignore[arg-type]
+        bob = LocalDesk(sits.desk.runner, Operator("bob", "Bob", "tower"))  # type: ignore[arg-type]
         bob.submit(Decide(1, card.revision, Decision(Verdict.DENY, reason="mine")))
         await sits.look()
         (said,) = await sits.type(line)

@@ -325,7 +325,7 @@ def test_in_ascii_no_mark_of_ours_is_spelt_out(body: str, columns: int, rows: in
 
 def test_in_ascii_the_marks_of_the_title_and_of_what_is_said_are_plain() -> None:
     sitting = sitting_at("command", 120, 40, ascii=True)
-    sitting.desk.core.stand(HouseChanged("rules 1 ok · record ok", ""))
+    sitting.desk.runner.stand(HouseChanged("rules 1 ok · record ok", ""))
     sitting.desk.order(Order(OrderKind.HALT, session="3f1c0000"))
     sitting.screen.say("one · two — three…")
     assert "rules 1 ok - record ok" in sitting.text()

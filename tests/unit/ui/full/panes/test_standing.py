@@ -88,7 +88,7 @@ def test_what_another_operator_decided_says_so_on_its_row_its_card_and_in_what_w
     sitting = Sitting(columns=columns, rows=rows)
     number, name = sitting.ask(), "request-1"
     by = Operator("ann", "Ann\u202e", "laptop", "10.0.0.9")
-    Seat(LocalDesk(sitting.desk.core, sitting.desk.read, by), sitting.desk.core).answer(
+    Seat(LocalDesk(sitting.desk.runner, by), sitting.desk.runner).answer(
         number, Decision(Verdict.DENY, reason="not now")
     )
     sitting.desk.deliver(name)

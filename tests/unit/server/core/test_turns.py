@@ -1,4 +1,4 @@
-"""The core: what is given and shown is on record before, in order, however late the record is."""
+"""A runner takes turns: what is given and shown is on record before, in order, however late the record is."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class LateRecord:
     def __init__(self, desk: PlayedDesk) -> None:
         self.writes: list[asyncio.Future[bool]] = []
         self.unrecorded: list[tuple[str, BaseException | None]] = []
-        desk.core.write = self._write  # type: ignore[method-assign]
-        desk.core.unrecorded = self._unrecorded  # type: ignore[method-assign]
+        desk.runner.write = self._write  # type: ignore[method-assign]
+        desk.runner.unrecorded = self._unrecorded  # type: ignore[method-assign]
 
     def _write(self, _fact: Fact, _effects: Sequence[Effect]) -> asyncio.Future[bool]:
         self.writes.append(asyncio.get_running_loop().create_future())
@@ -45,7 +45,7 @@ async def test_nothing_is_given_or_shown_before_it_is_on_record_and_then_in_orde
     record = LateRecord(desk)
     shown: list[tuple[int, str]] = []
     hears(
-        desk.core,
+        desk.runner,
         lambda news: shown.append((news.number, news.state)) if isinstance(news, Card) else None,
     )
     hook, _ = desk.ask(call(tool_use_id="t1")), desk.ask(call(tool_use_id="t2"))
@@ -133,11 +133,11 @@ async def test_who_begins_to_listen_is_told_nothing_that_is_not_on_record() -> N
 async def test_a_job_that_waits_for_the_record_publishes_no_older_figures() -> None:
     desk, counts = PlayedDesk(), list[int]()
     record = LateRecord(desk)
-    desk.core.listen(
+    desk.runner.listen(
         lambda news: counts.append(news.count) if isinstance(news, SessionsChanged) else None
     )
     desk.ask(call())
-    desk.core.do(lambda: desk.core.after(lambda: None))
+    desk.runner.do(lambda: desk.runner.after(lambda: None))
     record.writes[0].set_result(True)
     await asyncio.sleep(0)
     assert counts == [1]
@@ -146,8 +146,8 @@ async def test_a_job_that_waits_for_the_record_publishes_no_older_figures() -> N
 def test_where_nobody_listens_no_news_is_made_and_who_has_stopped_hears_no_more() -> None:
     desk, heard = PlayedDesk(), list[News]()
     desk.seat.leave()
-    stop = desk.core.listen(heard.append)
+    stop = desk.runner.listen(heard.append)
     stop()
     desk.ask(call())
     assert [type(one) for one in heard] == [Snapshot]
-    assert not desk.core._listeners
+    assert not desk.runner._listeners
