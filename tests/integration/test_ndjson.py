@@ -174,6 +174,18 @@ def test_always_allow_is_a_rule_from_the_card(desk: BridgedDesk) -> None:
     assert verdict(finished(other)) == "deny"
 
 
+def test_always_deny_is_a_rule_from_the_card(desk: BridgedDesk) -> None:
+    first = desk.forward(bash("git push --force", "t1"))
+    number = desk.card("Bash")
+    desk.say(f"{number} always deny")
+    desk.wait_for(f"{number} always deny K 7d")
+    desk.say(f"{number} always deny 3 not from here")
+    assert verdict(finished(first)) == "deny"
+    again = finished(desk.forward(bash("git push --force", "t2", session_id="another")))
+    assert verdict(again) == "deny"
+    assert "not from here" in again.stdout.decode()
+
+
 def test_always_deny_is_a_rule_that_counts_at_once(desk: BridgedDesk) -> None:
     first = desk.forward(bash("terraform apply", "t1"))
     desk.say(f"{desk.card('Bash')} deny not from here")

@@ -156,11 +156,15 @@ class PlayedReadings:
         self.said: Later[str] = Later("")
         self.prompts: dict[int, str] = {}
         self.offered: Later[Offering] = Later(Offering(why="nothing is offered here"))
+        self.denials: Later[Offering] = Later(Offering(why="no denial is offered here"))
         self.rules: list[tuple[int, Offer]] = []
+        self.reasons: list[str] = []  # of the rules taken
 
-    def offers(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
+    def offers(
+        self, about: str, event: Event, tell: Callable[[Offering], object], *, denies: bool = False
+    ) -> None:
         self.offered_for[about] = event
-        self.offered.ask(_number(about), tell)
+        (self.denials if denies else self.offered).ask(_number(about), tell)
 
     def history(self, before: int, tell: Callable[[HistoryRead], object]) -> None:
         self.past.ask(before, tell)
@@ -183,20 +187,23 @@ class PlayedReadings:
     def edition(self, _calls: Mapping[str, Event]) -> Hashable:
         return self.judge
 
-    def keep_rule(self, taken: TakenOffer, about: str, _by: Actor, *, denies: bool = False) -> str:
+    def keep_rule(
+        self, taken: TakenOffer, about: str, _by: Actor, *, denies: bool = False, reason: str = ""
+    ) -> str:
+        self.reasons.append(reason)
         number = _number(about)
-        offering = self.offered[number] or Offering()
-        offered = {offer.id: offer for offer in offering.offers}
+        kinds = (self.offered.get(number), self.denials.get(number))
+        offered = {offer.id: offer for kind in kinds if kind for offer in kind.offers}
         kept = replace(offered[taken.offer], expires=taken.expires)
         if denies:
             kept = replace(kept, rule=kept.rule.replace("allow ", "deny ", 1))
         self.rules.append((number, kept))
         return f"{kept.rule} · {until(kept.expires)}"
 
-    def judge_again(self, cards: Sequence[Card]) -> None:
+    def judge_again(self, cards: Sequence[Card], *, denies: bool = False) -> None:
         for card in cards:
             rulings = {leg.id: self.judge(leg.event) for leg in card.requests}
-            self._runner.handle(Reconsidered(rulings, self._runner.now()))
+            self._runner.handle(Reconsidered(rulings, self._runner.now(), denies))
 
 
 class PlayedDesk(LocalDesk):
@@ -222,6 +229,7 @@ class PlayedDesk(LocalDesk):
         self.replies, self.refused = self.runner.replies, self.runner.refused
         self.wrong, self.decided = self.runner.wrong, self.runner.answers
         self.words, self.offered, self.rules = self.read.said, self.read.offered, self.read.rules
+        self.denials = self.read.denials
         self._ids = count(1)
         self.seat = Seat(LocalDesk(self.runner, by), self.runner)
         self.answer, self.order, self.snooze = self.seat.answer, self.seat.order, self.seat.snooze

@@ -192,13 +192,14 @@ def rule_added(state: BrokerState, fact: RuleAdded) -> list[Effect]:
 
 
 def reconsidered(state: BrokerState, fact: Reconsidered) -> list[Effect]:
-    """Decide the waiting cards that the changed rules allow."""
+    """Decide the waiting cards that the changed rules allow, or that a new rule denies."""
     effects: list[Effect] = []
     for card in state.cards.waiting():
-        if decided := _allowed(state, card, fact.rulings):
-            allow, by = decided.decision, decided.by
-            effects += answered(state, Answered(card.number, allow, by, fact.now))
-            line = f"{allow.verdict.done}: {wording.who(by)}"
+        ruled = _denied if fact.denies else _allowed
+        if decided := ruled(state, card, fact.rulings):
+            decision, by = decided.decision, decided.by
+            effects += answered(state, Answered(card.number, decision, by, fact.now))
+            line = f"{decision.verdict.done}: {wording.who(by)}"
             effects.append(state.note(card.event, line, card.number))
     return effects
 
@@ -226,6 +227,15 @@ def _allowed(state: BrokerState, card: Card, rulings: Rulings) -> Decided | None
     ):
         return None
     return first
+
+
+def _denied(_: BrokerState, card: Card, rulings: Rulings) -> Decided | None:
+    """Return the rules' denial of any leg of the card; no order of a session holds that back."""
+    if Verdict.DENY not in card.choices.verdicts:
+        return None
+    found = [said_by(rulings.get(leg.id)).decided for leg in card.requests]
+    denials = (decided for decided in found if decided is not None)
+    return next((one for one in denials if one.decision.verdict is Verdict.DENY), None)
 
 
 def _noted(state: BrokerState, fact: messages.Noted) -> list[Effect]:

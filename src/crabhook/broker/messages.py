@@ -123,10 +123,14 @@ class RuleAdded:
 
 @frozen
 class Reconsidered:
-    """The rules have changed; `rulings` are about waiting requests, by their ids."""
+    """The rules have changed; `rulings` are about waiting requests, by their ids.
+
+    `denies`: the new rule denies, so what the rules deny is denied, and nothing is allowed.
+    """
 
     rulings: Rulings
     now: float
+    denies: bool = False
 
 
 @frozen

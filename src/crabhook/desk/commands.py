@@ -154,10 +154,14 @@ class Ask(Command):
 
 @frozen
 class AskOffers(Ask):
-    """Ask which rules could allow calls like a card's, or like an `entry`'s: `OffersReady`."""
+    """Ask which rules could allow calls like a card's, or like an `entry`'s: `OffersReady`.
+
+    `denies`: which rules could deny them.
+    """
 
     card: int = 0
     entry: int = 0
+    denies: bool = False
 
 
 @frozen

@@ -24,6 +24,7 @@ LIVE_KEPT = 200  # sessions
 READ_KEPT = 256  # cards of which offers, last words and objections are kept
 PAGES_KEPT = 4  # pages, and whole entries, of the history that were read last
 AWAITED = 1024  # commands whose outcome is awaited
+_NO_DENIALS = updates.Offering(why="this desk's server offers no rule that denies")  # an older one
 
 
 class Replica:
@@ -45,7 +46,7 @@ class Replica:
         self._live: Bounded[SessionKey, SessionView] = Bounded(LIVE_KEPT)
         self._lost, self._refused = "", False
         self._claims: Bounded[int, updates.Claimed] = Bounded(READ_KEPT)
-        self._offers: Bounded[tuple[int, int], updates.Offering] = Bounded(READ_KEPT)
+        self._offers: Bounded[tuple[int, int, bool], updates.Offering] = Bounded(READ_KEPT)
         self._around: Bounded[int, updates.ContextReady] = Bounded(READ_KEPT)
         self._objections: Bounded[int, updates.ObjectionsReady] = Bounded(READ_KEPT)
         self._pages: Bounded[int, updates.HistoryRead] = Bounded(PAGES_KEPT)
@@ -127,8 +128,8 @@ class Replica:
     def _keep(self, news: updates.News) -> None:
         """Keep what was read."""
         match news:
-            case updates.OffersReady(card, offering, entry):
-                self._offers[card, entry] = offering
+            case updates.OffersReady(card, offering, entry, denies):
+                self._offers[card, entry, denies] = offering
             case updates.ContextReady(card):
                 self._around[card] = news
             case updates.ObjectionsReady(card):
@@ -315,9 +316,10 @@ class Replica:
         """Return the names of the events that can be held on request."""
         return self._plain.holdable
 
-    def offers(self, number: int, entry: int = 0) -> updates.Offering:
+    def offers(self, number: int, entry: int = 0, *, denies: bool = False) -> updates.Offering:
         """Return the rules that were offered for a card, or an entry, after `AskOffers`."""
-        return self._offers.get((number, entry), updates.Offering(why="nothing was asked"))
+        none = _NO_DENIALS if denies else updates.Offering(why="nothing was asked")
+        return self._offers.get((number, entry, denies), none)
 
     def page(self, before: int) -> updates.HistoryRead:
         """Return the page of what ended before an entry, after `AskHistory`."""

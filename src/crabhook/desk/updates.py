@@ -190,9 +190,10 @@ class Offer:
     """A rule to take by its `id`, in words, and its result on past calls.
 
     `rule` says it with its place, `texts` are its matchers as in a rule file, `expires` is its
-    default end. `covers` says what it allows, `gives_away` what more, a warning each. It would have
-    allowed `covered` past calls, `denied` of them denied: `denials` are the latest of these, each
-    once, with the start of its input and how often.
+    default end. `covers` says of which calls it speaks, `gives_away` what more it allows, a warning
+    each. It would have allowed `covered` past calls, or denied them if it `denies`. Of these,
+    `undone` were decided the other way. `undoes` are the latest of them, each once, with the start
+    of its input and how often.
     """
 
     id: str
@@ -202,8 +203,9 @@ class Offer:
     covers: str
     gives_away: tuple[str, ...] = ()
     covered: int = 0
-    denied: int = 0
-    denials: tuple[tuple[Event, int], ...] = ()
+    undone: int = 0
+    undoes: tuple[tuple[Event, int], ...] = ()
+    denies: bool = False
 
 
 @frozen
@@ -242,11 +244,15 @@ class LinkChanged:
 
 @frozen
 class OffersReady:
-    """Which rules could allow a card's call, or an entry's, from now on, or why there is none."""
+    """Which rules could allow a card's call, or an entry's, from now on, or why there is none.
+
+    `denies`: which rules could deny it.
+    """
 
     card: int
     offering: Offering
     entry: int = 0
+    denies: bool = False
 
 
 @frozen

@@ -1,6 +1,6 @@
-"""Rules that an "always allow" could mean, from narrow to wide, and their effect on past calls.
+"""Rules that an "always allow" or "always deny" could mean, and their effect on past calls.
 
-Each proposal is tried first: it must allow the very call that it was made from.
+Each proposal is tried first: it must decide the very call that it was made from.
 """
 
 import re
@@ -29,6 +29,8 @@ from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.unfold import BLANK
 
 DEFAULT_LIFE = timedelta(days=30)
+MOST_DENIALS = 24  # rules that deny, of one call; a line of many commands would make hundreds
+_OPPOSITE = {RuleVerdict.ALLOW: RuleVerdict.DENY, RuleVerdict.DENY: RuleVerdict.ALLOW}
 
 _TAKES_SUBCOMMAND = listed("subcommands", "taken")
 _PLAIN = re.compile(r"[\w./:@+][\w./:@+-]*")
@@ -46,10 +48,10 @@ class Proposal:
 
 @frozen
 class Trial:
-    """What a proposal would have done: how many calls allowed, which denials undone."""
+    """What a proposal would have done: how many calls decided, and which of them otherwise."""
 
     covered: int
-    denials: tuple[Event, ...]
+    undone: tuple[Event, ...]
 
 
 def propose(
@@ -66,7 +68,7 @@ def propose(
     call = read_call(event, context)
     if call is None or call.troubles or is_never_remembered(call):
         return ()
-    end = expires or (context.now + DEFAULT_LIFE).replace(microsecond=0)
+    end = expires or _end(context)
     found: dict[tuple[tuple[str, ...], RuleScope], Proposal] = {}
     for texts, scope, covers in _drafts(call, event, context):
         try:
@@ -76,9 +78,37 @@ def propose(
         if any(map(reaches_never, matchers)):
             continue
         rule = Rule(RuleVerdict.ALLOW, texts, matchers, scope=scope, expires=end)
-        if _allows(Policy([RuleSet((rule,))], protected), call, event, context):
+        if _ruled(Policy([RuleSet((rule,))], protected), call, event, context) is rule.verdict:
             found.setdefault((texts, scope), Proposal(rule, covers, options_given(rule)))
     return tuple(found.values())
+
+
+def propose_denials(event: Event, context: Context, protected: Protected) -> tuple[Proposal, ...]:
+    """Return the rules that would deny the call from now on, part by part, narrowest first.
+
+    A denial of one part denies the whole call, so each rule names one part alone. Protected calls
+    and commands never remembered have such rules too. They end after DEFAULT_LIFE.
+    """
+    if (call := read_call(event, context)) is None:
+        return ()
+    end = _end(context)
+    found: dict[tuple[str, RuleScope], Proposal] = {}
+    for part in call.required:
+        for text, scope, covers in _narrow_to_wide(_widths(part, event, context), event, context):
+            try:
+                matcher = parse_matcher(text, restricts=True)
+            except ValueError:  # a name that the rules' syntax cannot write
+                continue
+            rule = Rule(RuleVerdict.DENY, (text,), (matcher,), scope=scope, expires=end)
+            if _ruled(Policy([RuleSet((rule,))], protected), call, event, context) is rule.verdict:
+                found.setdefault((text, scope), Proposal(rule, covers))
+            if len(found) == MOST_DENIALS:
+                return tuple(found.values())
+    return tuple(found.values())
+
+
+def _end(context: Context) -> datetime:
+    return (context.now + DEFAULT_LIFE).replace(microsecond=0)
 
 
 def tried_each(
@@ -89,28 +119,29 @@ def tried_each(
 ) -> tuple[Trial, ...]:
     """Return what each proposal alone would have done to past calls, given with their verdicts.
 
-    `expires` is ignored. Each past call is read once; only if all proposals together, with nothing
-    protected, would allow it, each is tried: few calls are.
+    All proposals have one verdict. `expires` is ignored. Each past call is read once; only if all
+    proposals together, with nothing protected, would decide it so, each is tried: few calls are.
     """
+    verdict = proposals[0].rule.verdict
     policies = [Policy([RuleSet((one.rule,))], protected) for one in proposals]
     widest = Policy([RuleSet(tuple(one.rule for one in proposals))], protected.without(ENTRY_NAMES))
     covered = [0] * len(policies)
-    denials: list[list[Event]] = [[] for _ in policies]
-    for event, verdict in past:
+    undone: list[list[Event]] = [[] for _ in policies]
+    for event, past_verdict in past:
         context = context_of(event)
         call = read_call(event, context)
-        if call is None or not _allows(widest, call, event, context):
+        if call is None or _ruled(widest, call, event, context) is not verdict:
             continue
         for place, policy in enumerate(policies):
-            if _allows(policy, call, event, context):
+            if _ruled(policy, call, event, context) is verdict:
                 covered[place] += 1
-                if verdict is RuleVerdict.DENY:
-                    denials[place].append(event)
-    return tuple(Trial(count, tuple(some)) for count, some in zip(covered, denials, strict=True))
+                if past_verdict is _OPPOSITE[verdict]:
+                    undone[place].append(event)
+    return tuple(Trial(count, tuple(some)) for count, some in zip(covered, undone, strict=True))
 
 
-def _allows(policy: Policy, call: Call, event: Event, context: Context) -> bool:
-    return policy.examine_call(call, event, context).verdict is RuleVerdict.ALLOW
+def _ruled(policy: Policy, call: Call, event: Event, context: Context) -> RuleVerdict | None:
+    return policy.examine_call(call, event, context).verdict
 
 
 _Draft = tuple[tuple[str, ...], RuleScope, str]
@@ -133,6 +164,19 @@ def _drafts(call: Call, event: Event, context: Context) -> Iterator[_Draft]:
         if context.project:
             yield texts, project, f"{words}, in this project"
     yield texts, RuleScope(), f"{words}, everywhere"
+
+
+def _narrow_to_wide(
+    widths: Sequence[tuple[str, str]], event: Event, context: Context
+) -> Iterator[tuple[str, RuleScope, str]]:
+    """Yield text, scope and words for each width of one part, in each scope."""
+    for width, (text, words) in enumerate(widths):
+        if width == 0 and event.session:
+            yield text, RuleScope(session=(event.session,)), f"{words}, in this session"
+        if context.project:
+            project = RuleScope(project=(context.project,))
+            yield text, project, f"{words}, in this project"
+        yield text, RuleScope(), f"{words}, everywhere"
 
 
 def _widths(part: parts.Part, event: Event, context: Context) -> Sequence[tuple[str, str]]:
@@ -203,15 +247,26 @@ def _tool_widths(part: parts.ToolPart) -> list[tuple[str, str]]:
     return found
 
 
+def why_no_denial(event: Event, context: Context) -> str:
+    """Return why no rule is proposed that denies the call."""
+    if read_call(event, context) is None:
+        return _NO_CALL.format(event.name)
+    return _UNWRITABLE
+
+
+_NO_CALL = "{} is about no call of a tool, and rules speak of calls"
+_UNWRITABLE = "no rule can be written that speaks of just this"
+
+
 def why_none(event: Event, context: Context) -> str:
     """Return why nothing is proposed for the call, where nothing protected is in its way."""
     call = read_call(event, context)
     if call is None:
-        return f"{event.name} is about no call of a tool, and rules speak of calls"
+        return _NO_CALL.format(event.name)
     if is_never_remembered(call):
         return "no rule is made of such a command: it is looked at each time"
     if call.kind is parts.Kind.ASKING:
         return "no rule answers it: only a person does"
     if call.troubles:
         return f"no rule can allow it: {call.troubles[0]}"
-    return "no rule can be written that speaks of just this"
+    return _UNWRITABLE

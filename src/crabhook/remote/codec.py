@@ -30,6 +30,7 @@ M = TypeVar("M", bound=Message)
 _DECIDES = {"card": "number", "seen": "version", "id": "decision_id"}
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "Card": {"revision": "version"},
+    "Offer": {"undone": "denied", "undoes": "denials"},
     "DecideRequest": _DECIDES,
     "RememberRequest": _DECIDES,
 }

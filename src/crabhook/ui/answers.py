@@ -78,7 +78,7 @@ class HeldAnswer:
     since: float
     due: float
     turn: int = 0  # answers of one turn were given together and are taken back together
-    rule: TakenOffer | None = None  # written with the answer, to allow such calls from now on
+    rule: TakenOffer | None = None  # written with the answer, for such calls from now on
     then: Then | None = None  # gets the outcome in place of the operator
 
     def left(self, now: float) -> float:
@@ -179,8 +179,8 @@ class Answers:
     ) -> None:
         """Hold one answer to some cards, or send it; it replaces only a less strict answer.
 
-        An allow may bring a `rule` for such calls. `then` gets the outcome of each sent answer. An
-        answer is sent only while its card waits for it.
+        An allow or a denial may bring a `rule` for such calls. `then` gets the outcome of each sent
+        answer. An answer is sent only while its card waits for it.
         """
         self.turn += 1
         now, together = self._desk.now(), list[Seen]()
@@ -309,7 +309,8 @@ class Answers:
 
     def _send(self, held: HeldAnswer) -> None:
         number, seen, decision, rule = held.card.number, held.seen, held.decision, held.rule
-        where = self._desk.offers(number).where if rule is not None else ""
+        denies, done = decision.verdict is Verdict.DENY, decision.verdict.done
+        where = self._desk.offers(number, denies=denies).where if rule is not None else ""
 
         def settled(outcome: Outcome) -> None:
             if self._sent.get(number) is held:
@@ -319,7 +320,7 @@ class Answers:
             if held.then is not None:
                 held.then(outcome)
             elif rule is not None:
-                self._say(outcome.why or f"#{number} ALLOWED, and the rule WRITTEN in {where}")
+                self._say(outcome.why or f"#{number} {done}, and the rule WRITTEN in {where}")
             else:
                 card = self._desk.card(number) if self._names else None
                 why = too_late(outcome, card, self._desk)

@@ -3280,19 +3280,23 @@ class OffersRequest(_message.Message):
 
     CARD_FIELD_NUMBER: _builtins.int
     ENTRY_FIELD_NUMBER: _builtins.int
+    DENIES_FIELD_NUMBER: _builtins.int
     card: _builtins.int
     """A card's number; 0 for none."""
     entry: _builtins.int
     """An entry's number in the history; 0 for none."""
+    denies: _builtins.bool
+    """Asks for rules that deny such calls.  An older server offers rules that allow them all the same."""
     def __init__(
         self,
         *,
         card: _builtins.int = ...,
         entry: _builtins.int = ...,
+        denies: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "entry", b"entry"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "denies", b"denies", "entry", b"entry"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -3343,10 +3347,13 @@ class OffersReady(_message.Message):
     CARD_FIELD_NUMBER: _builtins.int
     OFFERING_FIELD_NUMBER: _builtins.int
     ENTRY_FIELD_NUMBER: _builtins.int
+    DENIES_FIELD_NUMBER: _builtins.int
     card: _builtins.int
     """The card's number."""
     entry: _builtins.int
     """The entry's number."""
+    denies: _builtins.bool
+    """The rules deny such calls."""
     @_builtins.property
     def offering(self) -> Global___Offering:
         """What is offered."""
@@ -3357,10 +3364,11 @@ class OffersReady(_message.Message):
         card: _builtins.int = ...,
         offering: Global___Offering | None = ...,
         entry: _builtins.int = ...,
+        denies: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["offering", b"offering"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "entry", b"entry", "offering", b"offering"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "denies", b"denies", "entry", b"entry", "offering", b"offering"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -3421,6 +3429,7 @@ class Offer(_message.Message):
     COVERED_FIELD_NUMBER: _builtins.int
     DENIED_FIELD_NUMBER: _builtins.int
     DENIALS_FIELD_NUMBER: _builtins.int
+    DENIES_FIELD_NUMBER: _builtins.int
     id: _builtins.bytes
     """What it is taken by."""
     rule: _builtins.bytes
@@ -3428,11 +3437,13 @@ class Offer(_message.Message):
     expires: _builtins.str
     """When it ends, as ISO 8601 writes it; absent: never."""
     covers: _builtins.bytes
-    """What it allows."""
+    """Which calls it is about."""
     covered: _builtins.int
-    """How many past calls it would have allowed."""
+    """How many past calls it would have decided."""
     denied: _builtins.int
-    """How many of these were denied."""
+    """How many of these were denied; where the rule denies, how many were allowed."""
+    denies: _builtins.bool
+    """It denies such calls, and does not allow them."""
     @_builtins.property
     def texts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
         """Its matchers."""
@@ -3457,10 +3468,11 @@ class Offer(_message.Message):
         covered: _builtins.int = ...,
         denied: _builtins.int = ...,
         denials: _abc.Iterable[Global___Denial] | None = ...,
+        denies: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expires", b"_expires", "expires", b"expires"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires", b"_expires", "covered", b"covered", "covers", b"covers", "denials", b"denials", "denied", b"denied", "expires", b"expires", "gives_away", b"gives_away", "id", b"id", "rule", b"rule", "texts", b"texts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expires", b"_expires", "covered", b"covered", "covers", b"covers", "denials", b"denials", "denied", b"denied", "denies", b"denies", "expires", b"expires", "gives_away", b"gives_away", "id", b"id", "rule", b"rule", "texts", b"texts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expires: _TypeAlias = _typing.Literal["expires"]  # noqa: Y015
     _WhichOneofArgType__expires: _TypeAlias = _typing.Literal["_expires", b"_expires"]  # noqa: Y015
@@ -3470,14 +3482,14 @@ Global___Offer: _TypeAlias = Offer  # noqa: Y015
 
 @_typing.final
 class Denial(_message.Message):
-    """Denial is a call that was denied."""
+    """Denial is a past call that a rule would have decided otherwise."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     EVENT_FIELD_NUMBER: _builtins.int
     TIMES_FIELD_NUMBER: _builtins.int
     times: _builtins.int
-    """How often it was denied."""
+    """How often it was decided so."""
     @_builtins.property
     def event(self) -> Global___Event:
         """The call, with the start of its input."""

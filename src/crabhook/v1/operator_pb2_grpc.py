@@ -199,7 +199,8 @@ class OperatorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Remember(self, request, context):
-        """Remember writes a rule that was offered for a card, and allows the card.
+        """Remember writes a rule that was offered for a card, and decides the card: a rule that denies
+        goes with a denial alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -84,7 +84,9 @@ class OperatorServiceStub:
     Decide: _grpc.UnaryUnaryMultiCallable[_operator_pb2.DecideRequest, _operator_pb2.DecideResponse]
     """Decide decides a card."""
     Remember: _grpc.UnaryUnaryMultiCallable[_operator_pb2.RememberRequest, _operator_pb2.RememberResponse]
-    """Remember writes a rule that was offered for a card, and allows the card."""
+    """Remember writes a rule that was offered for a card, and decides the card: a rule that denies
+    goes with a denial alone.
+    """
     Claim: _grpc.UnaryUnaryMultiCallable[_operator_pb2.ClaimRequest, _operator_pb2.ClaimResponse]
     """Claim says that the operator looks at a card, for a minute or until it is said again; or that
     the desk holds an answer to it.
@@ -156,7 +158,9 @@ class OperatorServiceAsyncStub(OperatorServiceStub):
     Decide: _aio.UnaryUnaryMultiCallable[_operator_pb2.DecideRequest, _operator_pb2.DecideResponse]  # type: ignore[assignment]
     """Decide decides a card."""
     Remember: _aio.UnaryUnaryMultiCallable[_operator_pb2.RememberRequest, _operator_pb2.RememberResponse]  # type: ignore[assignment]
-    """Remember writes a rule that was offered for a card, and allows the card."""
+    """Remember writes a rule that was offered for a card, and decides the card: a rule that denies
+    goes with a denial alone.
+    """
     Claim: _aio.UnaryUnaryMultiCallable[_operator_pb2.ClaimRequest, _operator_pb2.ClaimResponse]  # type: ignore[assignment]
     """Claim says that the operator looks at a card, for a minute or until it is said again; or that
     the desk holds an answer to it.
@@ -249,7 +253,9 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.RememberRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.RememberResponse, _abc.Awaitable[_operator_pb2.RememberResponse]]:
-        """Remember writes a rule that was offered for a card, and allows the card."""
+        """Remember writes a rule that was offered for a card, and decides the card: a rule that denies
+        goes with a denial alone.
+        """
 
     @_abc_1.abstractmethod
     def Claim(

@@ -4,6 +4,7 @@ import pytest
 
 from crabhook.broker.messages import Reconsidered, RuleAdded
 from crabhook.model.actor import OWNER
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.wording import who
@@ -38,12 +39,12 @@ def book(law: Law) -> Playbook:
     return Playbook(law)
 
 
-def added(book: Playbook, number: int = 1) -> Playbook:
+def added(book: Playbook, number: int = 1, *, denies: bool = False) -> Playbook:
     book._told("a rule is added", RuleAdded(f"#{number}", "allow Bash(ls)", OWNER, book.now))
     told = list(book.effects)
     for card in book.broker.alike(number):
         rulings = {leg.id: book.judge(leg.event) for leg in card.requests}
-        book._told(f"#{card.number} is judged anew", Reconsidered(rulings, book.now))
+        book._told(f"#{card.number} is judged anew", Reconsidered(rulings, book.now, denies))
         told += book.effects
     book.effects = told
     return book
@@ -107,3 +108,26 @@ def test_another_tool_and_a_result_that_is_held_wait_on(book: Playbook, law: Law
     law.verdict = RuleVerdict.ALLOW
     added(book)
     assert [card.event.name for card in book.broker.waiting()] == ["PreToolUse", "PostToolUse"]
+
+
+def test_what_a_new_denial_denies_is_denied(book: Playbook, law: Law) -> None:
+    book.orders(Order(OrderKind.HOLD_ALL, session="held"))
+    book.asks(bash("a", "ls", "t1")).asks(bash("b", "ls", "t2", session="held"))
+    book.asks(bash("c", "ls -l", "t3")).answers(1, Decision(Verdict.DENY, "no"))
+    law.verdict = RuleVerdict.DENY
+    added(book, denies=True).sees(
+        "feed: Desk from now on: allow Bash(ls)",
+        'b hears PreToolUse deny {"permissionDecisionReason": '
+        '"the operator\'s rules deny this: the rule"}',
+        "#2 decided DENIED: b",
+        f"feed: #2 PreToolUse DENIED: {BY}",
+    )
+    assert [card.number for card in book.broker.waiting()] == [3]
+
+
+@pytest.mark.parametrize("verdict", [RuleVerdict.ALLOW, RuleVerdict.ASK_OPERATOR, RuleVerdict.PASS])
+def test_a_new_denial_lets_nothing_happen(book: Playbook, law: Law, verdict: RuleVerdict) -> None:
+    book.asks(bash("a", "ls", "t1")).asks(bash("b", "ls", "t2"))
+    law.verdict = verdict
+    added(book, denies=True)
+    assert len(book.broker.waiting()) == 2

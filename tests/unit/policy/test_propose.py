@@ -1,4 +1,4 @@
-"""Rules that "always allow" may mean."""
+"""Rules that "always allow" and "always deny" may mean."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,9 +6,18 @@ from datetime import timedelta
 import pytest
 
 from crabhook.model.event import Event
-from crabhook.policy.propose import DEFAULT_LIFE, Proposal, propose, tried_each
+from crabhook.policy.evaluate import Policy
+from crabhook.policy.propose import (
+    DEFAULT_LIFE,
+    MOST_DENIALS,
+    Proposal,
+    propose,
+    propose_denials,
+    tried_each,
+    why_no_denial,
+)
 from crabhook.policy.protected import Protected
-from crabhook.policy.rule import RuleVerdict
+from crabhook.policy.rule import RuleSet, RuleVerdict
 from tests.unit.policy.law import NOW, allowing, bash, call, context, verdict
 
 OF_A_SERVER = {"mcp_context": {"server_name": "a", "tool_name": "b"}}
@@ -101,7 +110,7 @@ def test_a_proposal_shows_what_it_would_have_covered_and_which_denials_it_would_
         (bash("git log; rm x"), RuleVerdict.DENY),
     ]
     (trial,) = tried_each((wide,), past, lambda _: context(), Protected())
-    assert (trial.covered, trial.denials) == (2, (denied,))
+    assert (trial.covered, trial.undone) == (2, (denied,))
 
 
 def test_several_proposals_are_tried_as_each_would_be_alone() -> None:
@@ -114,7 +123,7 @@ def test_several_proposals_are_tried_as_each_would_be_alone() -> None:
     offered = proposals(asked)
     trials = tried_each(offered, past, lambda _: context(), Protected())
     assert [trial.covered for trial in trials] == [2, 2, 4, 4]
-    assert [list(trial.denials) for trial in trials] == [
+    assert [list(trial.undone) for trial in trials] == [
         [asked], [asked], [asked, bash("git log")], [asked, bash("git log")],
     ]  # fmt: skip
     for one, trial in zip(offered, trials, strict=True):
@@ -126,3 +135,61 @@ def test_a_proposal_says_what_it_gives_away_beside() -> None:
     said = {one.rule.texts[0]: one.gives_away for one in found}
     assert said["Bash(make all)"] == ()
     assert "SHELL=" in said["Bash(make all *)"][0]
+
+
+def denial_texts(command: str) -> list[str]:
+    found = propose_denials(bash(command), context(), Protected())
+    return list(dict.fromkeys(text for one in found for text in one.rule.texts))
+
+
+@pytest.mark.parametrize(
+    ("command", "offered"),
+    [
+        ("rm -rf x", ["Bash(rm -rf x)", "Bash(rm *)"]),
+        ("git push --force", ["Bash(git push --force)", "Bash(git push *)"]),
+        ("cd x && ls a", ["Bash(cd x)", "Bash(cd *)", "Bash(ls a)", "Bash(ls *)"]),
+        ("sudo ls", ["Bash(sudo ls)", "Bash(sudo *)"]),
+    ],
+)
+def test_a_denial_is_offered_of_each_part_and_of_what_no_rule_may_allow(
+    command: str, offered: list[str]
+) -> None:
+    assert denial_texts(command) == offered
+
+
+@pytest.mark.parametrize(
+    "command", ["rm -rf x", "cd x && make", "ls; $x", "curl x | sh", "cat ~/.ssh/id_rsa"]
+)
+def test_every_denial_that_is_offered_denies_the_call_it_was_made_from(command: str) -> None:
+    event = bash(command)
+    found = propose_denials(event, context(), Protected())
+    assert found
+    for one in found:
+        assert one.rule.expires == NOW + DEFAULT_LIFE
+        ruling = Policy([RuleSet((one.rule,))], Protected()).examine(event, context())
+        assert ruling.verdict is RuleVerdict.DENY, one.rule
+
+
+@pytest.mark.parametrize("event", [bash("ls `"), Event("claude", "Stop")])
+def test_of_what_cannot_be_read_no_denial_is_offered(event: Event) -> None:
+    assert propose_denials(event, context(), Protected()) == ()
+    assert why_no_denial(event, context())
+
+
+def test_a_line_of_many_commands_offers_a_bounded_number_of_denials() -> None:
+    line = " && ".join(f"p{number} a" for number in range(200))
+    assert len(propose_denials(bash(line), context(), Protected())) == MOST_DENIALS
+
+
+def test_a_denial_shows_what_it_would_have_denied_and_which_allows_it_would_undo() -> None:
+    wide = propose_denials(bash("rm x"), context(), Protected())[-1]
+    assert wide.rule.texts == ("Bash(rm *)",)
+    allowed = [bash("rm"), bash("cd x && rm -r a")]
+    past = [
+        *((event, RuleVerdict.ALLOW) for event in allowed),
+        (bash("rm b"), RuleVerdict.DENY),
+        (bash("ls"), RuleVerdict.ALLOW),
+        (bash("rm b"), RuleVerdict.ASK_OPERATOR),
+    ]
+    (trial,) = tried_each((wide,), past, lambda _: context(), Protected())
+    assert (trial.covered, list(trial.undone)) == (4, allowed)

@@ -195,11 +195,14 @@ class LocalDesk:
         broker.check(number, decision, seen)  # so that nothing is written and then refused
         denies = decision.verdict is Verdict.DENY  # then the rule never allows what is denied now
         about = f"card #{number}"
-        kept = self._readings.keep_rule(command.taken, about, self._by, denies=denies)
+        reason = decision.reason if denies else ""
+        kept = self._readings.keep_rule(
+            command.taken, about, self._by, denies=denies, reason=reason
+        )
         now = self._runner.now()
         self._runner.take(Answered(number, decision, self._by, now, seen=seen))
         self._handle(RuleAdded(f"#{number}", kept, self._by, now), settle)
-        self._judge_again(broker.alike(number), command.spares)
+        self._judge_again(broker.alike(number), command.spares, denies=denies)
 
     def _keep_rule(self, command: KeepRule, settle: Settle) -> None:
         about = _entry(command.entry)
@@ -207,13 +210,16 @@ class LocalDesk:
         self._handle(RuleAdded(about, kept, self._by, self._runner.now()), settle)
         self._judge_again(self._runner.broker.waiting()[:JUDGED_AGAIN], command.spares)
 
-    def _judge_again(self, cards: Sequence[Card], spares: frozenset[int]) -> None:
+    def _judge_again(
+        self, cards: Sequence[Card], spares: frozenset[int], *, denies: bool = False
+    ) -> None:
         """Let a new rule decide waiting cards, but for those with an answer on its way.
 
         A person has decided these, with more than a rule can tell, and may still take it back.
         """
         spares |= self._runner.claims.held(self._runner.now())
-        self._readings.judge_again([card for card in cards if card.number not in spares])
+        left = [card for card in cards if card.number not in spares]
+        self._readings.judge_again(left, denies=denies)
 
     def _pass_on(self, command: Command, settle: Settle) -> None:
         """Let the broker carry it out; publish changed sessions before the outcome."""
@@ -248,21 +254,22 @@ class LocalDesk:
         self._runner.do(deliver)
 
     def _ask_offers(self, command: AskOffers, settle: Settle) -> None:
-        number = command.entry
+        number, denies = command.entry, command.denies
 
         def deliver(offering: Offering) -> None:
-            self._ready(settle, OffersReady(command.card, offering, number))
+            self._ready(settle, OffersReady(command.card, offering, number, denies))
 
         def found(past: Past | None) -> None:
             if past is None:
                 deliver(Offering(why=f"{_entry(number)} is no longer kept"))
             else:
-                self._readings.offers(_entry(number), past.card.event, deliver)
+                self._readings.offers(_entry(number), past.card.event, deliver, denies=denies)
 
         if number:
             self._readings.entry(number, found)
         else:
-            self._readings.offers(f"card #{command.card}", self._known(command.card).event, deliver)
+            event = self._known(command.card).event
+            self._readings.offers(f"card #{command.card}", event, deliver, denies=denies)
 
     def _ask_history(self, command: AskHistory, settle: Settle) -> None:
         self._readings.history(command.before, partial(self._ready, settle))

@@ -1,7 +1,8 @@
 """The rules that a card offers for such calls from now on, tried on the record.
 
-A trial takes seconds, so a thread does it, for WITHIN seconds at most: past denials first, since
-the operator must see them, then all other calls, the latest first.
+A trial takes seconds, so a thread does it, for WITHIN seconds at most. Of rules that allow, past
+denials come first, since the operator must see them; of rules that deny, past allows. Then come all
+other calls, the latest first.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from math import inf
 from pathlib import Path
@@ -25,7 +27,15 @@ from crabhook.model.event import Event
 from crabhook.policy.calls.parts import Kind, kind_of
 from crabhook.policy.context import Context
 from crabhook.policy.matcher import parse_matcher
-from crabhook.policy.propose import Proposal, Trial, propose, tried_each, why_none
+from crabhook.policy.propose import (
+    Proposal,
+    Trial,
+    propose,
+    propose_denials,
+    tried_each,
+    why_no_denial,
+    why_none,
+)
 from crabhook.policy.rule import Rule, RuleVerdict, in_words
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RULES, RuleFiles, RulesError
@@ -41,8 +51,9 @@ _LOG = logging.getLogger(__name__)
 LAST = 5_000  # decided calls in a trial, and as many denials
 WITHIN = 2.0  # seconds
 FRESH = 60.0  # seconds for which an offering is reused
+REASON_KEPT = 300  # letters
 KEPT = 64  # calls with a kept offering
-DENIALS_TOLD = 100  # past calls that a rule would have allowed, each once
+UNDONE_TOLD = 100  # past calls that a rule would have decided otherwise, each once
 MADE_KEPT = 1024  # offered rules; no other rule is ever written
 _AGAINST = (RuleVerdict.DENY, RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
 
@@ -55,41 +66,56 @@ class Offers:
 
     def __init__(self, files: RuleFiles, law: Law, record: Place) -> None:
         self.files, self.record, self._law = files, record, law
-        self._known: Bounded[str, tuple[float, Offering]] = Bounded(KEPT)
-        self._trying: dict[str, list[Callable[[Offering], object]]] = {}
+        self._known: Bounded[_Asked, tuple[float, Offering]] = Bounded(KEPT)
+        self._trying: dict[_Asked, list[Callable[[Offering], object]]] = {}
         self._made: Bounded[tuple[str, str], Rule] = Bounded(MADE_KEPT)
 
     def __repr__(self) -> str:
         return f"<Offers {len(self._known)}>"
 
-    def ask(self, about: str, event: Event, tell: Callable[[Offering], object]) -> None:
-        """Give `tell` the offers for a call, at once or after the trial."""
-        loop = asyncio.get_running_loop()
-        at, known = self._known.get(about, (-inf, Offering()))
+    def ask(
+        self, about: str, event: Event, tell: Callable[[Offering], object], *, denies: bool = False
+    ) -> None:
+        """Give `tell` the offers for a call, at once or after the trial.
+
+        `denies`: rules that deny such calls, and not rules that allow them.
+        """
+        loop, asked = asyncio.get_running_loop(), (about, denies)
+        at, known = self._known.get(asked, (-inf, Offering()))
         if loop.time() - at <= FRESH:
             tell(known)
             return
-        if asked := self._trying.get(about):
-            asked.append(tell)
+        if waiting := self._trying.get(asked):
+            waiting.append(tell)
             return
-        self._trying[about] = [tell]
-        trying = loop.run_in_executor(None, offering, event, self.files, self.record)
-        trying.add_done_callback(lambda done: self._note(about, loop.time(), done))
+        self._trying[asked] = [tell]
+        trial = partial(offering, event, self.files, self.record, denies=denies)
+        trying = loop.run_in_executor(None, trial)
+        trying.add_done_callback(lambda done: self._note(asked, loop.time(), done))
 
-    def keep(self, taken: TakenOffer, about: str, by: Actor, *, denies: bool = False) -> Rule:
+    def keep(
+        self, taken: TakenOffer, about: str, by: Actor, *, denies: bool = False, reason: str = ""
+    ) -> Rule:
         """Write a rule that was offered for the call into the owner's file, in force at once.
 
-        `denies`: such calls are denied from now on, by the offer's matchers. Raises RulesError,
-        also for a rule that was not offered; then the file has not changed.
+        `denies`: such calls are denied from now on, by the offer's matchers; the rule's note has
+        the start of the `reason`, which models read at each later denial. Raises RulesError,
+        also for a rule that was not offered, or that denies what is allowed; then the file has not
+        changed.
         """
         rule = self._made.get((about, taken.offer))
         if rule is None:
             wrong = f"no such rule was offered for {about}"
             raise RulesError(f"no rule was written, and nothing decided: {wrong}")
+        if rule.verdict is RuleVerdict.DENY and not denies:
+            wrong = f"the rule offered for {about} denies such calls"
+            raise RulesError(f"no rule was written, and nothing decided: {wrong}")
         if denies:
             matchers = tuple(parse_matcher(text, restricts=True) for text in rule.texts)
             rule = replace(rule, verdict=RuleVerdict.DENY, matchers=matchers)
         note = f"always {rule.verdict}, on {about}, {datetime.now(UTC).astimezone():%Y-%m-%d}"
+        if words := " ".join(reason.split()):
+            note = f"{note}: {words[:REASON_KEPT]}"
         try:
             files = replace(self.files, by=by)
             kept = edit.add(files, replace(rule, expires=taken.expires, note=note))
@@ -99,8 +125,8 @@ class Offers:
         self._known.clear()  # the rule may allow other cards now, which need no offer
         return kept
 
-    def _note(self, about: str, at: float, done: "asyncio.Future[Offered]") -> None:
-        asked = self._trying.pop(about)
+    def _note(self, asked: "_Asked", at: float, done: "asyncio.Future[Offered]") -> None:
+        about, waiting = asked[0], self._trying.pop(asked)
         if done.cancelled():
             return
         if error := done.exception():
@@ -108,30 +134,35 @@ class Offers:
             found, rules = Offering(why="the rules could not be tried: a fault"), list[Rule]()
         else:
             found, rules = done.result()
-        self._known[about] = (at, found)
+        self._known[asked] = (at, found)
         for offer, rule in zip(found.offers, rules, strict=True):
             self._made[about, offer.id] = rule
-        for tell in asked:
+        for tell in waiting:
             tell(found)
 
 
+_Asked: TypeAlias = tuple[str, bool]
+"""The call that rules are asked for, by its name, and whether these deny."""
 Offered: TypeAlias = tuple[Offering, list[Rule]]
 """The offers, and the rule of each."""
 
 
-def offering(event: Event, files: RuleFiles, record: Place) -> Offered:
+def offering(event: Event, files: RuleFiles, record: Place, *, denies: bool = False) -> Offered:
     """Return the offers for a call, tried on the record; this is slow."""
-    today = Today(files)
+    today, make = Today(files), propose_denials if denies else propose
     try:
         here = today(event)
         ruling, protected = here.policy.judge(event, here.context), today.protected
-        proposals = () if ruling else propose(event, here.context, protected)
-        past = _Past(record, event, today)
+        if denies and ruling and ruling.verdict is not RuleVerdict.DENY:
+            ruling = None  # a denial comes before every other rule
+        proposals = () if ruling else make(event, here.context, protected)
+        past = _Past(record, event, today, denies=denies)
         trials = tried_each(proposals, past, past.context_of, protected) if proposals else ()
     except CrabhookError as error:
         return Offering(why=f"no rule can be added: {error}"), []
     if not proposals:
-        return Offering(why=ruling.why if ruling else why_none(event, here.context)), []
+        why = why_no_denial if denies else why_none
+        return Offering(why=ruling.why if ruling else why(event, here.context)), []
     offers = tuple(map(_offer, proposals, trials))
     return Offering(offers, past.count, file=_named(files)), [one.rule for one in proposals]
 
@@ -147,12 +178,12 @@ def _named(files: RuleFiles) -> str:
 
 def _offer(proposal: Proposal, trial: Trial) -> Offer:
     """Return an offer; equal rules have the same id, whatever their end."""
-    rule, denials = proposal.rule, dict[object, tuple[Event, int]]()
-    for event in trial.denials:
+    rule, undone = proposal.rule, dict[object, tuple[Event, int]]()
+    for event in trial.undone:
         call = (event.tool and event.tool.name, event.tool and event.tool.fingerprint)
-        if call in denials or len(denials) < DENIALS_TOLD:
-            told, times = denials.get(call) or (event.brief(), 0)
-            denials[call] = (told, times + 1)
+        if call in undone or len(undone) < UNDONE_TOLD:
+            told, times = undone.get(call) or (event.brief(), 0)
+            undone[call] = (told, times + 1)
     return Offer(
         sha256(repr((rule.verdict.value, rule.texts, rule.scope)).encode()).hexdigest()[:32],
         in_words(rule),
@@ -161,8 +192,9 @@ def _offer(proposal: Proposal, trial: Trial) -> Offer:
         proposal.covers,
         proposal.gives_away,
         trial.covered,
-        len(trial.denials),
-        tuple(denials.values()),
+        len(trial.undone),
+        tuple(undone.values()),
+        denies=rule.verdict is RuleVerdict.DENY,
     )
 
 
@@ -170,11 +202,12 @@ class _Past:
     """Past calls of the same kind, within the time limit; `count` is None without a record.
 
     Shell calls are separate from all others, since parsing them takes the time, and a rule is
-    seldom about both. Denials that the rules in force would repeat are left out.
+    seldom about both. Denials that the rules in force would repeat are left out. `denies`: what was
+    not denied comes first.
     """
 
-    def __init__(self, record: Place, event: Event, today: Today) -> None:
-        self._record, self._today = record, today
+    def __init__(self, record: Place, event: Event, today: Today, *, denies: bool = False) -> None:
+        self._record, self._today, self._denies = record, today, denies
         self._until = monotonic() + WITHIN
         self._shell = event.tool is not None and kind_of(event.tool.name) is Kind.COMMAND
         self.count: int | None = None
@@ -183,8 +216,8 @@ class _Past:
         try:
             with open_history(self._record) as history:
                 self.count = 0
-                yield from self._read(history, denied=True)
-                yield from self._read(history, denied=False)
+                yield from self._read(history, denied=not self._denies)
+                yield from self._read(history, denied=self._denies)
         except StoreError as error:
             _LOG.info("rules are tried only as far as the record can be read: %s", error)
 

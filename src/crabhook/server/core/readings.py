@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Rulings
@@ -55,6 +55,14 @@ CHANGES_KEPT = 64  # of cards, each with its last change
 ASKED_AGAIN = 3  # times at most, where the rules change meanwhile
 
 
+class Reconsider(Protocol):
+    """Takes what the rules say of waiting requests after a new rule; `denies`: it is a denial."""
+
+    def __call__(self, rulings: Rulings, *, denies: bool) -> object:
+        """Take the rulings in."""
+        ...
+
+
 DeliverWords: TypeAlias = Callable[[str, str], object]
 """Takes the last words of a card's agent, and its user's last prompt."""
 
@@ -79,7 +87,7 @@ class Readings:
         rules: Rules,
         offers: OfferedFrom | None,
         past: PastReader | Remembered,
-        deliver: Callable[[Rulings], object],
+        deliver: Reconsider,
     ) -> None:
         self._rules, self._offered_from, self._reconsidered = rules, offers, deliver
         self._past = past
@@ -99,12 +107,19 @@ class Readings:
         for task in self._tasks:
             task.cancel()
 
-    def offers(self, about: str, event: Event, deliver: Callable[[Offering], object]) -> None:
-        """Try the rules that could allow such calls from now on."""
+    def offers(
+        self,
+        about: str,
+        event: Event,
+        deliver: Callable[[Offering], object],
+        *,
+        denies: bool = False,
+    ) -> None:
+        """Try the rules that could allow such calls from now on, or deny them."""
         if (offers := self._offers) is None:
             deliver(Offering(why=_NO_RULES))
         else:
-            offers.ask(about, event, deliver)
+            offers.ask(about, event, deliver, denies=denies)
 
     def history(self, before: int, deliver: DeliverPage) -> None:
         """Read a page of what ended before an entry, or the newest."""
@@ -150,25 +165,28 @@ class Readings:
         """Return the edition of the rules for calls."""
         return tuple(map(self._rules.edition, calls.values()))
 
-    def keep_rule(self, taken: TakenOffer, about: str, by: Actor, *, denies: bool = False) -> str:
+    def keep_rule(
+        self, taken: TakenOffer, about: str, by: Actor, *, denies: bool = False, reason: str = ""
+    ) -> str:
         """Write a rule that was offered for a call, and return it in words.
 
-        `denies`: as a rule that denies such calls.
+        `denies`: as a rule that denies such calls, for this `reason`.
 
         Raises CrabhookError, and then nothing is written.
         """
         if (offers := self._offers) is None:
             raise DecisionError(_NO_RULES)
-        kept = offers.keep(taken, about, by, denies=denies)
+        kept = offers.keep(taken, about, by, denies=denies, reason=reason)
         return f"{in_words(kept)} · {until(kept.expires)}"
 
-    def judge_again(self, cards: Sequence[Card]) -> None:
-        """Have the rules judge waiting cards again after a new rule."""
-        self._begin(self._judge_again(cards))
+    def judge_again(self, cards: Sequence[Card], *, denies: bool = False) -> None:
+        """Have the rules judge waiting cards again after a new rule; `denies`: it is a denial."""
+        self._begin(self._judge_again(cards, denies=denies))
 
-    async def _judge_again(self, cards: Sequence[Card]) -> None:
+    async def _judge_again(self, cards: Sequence[Card], *, denies: bool) -> None:
         for card in cards:
-            self._reconsidered(await self._judged({leg.id: leg.event for leg in card.requests}))
+            rulings = await self._judged({leg.id: leg.event for leg in card.requests})
+            self._reconsidered(rulings, denies=denies)
 
     def _begin(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

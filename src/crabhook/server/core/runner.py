@@ -578,8 +578,8 @@ class Runner:
             clock.cancel()
         self._receipts.stop()
 
-    def _reconsidered(self, rulings: Mapping[str, Ruling | None]) -> None:
-        self.handle(Reconsidered(rulings, self.now()))
+    def _reconsidered(self, rulings: Mapping[str, Ruling | None], *, denies: bool) -> None:
+        self.handle(Reconsidered(rulings, self.now(), denies))
 
     # The clock, and what effects do.
 

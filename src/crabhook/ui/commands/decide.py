@@ -45,6 +45,9 @@ _DIALOG = (
 )
 _COMPARED_LINES = 2_000  # of both sides; past these, comparing costs more than it tells
 _LINES, _CHARACTERS = 200, 20_000  # of a difference that is printed
+REMEMBER, ALWAYS_DENY = "remember", "always deny"
+"""The words that list rules for such calls from now on, and take one of them."""
+NO_REASON = "The operator denied this and gave no reason."
 _TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
 
 
@@ -109,11 +112,15 @@ Decide: TypeAlias = Callable[[Card, str], LineDecision]
 _Fits: TypeAlias = Callable[[Card], bool]
 
 
-def fitting(card: Card) -> list[str]:
-    """Return how each word that fits a waiting card is written; no words for an ended card."""
+def fitting(card: Card, *, newer: bool = False) -> list[str]:
+    """Return how each word that fits a waiting card is written; no words for an ended card.
+
+    `newer`: with the words of which programs are not told.
+    """
     if card.state is not State.WAITING:
         return []
-    return [_usage(name, card) for name, fits, _ in _TABLE if fits(card)]
+    words = (name for name, fits, _ in _TABLE if fits(card))
+    return [_usage(name, card) for name in words if newer or not WORDS[name].newer]
 
 
 def other_words(card: Card) -> str:
@@ -133,7 +140,9 @@ def _usage(name: str, card: Card) -> str:
         return f"{number} answer {example(read_questions(tool.input))}"
     if name == "accept":
         return f"{number} {accepting(read_fields(card.event.fields))}"
-    if name == "remember" or (name == "allow" and Beside.NOTE not in card.choices.beside):
+    if name in (REMEMBER, ALWAYS_DENY) or (
+        name == "allow" and Beside.NOTE not in card.choices.beside
+    ):
         return f"{number} {name}"
     return WORDS[name].usage(number)
 
@@ -285,7 +294,8 @@ _TABLE: tuple[tuple[str, _Fits, Decide | None], ...] = (
     ("edit", _carries(Beside.INPUT, _allowed_as_it_is), _edit),
     ("mode", _carries(Beside.PERMISSIONS, lambda card: is_plan(card.event)), _mode),
     ("always", _carries(Beside.PERMISSIONS, lambda card: bool(suggestions(card))), _always),
-    ("remember", _carries(Beside.RULE), None),  # which lists rules first
+    (REMEMBER, _carries(Beside.RULE), None),  # which lists rules first
+    (ALWAYS_DENY, _carries(Beside.RULE, _takes(Verdict.DENY)), None),  # as it does
     ("deny --interrupt", _carries(Beside.INTERRUPT), _gives(Verdict.DENY, interrupt=True)),
     ("output", _carries(Beside.OUTPUT), _output),
     ("defer", _takes(Verdict.DEFER), _gives(Verdict.DEFER)),
@@ -295,7 +305,8 @@ _TABLE: tuple[tuple[str, _Fits, Decide | None], ...] = (
 DECIDING: Mapping[str, Decide] = {name: makes for name, _, makes in _TABLE if makes}
 
 
-# What the rules of "always allow" would have done, in words that the caller makes safe to show.
+# What the rules of "always allow" and "always deny" would have done, in words that the caller makes
+# safe to show.
 
 
 def tried(offering: Offering) -> str:
@@ -306,26 +317,30 @@ def tried(offering: Offering) -> str:
 
 
 def covered(offer: Offer) -> str:
-    """Return how many past calls the rule would have covered."""
-    return f"covers {offer.covered}"
+    """Return how many past calls the rule would have decided."""
+    return f"would have denied {offer.covered}" if offer.denies else f"covers {offer.covered}"
 
 
-def let_through(offer: Offer) -> str:
-    """Return how many past denials the rule would have let through; empty for none."""
-    were = "call that was" if offer.denied == 1 else "calls that were"
-    return f"would have let through {offer.denied} {were} DENIED" if offer.denied else ""
+def undoing(offer: Offer) -> str:
+    """Return how many past decisions the rule would have turned round; empty for none."""
+    if not offer.undone:
+        return ""
+    were = "call that was" if offer.undone == 1 else "calls that were"
+    if offer.denies:
+        return f"would have denied {offer.undone} {were} ALLOWED"
+    return f"would have let through {offer.undone} {were} DENIED"
 
 
-def denials(offer: Offer, most: int) -> tuple[Sequence[str], str]:
-    """Return the denied calls that the rule would have allowed, newest first, each once.
+def undone(offer: Offer, most: int) -> tuple[Sequence[str], str]:
+    """Return the calls that the rule would have decided otherwise, newest first, each once.
 
     At most `most` are named; the text counts the rest.
     """
     found: Counter[str] = Counter()
-    for event, times in offer.denials:
+    for event, times in offer.undoes:
         found[summary(event, str)] += times
     shown = list(found.items())[:most]
-    more = offer.denied - sum(times for _, times in shown)
+    more = offer.undone - sum(times for _, times in shown)
     said = [what if times == 1 else f"{what}  ({times} times)" for what, times in shown]
     return said, f"… and {more} more" if more else ""
 

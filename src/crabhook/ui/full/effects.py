@@ -99,8 +99,8 @@ class RunFound(Effect):
 class Give(Effect):
     """Decide the selected card.
 
-    An allow may bring a `rule` for such calls from now on. `said` is shown on success. `sure` is
-    what the operator confirmed.
+    An allow or a denial may bring a `rule` for such calls from now on. `said` is shown on success.
+    `sure` is what the operator confirmed.
     """
 
     decision: Decision

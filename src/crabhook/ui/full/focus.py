@@ -85,6 +85,7 @@ _WITHIN = {
 }
 """The pages that belong to a view or to another page, and go back there."""
 
+_DENIALS = frozenset({Purpose.REASON, Purpose.INTERRUPT, Purpose.ALWAYS_DENY})
 LAST_REASONS = 5
 OFFERED = 9  # reasons, as many as there are digits
 
@@ -184,7 +185,7 @@ class Focus:
     def offers(self) -> Sequence[str]:
         """The reasons that a digit gives, while none is being typed."""
         typing = self.typing
-        denies = typing is not None and typing.ask.purpose in (Purpose.REASON, Purpose.INTERRUPT)
+        denies = typing is not None and typing.ask.purpose in _DENIALS
         if typing is None or not denies or typing.box.text:
             return ()
         last = self._histories[Purpose.REASON][: -LAST_REASONS - 1 : -1]

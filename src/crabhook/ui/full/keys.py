@@ -39,6 +39,7 @@ _ALLOWS_CALL = when.can(Verdict.ALLOW, Beside.NOTE) & when.without_form
 _EDITABLE = when.can(Verdict.ALLOW, Beside.INPUT) & when.without_form
 _REPLACEABLE = when.can(Verdict.ALLOW, Beside.OUTPUT)
 _RULED = when.can(Verdict.ALLOW, Beside.RULE)
+_DENIED_BY_RULE = when.can(Verdict.DENY, Beside.RULE)
 _ALLOWS_MODE = when.can(Verdict.ALLOW, Beside.PERMISSIONS) & when.without_form
 
 FREE, BEGIN, ARMED, READ, LINE = Guard
@@ -74,6 +75,9 @@ _PASS = on.gives(Verdict.PASS)
 _DENY = on.leads(Decision(Verdict.DENY), on.does(decide.DENY))
 _DENY_AND_END_TURN = on.leads(
     Decision(Verdict.DENY, interrupt=True), on.does(decide.DENY_AND_END_TURN)
+)
+_ALWAYS_DENY = on.leads(
+    Decision(Verdict.DENY), on.at_card(lambda s, card: decide.offer_denials(card, s.desk))
 )
 _HALT = on.leads(
     Decision(Verdict.DENY, halt="for a reason that is typed"),
@@ -201,6 +205,8 @@ TABLE: tuple[Group, ...] = (
          "no opinion: the agent goes on as if crabhook were not there", ARMED, _PASS),
         (when.can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
          "deny, and end the agent's turn", ARMED, _DENY_AND_END_TURN),
+        (_DENIED_BY_RULE, "N", "always deny…",
+         "deny, and by a rule of your own from now on: choose which", ARMED, _ALWAYS_DENY),
         (_ALLOWS_MODE, "M", "allow+mode…",
          "allow, and set the agent's permission mode", READ, on.card(decide.offer_modes)),
         (when.can_carry(Beside.HALT), "x", "stop session…",

@@ -19,7 +19,14 @@ from crabhook.model.errors import CrabhookError
 from crabhook.ui.answers import HELD_BACK, Answers, Seen
 from crabhook.ui.cards.sentence import outlasting, too_late
 from crabhook.ui.cards.summary import brief, outcome
-from crabhook.ui.commands.decide import DECIDING, LineDecision, other_words
+from crabhook.ui.commands.decide import (
+    ALWAYS_DENY,
+    DECIDING,
+    NO_REASON,
+    REMEMBER,
+    LineDecision,
+    other_words,
+)
 from crabhook.ui.commands.orders import keep_going_order
 from crabhook.ui.commands.parse import JUST_NOW, Command
 from crabhook.ui.commands.words import WORDS, LineError, for_a_person, read_duration
@@ -48,7 +55,8 @@ class Deciding:
         )
         self._timer: asyncio.TimerHandle | None = None
         self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
-        self._remembering = Remembering(desk, say)
+        self._rules_that_allow = Remembering(desk, say)
+        self._rules_that_deny = Remembering(desk, say, denies=True)
         self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
         self._being_judged = 0  # changes the rules are asked about
         self._judged = asyncio.Event()
@@ -59,7 +67,8 @@ class Deciding:
         self._words: Mapping[str, Callable[[Card, Command], None]] = {
             "allow!": self._allow_surely,
             "anyway": self._anyway,
-            "remember": self._remember,
+            REMEMBER: self._remember,
+            ALWAYS_DENY: self._always_deny,
             "undo": self._undo,
             "quiet": self._hush,
             "snooze": self._snooze,
@@ -239,10 +248,18 @@ class Deciding:
     def _remember(self, card: Card, command: Command) -> None:
         """List the rules offered for a card; or allow it and write one of them."""
         if command.rest:
-            rule = self._remembering.chosen(card, command.rest)
+            rule, _ = self._rules_that_allow.chosen(card, command.rest)
             self._decide(card, Decision(Verdict.ALLOW), rule)
         else:
-            self._remembering.list(card)
+            self._rules_that_allow.list(card)
+
+    def _always_deny(self, card: Card, command: Command) -> None:
+        """List the rules that would deny such calls; or deny it and write one of them."""
+        if command.rest:
+            rule, reason = self._rules_that_deny.chosen(card, command.rest)
+            self._decide(card, Decision(Verdict.DENY, reason=reason or NO_REASON), rule)
+        else:
+            self._rules_that_deny.list(card)
 
     def _undo(self, card: Card, _: Command) -> None:
         if self._answers.held(card.number) is None:

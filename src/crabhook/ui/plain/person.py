@@ -184,7 +184,7 @@ class ForAPerson(Format):
     def answers(self, card: Card) -> str:
         """Return what a card can be answered with, in one line."""
         number = f"{card.number} "
-        words = [for_a_person(one).removeprefix(number) for one in fitting(card)]
+        words = [for_a_person(one).removeprefix(number) for one in fitting(card, newer=True)]
         return f"  #{card.number} can be answered with: {'; '.join(words)}"
 
     def outcome(self, card: Card) -> str:

@@ -1,8 +1,9 @@
 """What the plain desk does only after a line that says so: an offered rule, a doubtful decision.
 
-The laws of this file: a number means the rule last printed with it. A rule that would have allowed
-a denied call needs a line that says so; so does a person's doubtful decision (`cards.sentence`), or
-one about text not yet printed. Programs cannot read a question and are not asked.
+The laws of this file: a number means the rule last printed with it. A rule that would have turned
+a past decision round needs a line that says so; so does a person's doubtful decision
+(`cards.sentence`), or one about text not yet printed. Programs cannot read a question and are not
+asked.
 """
 
 import re
@@ -17,25 +18,35 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.wording import until
 from crabhook.ui.cards.sentence import LETS, Doubts, doubts, outlasting
-from crabhook.ui.commands.decide import covered, denials, end_of, let_through, other_words, tried
+from crabhook.ui.commands.decide import (
+    ALWAYS_DENY,
+    REMEMBER,
+    covered,
+    end_of,
+    other_words,
+    tried,
+    undoing,
+    undone,
+)
 from crabhook.ui.commands.parse import OLDEST, read_target
-from crabhook.ui.commands.words import WORDS, LineError, read_life
+from crabhook.ui.commands.words import FOR_EVER, WORDS, LineError, read_life
 from crabhook.ui.plain.person import ForAPerson
 from crabhook.ui.text.rows import Row, joined
 from crabhook.ui.text.safe import excerpt, safe
 
 ANYWAY = "anyway"
-_DENIALS_SHOWN = 10
+_UNDONE_SHOWN = 10
 _LISTED_KEPT = 100  # cards
 _LONGEST = 400  # letters of a rule, or of a call, that are printed
 _NAMED_BY = 6  # letters of an effect that name it, and more up to the end of a word
 
 
 class Remembering:
-    """Prints tried rules, and knows which were printed."""
+    """Prints tried rules, and knows which were printed; `denies`: rules that deny."""
 
-    def __init__(self, desk: Replica, say: Callable[[str], None]) -> None:
-        self._desk, self._say = desk, say
+    def __init__(self, desk: Replica, say: Callable[[str], None], *, denies: bool = False) -> None:
+        self._desk, self._say, self._denies = desk, say, denies
+        self._word = ALWAYS_DENY if denies else REMEMBER
         self._listed: Bounded[int, Offering] = Bounded(_LISTED_KEPT)
         self._asked: set[int] = set()
 
@@ -46,67 +57,91 @@ class Remembering:
         if card.number in self._asked:
             return
         self._asked.add(card.number)
-        self._desk.submit(AskOffers(card.number), lambda outcome: self._tell(card, outcome))
+        ask = AskOffers(card.number, denies=self._denies)
+        self._desk.submit(ask, lambda outcome: self._tell(card, outcome))
         if card.number in self._asked:
             self._say(f"· #{card.number}: trying rules on what was decided before")
 
-    def chosen(self, card: Card, rest: str) -> TakenOffer:
-        """Return the offer that a line takes; raises LineError, and then nothing is taken."""
-        usage = WORDS["remember"].usage(card.number)
+    def chosen(self, card: Card, rest: str) -> tuple[TakenOffer, str]:
+        """Return the offer that a line takes, and the reason behind it, of a denial alone.
+
+        Raises LineError, and then nothing is taken.
+        """
+        word, usage = self._word, WORDS[self._word].usage(card.number)
         listed = self._listed.get(card.number)
         if listed is None:
             wrong = f"no rules were listed for #{card.number}"
-            raise LineError(wrong, f"{card.number} remember, to see them")
+            raise LineError(wrong, f"{card.number} {word}, to see them")
         if not listed.offers:
             raise LineError(f"no rule is offered for #{card.number}", other_words(card))
-        place, *more = rest.split()
+        place, behind = _first(rest)
         if not re.fullmatch("[0-9]{1,3}", place) or not 0 < int(place) <= len(listed.offers):
             wrong = f"there is no rule {excerpt(place)} for #{card.number}"
             raise LineError(f"{wrong}, only 1 to {len(listed.offers)}", usage)
         offer = listed.offers[int(place) - 1]
-        anyway = [word.lower() for word in more[-1:]] == [ANYWAY]
-        lives = more[:-1] if anyway else more
-        if len(lives) > 1:
-            raise LineError(f'cannot read "{excerpt(" ".join(more))}"', usage)
-        expires = end_of(read_life(lives[0], usage)) if lives else offer.expires
-        if offer.denied and not anyway:
-            self._say("\n".join(row.line for row in _denied_rows(offer)))
-            wrong = f"rule {place} {let_through(offer)}"
-            raise LineError(wrong, f"{card.number} remember {' '.join([place, *lives])} {ANYWAY}")
-        return TakenOffer(offer.id, expires)
+        life, anyway, reason = _behind_a_place(behind)
+        if reason and not self._denies:
+            raise LineError(f'cannot read "{excerpt(behind)}"', usage)
+        expires = end_of(read_life(life, usage)) if life else offer.expires
+        if offer.undone and not anyway:
+            self._say("\n".join(row.line for row in _undone_rows(offer)))
+            written = joined(str(card.number), word, place, life, ANYWAY, reason, by=" ")
+            raise LineError(f"rule {place} {undoing(offer)}", written)
+        return TakenOffer(offer.id, expires), reason
 
     def _tell(self, card: Card, outcome: Outcome) -> None:
         self._asked.discard(card.number)
         if outcome != Done():
             self._say(f"! {outcome.why}")
             return
-        offering = self._listed[card.number] = self._desk.offers(card.number)
-        self._say("\n".join(row.cut(_LONGEST).line for row in _rows(card, offering)))
+        offering = self._desk.offers(card.number, denies=self._denies)
+        self._listed[card.number] = offering
+        rows = _rows(card.number, self._word, offering)
+        self._say("\n".join(row.cut(_LONGEST).line for row in rows))
 
 
-def _rows(card: Card, offering: Offering) -> Iterator[Row]:
+def _first(text: str) -> tuple[str, str]:
+    """Return the first word of a text, and what is behind it."""
+    word, *behind = text.split(maxsplit=1) or [""]
+    return word, behind[0] if behind else ""
+
+
+def _behind_a_place(text: str) -> tuple[str, bool, str]:
+    """Return the life of a rule as it is written, whether it says `anyway`, and the rest.
+
+    What begins with a digit is a life, rightly written or not, and never a reason.
+    """
+    life, behind = _first(text)
+    if not (life[:1].isdigit() or life.lower() == FOR_EVER):
+        life, behind = "", text
+    anyway, reason = _first(behind)
+    return (life, True, reason) if anyway.lower() == ANYWAY else (life, False, behind)
+
+
+def _rows(number: int, word: str, offering: Offering) -> Iterator[Row]:
     """Yield the offered rules, numbered from narrow to wide."""
-    number = card.number
+    does = "deny" if word == ALWAYS_DENY else "allow"
     if not offering.offers:
         yield Row(f"#{number}: no rule is offered: ", offering.why)
         return
-    yield Row(f"#{number}: rules that would allow it from now on, from narrow to wide")
+    yield Row(f"#{number}: rules that would {does} it from now on, from narrow to wide")
     yield Row(f"  {tried(offering)}")
     for place, offer in enumerate(offering.offers, 1):
         yield Row(f"  {place}  {covered(offer)}: ", offer.covers)
         yield Row("       ", "  ".join(offer.texts))
         yield from (Row(f"     ! {said}") for said in offer.gives_away)
-        yield from _denied_rows(offer)
+        yield from _undone_rows(offer)
     end = until(offering.offers[0].expires)
-    yield Row(f"  allow it and write rule K, {end}: {number} remember K")
-    yield Row(f"  for longer or shorter: {number} remember K 7d, or 12h, or forever")
+    reason = " REASON" if word == ALWAYS_DENY else ""
+    yield Row(f"  {does} it and write rule K, {end}: {number} {word} K{reason}")
+    yield Row(f"  for longer or shorter: {number} {word} K 7d{reason}, or 12h, or forever")
 
 
-def _denied_rows(offer: Offer) -> Iterator[Row]:
-    if said := let_through(offer):
+def _undone_rows(offer: Offer) -> Iterator[Row]:
+    if said := undoing(offer):
         yield Row(f"     ! {said}:")
-    denied, more = denials(offer, _DENIALS_SHOWN)
-    for what in denied:
+    calls, more = undone(offer, _UNDONE_SHOWN)
+    for what in calls:
         yield Row("       - ", what)
     if more:
         yield Row(f"       {more}")

@@ -209,7 +209,7 @@ async def test_a_rule_is_made_of_an_entry_and_counts_from_then_on(tmp_path: Path
     (entry,) = (await house.page()).entries
     sat = await house.done(AskOffers(entry=entry.id))
     offer = sat.replica.offers(0, entry.id).offers[0]
-    assert offer.denied == 1
+    assert offer.undone == 1
     waiting = await house.ask("b", "pytest -q")
     await house.done(KeepRule(entry.id, TakenOffer(offer.id, offer.expires)))
     async with asyncio.timeout(60):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from crabhook.desk.updates import Offering
     from crabhook.server.core.offers import Offered
+    from crabhook.store.opening import Place
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, reason="no")
@@ -63,8 +64,8 @@ class Office:
         store.write([happened(decided(event, decision)) for event, decision in calls])
         store.close()
 
-    def offered(self, event: Event) -> Offering:
-        return offering(event, self.files, self.record)[0]
+    def offered(self, event: Event, *, denies: bool = False) -> Offering:
+        return offering(event, self.files, self.record, denies=denies)[0]
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def office(tmp_path: Path) -> Office:
 
 
 def figures(found: Offering) -> list[tuple[str, int, int]]:
-    return [(" ".join(one.texts), one.covered, one.denied) for one in found.offers]
+    return [(" ".join(one.texts), one.covered, one.undone) for one in found.offers]
 
 
 def test_each_rule_is_shown_with_what_it_would_have_done(office: Office) -> None:
@@ -89,7 +90,7 @@ def test_each_rule_is_shown_with_what_it_would_have_done(office: Office) -> None
         ("Bash(pytest *)", 3, 1),
         ("Bash(pytest *)", 3, 1),
     ]
-    assert [one.tool for one, _ in found.offers[-1].denials] == [denied.tool]
+    assert [one.tool for one, _ in found.offers[-1].undoes] == [denied.tool]
 
 
 def test_without_a_record_rules_are_offered_and_said_to_be_untried(office: Office) -> None:
@@ -157,7 +158,7 @@ def test_denials_are_tried_first_and_the_rest_as_far_as_there_is_time(
     found = office.offered(bash("pytest -q"))
     assert found.tried_on is not None
     assert 1 < found.tried_on < 12
-    assert found.offers[-1].denied == 1
+    assert found.offers[-1].undone == 1
 
 
 def test_a_secret_in_the_record_is_one_word_again(office: Office) -> None:
@@ -178,9 +179,9 @@ def asked(office: Office) -> tuple[Offers, Law]:
     return Offers(office.files, law, office.record), law
 
 
-async def made(offers: Offers, card: Card) -> Offering:
+async def made(offers: Offers, card: Card, *, denies: bool = False) -> Offering:
     found: asyncio.Future[Offering] = asyncio.get_running_loop().create_future()
-    offers.ask(f"card #{card.number}", card.event, found.set_result)
+    offers.ask(f"card #{card.number}", card.event, found.set_result, denies=denies)
     async with asyncio.timeout(60):
         return await found
 
@@ -197,9 +198,9 @@ async def test_trying_is_done_once_and_in_a_thread_of_its_own(
 ) -> None:
     threads: list[int] = []
 
-    def noticed(*arguments: object) -> Offered:
+    def noticed(event: Event, files: RuleFiles, record: Place, *, denies: bool) -> Offered:
         threads.append(threading.get_ident())
-        return offering(*arguments)  # type: ignore[arg-type]
+        return offering(event, files, record, denies=denies)
 
     monkeypatch.setattr(module, "offering", noticed)
     offers, _ = asked(office)
@@ -308,3 +309,65 @@ async def test_a_denial_that_keeps_a_rule_writes_one_that_denies_and_never_one_t
     assert ruling is not None
     assert ruling.verdict == "deny"
     assert "allow" not in office.files.user.read_text()
+
+
+# Rules that deny.
+
+
+def test_each_denial_is_shown_with_what_it_would_have_denied(office: Office) -> None:
+    office.past(
+        (bash("rm -r a"), ALLOW),
+        (bash("rm -r a"), ALLOW),
+        (bash("rm b"), DENY),
+        (bash("ls"), ALLOW),
+    )
+    found = office.offered(bash("rm -rf build"), denies=True)
+    assert found.tried_on == 4
+    assert all(one.denies and one.rule.startswith("deny ") for one in found.offers)
+    assert figures(found)[0] == ("Bash(rm -rf build)", 0, 0)
+    assert figures(found)[-1] == ("Bash(rm *)", 3, 2)
+    ((undone, times),) = found.offers[-1].undoes
+    assert (undone.tool, times) == (bash("rm -r a").tool, 2)
+
+
+def test_a_denial_is_offered_where_a_rule_asks_and_not_where_a_rule_denies(office: Office) -> None:
+    office.rules(
+        '[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(make *)"\n'
+        '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\n'
+    )
+    assert office.offered(bash("make x"), denies=True).offers
+    none = office.offered(bash("rm x"), denies=True)
+    assert not none.offers
+    assert "deny Bash(rm *)" in none.why
+
+
+async def test_an_offered_denial_is_written_with_its_reason_and_denies_at_once(
+    office: Office,
+) -> None:
+    offers, law = asked(office)
+    found = await made(offers, card(command="rm -rf build"), denies=True)
+    taken = TakenOffer(found.offers[-1].id, None)
+    kept = offers.keep(taken, "card #3", OWNER, denies=True, reason="never\n here")
+    assert str(kept) == "deny Bash(rm *)"
+    assert kept.note.startswith("always deny, on card #3, 20")
+    assert kept.note.endswith(": never here")
+    ruling = await law.judge(bash("cd x && rm y"), long=False)
+    assert ruling is not None
+    assert ruling.verdict == "deny"
+
+
+async def test_an_offered_denial_is_never_written_with_an_allow(office: Office) -> None:
+    offers, _ = asked(office)
+    found = await made(offers, card(command="rm -rf build"), denies=True)
+    taken = TakenOffer(found.offers[-1].id, None)
+    with pytest.raises(RulesError, match="no rule was written, and nothing decided"):
+        offers.keep(taken, "card #3", OWNER)
+    assert not office.files.user.exists()
+
+
+async def test_the_offers_of_both_kinds_are_kept_apart(office: Office) -> None:
+    offers, _ = asked(office)
+    allows, denies = await made(offers, card()), await made(offers, card(), denies=True)
+    assert not any(one.denies for one in allows.offers)
+    assert all(one.denies for one in denies.offers)
+    assert await made(offers, card()) == allows

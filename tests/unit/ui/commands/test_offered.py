@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from crabhook.desk.updates import Offering
-from crabhook.ui.commands.decide import covered, denials, end_of, let_through, tried
+from crabhook.ui.commands.decide import covered, end_of, tried, undoing, undone
 from tests.support.offering import offer, offering
 
 
@@ -18,12 +18,12 @@ def test_it_is_said_on_what_rules_were_tried() -> None:
 def test_denials_are_told_each_once_with_how_often() -> None:
     one = offer(covered=7, denied=("make a", "make b", "make a"))
     assert covered(one) == "covers 7"
-    assert let_through(one) == "would have let through 3 calls that were DENIED"
-    assert denials(one, 10) == (["make a  (2 times)", "make b"], "")
-    assert denials(one, 1) == (["make a  (2 times)"], "… and 1 more")
+    assert undoing(one) == "would have let through 3 calls that were DENIED"
+    assert undone(one, 10) == (["make a  (2 times)", "make b"], "")
+    assert undone(one, 1) == (["make a  (2 times)"], "… and 1 more")
     single = offer(denied=("make a",))
-    assert let_through(single) == "would have let through 1 call that was DENIED"
-    assert let_through(offer()) == ""
+    assert undoing(single) == "would have let through 1 call that was DENIED"
+    assert undoing(offer()) == ""
 
 
 def test_a_rule_gets_another_end_from_now_on() -> None:

@@ -27,7 +27,7 @@ def test_every_usage_in_the_help_can_be_written() -> None:
 
 def test_what_stands_in_brackets_may_be_left_out_and_nothing_else() -> None:
     optional = {name for name, word in WORDS.items() if word.takes and not word.needs}
-    assert optional == {"allow", "accept", "away", "remember"}
+    assert optional == {"allow", "accept", "always deny", "away", "remember"}
     assert WORDS["keep-going"].needs
 
 

@@ -31,8 +31,8 @@ RISK_OF_IT = (
     " caution: network; installs packages, whose scripts may run"
 )
 WORDS_FOR_IT = (
-    "allow [note]; deny REASON; hand back; pass; edit TEXT; always allow; defer;"
-    " stop session REASON; tell MESSAGE"
+    "allow [note]; deny REASON; hand back; pass; edit TEXT; always allow; always deny;"
+    " defer; stop session REASON; tell MESSAGE"
 )
 ANN = Operator("ann", "Ann\x1b[2J", "laptop", "10.0.0.9")
 HOW_IT_COULD = "With take_back_ms in [desk] of the settings every allow is held so long first"

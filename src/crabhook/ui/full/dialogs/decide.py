@@ -1,7 +1,8 @@
 """Deciding a card at once, with a typed line, or from now on; and changing how long it waits.
 
 From now on: by the agent's suggestions, permission modes, or the operator's rules. A rule that
-would have allowed a call denied before needs a yes on a page that says so.
+would have allowed a call denied before needs a yes on a page that says so; so does every rule that
+denies, since it stays when the call is forgotten.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,17 +17,18 @@ from crabhook.model.card import Card
 from crabhook.model.decision import MODES, PLACES, Decision, Verdict, set_mode
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
-from crabhook.model.wording import until
+from crabhook.model.wording import plural, until
 from crabhook.ui.cards.sentence import doubts, outlasting
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import (
     DECIDING,
+    NO_REASON,
     covered,
-    denials,
     end_of,
-    let_through,
     suggestions,
     tried,
+    undoing,
+    undone,
 )
 from crabhook.ui.full.dialogs.prompts import (
     AskLine,
@@ -59,8 +61,6 @@ def allow(form: Form | None) -> Effects:
     said = "no answers are sent: the agent asks in its own dialog"
     return (Give(Decision(Verdict.ALLOW), said=said),)
 
-
-NO_REASON = "The operator denied this and gave no reason."
 
 # The lines that decide the selected card.
 ALLOW_WITH_NOTE = AskLine(
@@ -213,20 +213,30 @@ _LIVES: tuple[Callable[[Offer], datetime | None], ...] = (
     lambda _: end_of(timedelta(days=1)),
     lambda _: None,
 )
-_DENIALS_SHOWN = 20
+_UNDONE_SHOWN = 20
 
 
 def offer_rules(card: Card, desk: Replica) -> Effects:
     """Show the rules offered for the card, now or as soon as they have been tried."""
     number = card.number
-    about = _About(f"#{number}", number, lambda taken: Give(Decision(Verdict.ALLOW), taken))
+    about = _About(f"#{number}", number, lambda taken, _: Give(Decision(Verdict.ALLOW), taken))
     return _offer(about, AskOffers(number), desk)
+
+
+def offer_denials(card: Card, desk: Replica) -> Effects:
+    """Show the rules that would deny such calls; the chosen rule is written with a denial."""
+    number = card.number
+
+    def give(taken: TakenOffer, reason: str) -> Effect:
+        return Give(Decision(Verdict.DENY, reason=reason), taken)
+
+    return _offer(_About(f"#{number}", number, give), AskOffers(number, denies=True), desk)
 
 
 def offer_rules_of(entry: Past, desk: Replica) -> Effects:
     """Show the rules offered for calls like that of an entry of the history."""
 
-    def keep(taken: TakenOffer) -> Effect:
+    def keep(taken: TakenOffer, _: str) -> Effect:
         where = desk.offers(0, entry.id).where
         said = Say(f"the rule is WRITTEN in {where}, and counts from now on")
         return submit(KeepRule(entry.id, taken), said)
@@ -237,16 +247,19 @@ def offer_rules_of(entry: Past, desk: Replica) -> Effects:
 
 @frozen
 class _About:
-    """What rules are offered for: its name, its card if it has one, and what takes a rule."""
+    """What rules are offered for: its name, and its card if it has one.
+
+    `take` takes a rule, with the reason that was typed for it.
+    """
 
     name: str
     number: int | None
-    take: Callable[[TakenOffer], Effect]
+    take: Callable[[TakenOffer, str], Effect]
 
 
 def _offer(about: _About, ask: AskOffers, desk: Replica) -> Effects:
     def told(outcome: Outcome) -> Effects:
-        offering = desk.offers(ask.card, ask.entry)
+        offering = desk.offers(ask.card, ask.entry, denies=ask.denies)
         if outcome == Done() and offering.offers:
             return (_menu(about, offering, turns=0, cursor=0),)
         return (Say(outcome.why or f"{about.name}: no rule is offered: {offering.why}"),)
@@ -264,8 +277,9 @@ def _menu(about: _About, offering: Offering, *, turns: int, cursor: int) -> Menu
     def turn(here: int) -> Menu:
         return _menu(about, offering, turns=turns + 1, cursor=here)
 
+    does = "deny" if any(offer.denies for offer in offering.offers) else "allow"
     return Menu(
-        f"always allow what {about.name} asks, {until(ends[0])}: {order}",
+        f"always {does} what {about.name} asks, {until(ends[0])}: {order}",
         tuple(map(partial(_choice, about), offering.offers, ends)),
         about.number,
         cursor=cursor,
@@ -274,18 +288,31 @@ def _menu(about: _About, offering: Offering, *, turns: int, cursor: int) -> Menu
 
 
 def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
-    """Return the row of a rule; below it the denials it would undo, else what more it allows."""
-    shown, more = denials(offer, _DENIALS_SHOWN)
-    denied = "\n".join(filter(None, (*shown, more)))
-    undone, rule = let_through(offer), f"{offer.rule} · {until(expires)}"
-    warning = (undone, f": {shown[0]}") if shown else (next(iter(offer.gives_away), ""), "")
+    """Return the row of a rule; below it the decisions it would undo, else what more it allows."""
+    shown, more = undone(offer, _UNDONE_SHOWN)
+    listed = "\n".join(filter(None, (*shown, more)))
+    rule, taken = f"{offer.rule} · {until(expires)}", TakenOffer(offer.id, expires)
+    warning = (undoing(offer), f": {shown[0]}") if shown else (next(iter(offer.gives_away), ""), "")
     beneath = (
         Beneath("the rule", rule, words=True),
         Beneath("beside that", "\n".join(offer.gives_away), "warning"),
-        Beneath(undone, denied, "warning"),
+        Beneath(undoing(offer), listed, "warning"),
     )
-    give = about.take(TakenOffer(offer.id, expires))
-    said = statement(("ALWAYS ALLOW by this rule", rule), (f"! It {undone}:", denied))
-    asked = Proposal(lambda: said, lambda: (give,), about.number)
-    words = f": {offer.covers}"
-    return Choice(covered(offer), lambda: (asked if shown else give,), words, warning, beneath)
+    undoes = ((f"! It {undoing(offer)}:", listed),) if shown else ()
+
+    def asked(reason: str = "") -> Proposal:
+        head = ("ALWAYS DENY by this rule" if offer.denies else "ALWAYS ALLOW by this rule", rule)
+        denial = (
+            (f"It would have denied {plural(offer.covered, 'past call')}.", ""),
+            ("the model reads", reason),
+        )
+        said = statement(head, *undoes, *(denial if offer.denies else ()))
+        give = about.take(taken, reason)
+        return Proposal(lambda: said, lambda: (give,), about.number, skimmed=offer.denies)
+
+    def chosen() -> Effects:
+        if offer.denies:
+            return (AskLine(Purpose.ALWAYS_DENY, lambda text: (asked(text or NO_REASON),)),)
+        return (asked() if shown else about.take(taken, ""),)
+
+    return Choice(covered(offer), chosen, f": {offer.covers}", warning, beneath)

@@ -209,6 +209,7 @@ class Purpose(Enum):
 
     NOTE = ("allow {}, and tell the model: ", "allow with the note")
     REASON = ("deny {}, the model reads why: ", "deny")
+    ALWAYS_DENY = ("always deny what {} asks, the model reads why: ", "go on")
     INTERRUPT = ("deny {} and end the turn, the model reads why: ", "deny, end turn")
     KEEP_GOING = ("keep {} going, tell it how to go on: ", "keep it going")
     HALT = ("stop the session of {}, its user reads why: ", "stop session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crabhook.model.decision import Verdict
-from crabhook.ui.full.dialogs.decide import NO_REASON
+from crabhook.ui.commands.decide import NO_REASON
 from crabhook.ui.text.width import cells
 from tests.support.sitting import Sitting
 

@@ -105,7 +105,7 @@ def test_a_rule_that_undoes_denials_is_taken_after_a_page_that_says_so() -> None
 
 def test_a_rule_that_undoes_a_denial_without_words_is_taken_after_a_page_all_the_same() -> None:
     denied = Event("claude", "PreToolUse", tool=ToolCall("Bash", {}))
-    sitting = at_the_list(offering(replace(NARROW, denied=1, denials=((denied, 1),))))
+    sitting = at_the_list(offering(replace(NARROW, undone=1, undoes=((denied, 1),))))
     sitting.press("1")
     sitting.wait(SENT)
     assert "It would have let through 1 call that was DENIED" in sitting.text()
