@@ -34,13 +34,13 @@ class Atom:
 
 
 MAX_VALUES = 16
-MAX_LETTERS = 8 * 1024  # of a guess; variables made of variables would double it each time
+LONGEST_GUESS = 8 * 1024  # letters; variables made of variables would double it each time
 
 
 def values_of(atoms: Iterable[Atom]) -> tuple[str, ...]:
     """Return the texts that the pieces of a word may make together, the likeliest first."""
     combinations = islice(product(*(atom.values for atom in atoms)), MAX_VALUES)
-    return tuple(dict.fromkeys("".join(one)[:MAX_LETTERS] for one in combinations)) or ("",)
+    return tuple(dict.fromkeys("".join(one)[:LONGEST_GUESS] for one in combinations)) or ("",)
 
 
 def written(text: str) -> Atom:

@@ -16,11 +16,11 @@ from crabhook.model.jsontext import pretty
 from crabhook.model.session import Activity, AgentView, SessionView
 from crabhook.model.wording import who
 from crabhook.ui.cards.summary import (
-    AT,
     agent_label,
     agent_name,
     as_allowed,
     brief,
+    on_machine,
     outcome,
     place,
     project,
@@ -145,7 +145,7 @@ def head(view: SessionView, now: float) -> str:
     return joined(
         brief(view.session[:ID_SHOWN], covered) or "(no id)",
         view.title,
-        joined(place_of(view, covered), _machine_of(view), by=" "),
+        joined(place_of(view, covered), on_machine(view.machine, covered), by=" "),
         view.mode and f"mode {brief(view.mode, covered)}",
         f"{countdown(now - view.since)} old",
         f"heard of {countdown(now - view.heard)} ago",
@@ -156,10 +156,6 @@ def head(view: SessionView, now: float) -> str:
 def place_of(view: SessionView, spell: Callable[[str], str]) -> str:
     """Return the last part of the folder a session works in."""
     return project(Event(view.platform, "", cwd=view.cwd), spell)
-
-
-def _machine_of(view: SessionView) -> str:
-    return f"{AT} {brief(view.machine, covered)}" if view.machine else ""
 
 
 def waiting(view: SessionView) -> str:
@@ -177,7 +173,7 @@ def details(view: SessionView, now: float) -> Iterator[str]:
         yield f"{name_in_session(agent)}: {doing(agent.doing, now)}"
     for one in view.shared:
         others = ", ".join(
-            joined(brief(session[:ID_SHOWN], covered), where and f"{AT} {brief(where)}", by=" ")
+            joined(brief(session[:ID_SHOWN], covered), on_machine(where), by=" ")
             for _, session, where in one.sessions
         )
         yield f"! {others} changes the same file: {brief(one.path, covered)}"

@@ -50,7 +50,7 @@ MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: 
 """How a level of risk looks, and its mark."""
 _MCP = "mcp__"  # before a server's name and its tool's
 _WITH_A_PLAN = {Verdict.ALLOW: "approves it", Verdict.DENY: "sends it back"}
-_DOES = {
+DOES = {
     Verdict.ALLOW: "allows it",
     Verdict.DENY: "denies it",
     Verdict.ASK: "hands it back",
@@ -62,6 +62,7 @@ _DOES = {
     Verdict.CANCEL: "cancels it",
     Verdict.PASS: "passes it",
 }
+"""What an operator does with each verdict."""
 LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
 _STARTED_BY = {"user": "you", "claude": "Claude"}
 """Who had a skill loaded, by the agent's word for it."""
@@ -262,7 +263,7 @@ def _does(event: Event, verdict: Verdict) -> str:
         return _WITH_A_PLAN[verdict]
     if is_question(event) and verdict is Verdict.ALLOW:
         return "answers it"
-    return _DOES[verdict]
+    return DOES[verdict]
 
 
 def too_late(outcome: Outcome, card: Card | None, desk: Replica) -> str:

@@ -93,8 +93,12 @@ def machine(event: Event, spell: Speller = safe) -> str:
 
 def place(event: Event, spell: Speller = safe) -> str:
     """Return where the agent works, `project @ build1`; the project alone without a machine."""
-    where = machine(event, spell)
-    return joined(project(event, spell), f"{AT} {where}" if where else "", by=" ")
+    return joined(project(event, spell), on_machine(event.machine, spell), by=" ")
+
+
+def on_machine(name: str, spell: Speller = safe) -> str:
+    """Return the words for a machine behind a folder, `@ build1`; empty without one."""
+    return f"{AT} {brief(name, spell)}" if name else ""
 
 
 def session_label(event: Event, spell: Speller = safe) -> str:

@@ -93,12 +93,8 @@ def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
 
 def mark_session(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
     """Mark all that the card's session asks."""
-    of_session = [one for one in waiting if _session(one) == _session(card)]
+    of_session = [one for one in waiting if one.event.session_key == card.event.session_key]
     return _mark(of_session, "of this session, whatever they ask", marks)
-
-
-def _session(card: Card) -> tuple[str, str, str]:
-    return card.event.session_key
 
 
 def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
@@ -198,7 +194,7 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
     left = tuple((card.number, why) for card, why in bundle.left_out)
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        sessions = len({_session(card) for card in cards})
+        sessions = len({card.event.session_key for card in cards})
         many = f"{plural(len(cards), 'request')} of {plural(sessions, 'session')}"
         said = f"{decision.verdict.upper()} {many}: {_numbers(cards)}"
         yield from sentence(said, "heading", sheet)

@@ -18,7 +18,7 @@ from crabhook.model.decision import MODES, PLACES, Decision, Verdict, set_mode
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import plural, until
-from crabhook.ui.cards.sentence import doubts, outlasting
+from crabhook.ui.cards.sentence import DOES, doubts, outlasting
 from crabhook.ui.cards.summary import brief
 from crabhook.ui.commands.decide import (
     DECIDING,
@@ -143,15 +143,6 @@ def extend(card: Card, desk: Replica) -> Effects:
     return (Submit(Extend(card.number, LONGER), then),)
 
 
-_DOES = {
-    Verdict.ALLOW: "allows it",
-    Verdict.RETRY: "lets it try again",
-    Verdict.PASS: "passes it",
-    Verdict.DEFER: "defers it",
-    Verdict.ASK: "hands it back",
-}
-
-
 def second_yes(card: Card, decision: Decision, desk: Replica, *, rule: bool = False) -> str:
     """Return what the operator is asked before the decision is given; empty for nothing.
 
@@ -164,7 +155,7 @@ def second_yes(card: Card, decision: Decision, desk: Replica, *, rule: bool = Fa
     kept = outlasting(card.event, decision, str) or (
         "a RULE of yours for such calls" if rule else ""
     )
-    does = f"gives ALLOW + {kept}" if kept else _DOES[decision.verdict]
+    does = f"gives ALLOW + {kept}" if kept else DOES[decision.verdict]
     return f"▲▲ {' · '.join(told)}: enter {does}, esc goes back"
 
 

@@ -19,6 +19,7 @@ from crabhook.ui.cards.summary import (
     is_plan,
     is_question,
     machine,
+    on_machine,
     outcome,
     project,
     summary,
@@ -265,8 +266,8 @@ def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> t
     card = standing.card
     event, left = card.event, card.wait_until - clock.now
     where = project(event, spell)
-    if named := machine(event, spell):  # no folder's name pushes it out of the title
-        where = f"{clip(where, columns // 3)} {AT} {named}"
+    if named := on_machine(event.machine, spell):  # no folder's name pushes it out of the title
+        where = f"{clip(where, columns // 3)} {named}"
     who = (f"#{card.number}", agent_name(event, spell), where)
     title: Line = [("", " · ".join(filter(None, who)))]
     if standing.ended:
