@@ -19,12 +19,12 @@ from crabhook.model.event import Event
 from crabhook.model.question import Answer, merge_answers, read_questions
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
+from crabhook.present.safe import safe
+from crabhook.present.summary import agent_label, project, session_label, summary, tool_label
 from crabhook.server.grpc import permission
-from crabhook.ui.cards.summary import agent_label, project, session_label, summary, tool_label
 from crabhook.ui.full.panes.request import everything_rows
 from crabhook.ui.plain.output import PROGRAMS
 from crabhook.ui.text.layout import Sheet
-from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import safe_ascii
 from tests.fuzz.mutation import values
 

@@ -19,6 +19,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import AGENTS, PLATFORMS
 from crabhook.platforms.interface import Played
 from crabhook.policy.calls.parts import Kind, kind_of
+from crabhook.present.safe import safe
 from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
@@ -30,7 +31,6 @@ from crabhook.ui.full.panes.request import everything_rows
 from crabhook.ui.full.panes.rows import CardRow, WordsOfCards
 from crabhook.ui.plain.output import PROGRAMS
 from crabhook.ui.text.layout import Sheet
-from crabhook.ui.text.safe import safe
 from crabhook.vocabulary import vocabulary
 from tests.support.client import Client
 from tests.support.ledger import Ledger

@@ -8,13 +8,13 @@ from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Origin
 from crabhook.model.order import Order
+from crabhook.present.phrases import Clock
 from crabhook.ui.full.arming import BURST
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.panes.card import content_of
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
-from crabhook.ui.text.rows import Clock
 from tests.support.desk import WALL, PlayedDesk
 
 if TYPE_CHECKING:

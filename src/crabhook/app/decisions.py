@@ -44,8 +44,8 @@ class DecisionLog:
 
     def begin(self, runner: Runner) -> None:
         """Log each decision from now on, the server's own news, and observed events at debug."""
+        from crabhook.present.summary import summary  # noqa: PLC0415 - the other desks have it
         from crabhook.store.redact import Redactor  # noqa: PLC0415 - only a headless desk logs
-        from crabhook.ui.cards.summary import summary  # noqa: PLC0415 - the other desks have it
 
         redactor = Redactor(secrets.token_bytes(16))
         self._texts = lambda event, decided: (

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from crabhook.config import Settings, state_folder
 from crabhook.model.errors import CrabhookError
+from crabhook.present.safe import safe, safe_lines
 from crabhook.store.record import iso
-from crabhook.ui.text.safe import safe, safe_lines
 
 BACKLOG = 10_000  # lines kept for a reader that does not read
 LAST_LINES = 1.0  # seconds at the end for the reader to take the last lines

@@ -16,6 +16,7 @@ from crabhook.cli.past import REPLAYED, run_replay
 from crabhook.cli.terminal import about, short
 from crabhook.model.actor import HERE, OWNER, Operator
 from crabhook.model.errors import CrabhookError
+from crabhook.present.safe import safe
 from crabhook.store import entries
 from crabhook.store.actors import actor_in
 from crabhook.store.change import happened
@@ -25,7 +26,6 @@ from crabhook.store.record import ORDERS, Cut, Head, Kind, Record
 from crabhook.store.verify import ENDS, Verified, left_open, stats, verify, verify_here
 from crabhook.store.writer import head_line, read_head
 from crabhook.ui.console import say, say_json
-from crabhook.ui.text.safe import safe
 
 ASKED_WIDTH = 50  # letters of a call, before what brought it
 LAST = 100  # records shown unless more are asked for

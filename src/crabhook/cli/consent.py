@@ -15,11 +15,11 @@ from crabhook.cli.terminal import UnseenError, agrees
 from crabhook.model.errors import CrabhookError
 from crabhook.policy.rule import Rule, RuleScope
 from crabhook.policy.rulefile import read_rules
+from crabhook.present.safe import safe_lines
 from crabhook.rulebook.edit import Widening, widening
 from crabhook.rulebook.files import RULES, RuleFiles, RulesError
 from crabhook.team.folder import Folder
 from crabhook.ui.console import say
-from crabhook.ui.text.safe import safe_lines
 
 
 class NoConsentError(CrabhookError):

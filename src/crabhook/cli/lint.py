@@ -9,8 +9,8 @@ from crabhook.lint.linting import lint
 from crabhook.lint.report import Report, as_json, as_sarif, lines
 from crabhook.lint.rules import PROFILES, Profile
 from crabhook.lint.script import Severity
+from crabhook.present.safe import safe
 from crabhook.ui.console import say, say_json
-from crabhook.ui.text.safe import safe
 
 _LEVELS = {str(severity): severity for severity in reversed(Severity)}
 _NEVER = "never"

@@ -18,6 +18,7 @@ from crabhook.model.wording import who
 from crabhook.policy.paths import is_within
 from crabhook.policy.protected import options_given
 from crabhook.policy.rule import Rule, RuleVerdict
+from crabhook.present.safe import safe
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import Change, Kind, PastCall, Replayed, calls_in, replay
@@ -27,7 +28,6 @@ from crabhook.store.interface import History, Query
 from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded
 from crabhook.ui.console import say, say_json
-from crabhook.ui.text.safe import safe
 
 REPLAYED = 10_000  # calls that are replayed unless more are asked for
 

@@ -22,10 +22,10 @@ from crabhook.policy.calls.parts import Kind, canonical, kind_of
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Ruling, Trust
+from crabhook.present.safe import safe_lines
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here
 from crabhook.rulebook.files import PROJECT_FILE, RULES, RulesError, read_text
-from crabhook.ui.text.safe import safe_lines
 
 OPEN = "open"
 # Control characters as a table writes them: their pictures, one for each.

@@ -14,8 +14,8 @@ from time import monotonic
 
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
+from crabhook.present.safe import safe
 from crabhook.ui.console import columns_of, rows_on
-from crabhook.ui.text.safe import safe
 
 WIDTH = 100  # characters of what a call was about
 _TELLING = ("command", "file_path", "path", "url", "pattern", "query", "prompt")

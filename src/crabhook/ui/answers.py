@@ -28,9 +28,9 @@ from crabhook.desk.commands import (
 from crabhook.desk.replica import Replica, Then
 from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.cards.sentence import by_another, too_late
-from crabhook.ui.cards.summary import asked_again, brief, said
-from crabhook.ui.text.rows import ago, joined
+from crabhook.present.phrases import ago, joined
+from crabhook.present.sentence import by_another, too_late
+from crabhook.present.summary import asked_again, brief, said
 
 # The verdicts with which a slip of a finger could do harm: the plain desk holds these alone.
 HELD_BACK = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from crabhook.ui.text.safe import safe
+from crabhook.present.safe import safe
 from crabhook.ui.text.sentences import wrap_sentences
 
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"

@@ -11,7 +11,7 @@ from enum import StrEnum
 from crabhook.datatypes import frozen
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
-from crabhook.ui.cards.summary import is_plan, is_question
+from crabhook.present.summary import is_plan, is_question
 from crabhook.ui.text.style import Theme
 
 QUIET = 5.0  # seconds after a key in which the desk does not call

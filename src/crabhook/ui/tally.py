@@ -13,8 +13,8 @@ from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
 from crabhook.model.wording import plural
 from crabhook.policy.calls.subject import LONGEST
-from crabhook.ui.cards.sentence import counted, named_target, target, target_in
-from crabhook.ui.cards.summary import said
+from crabhook.present.sentence import counted, named_target, target, target_in
+from crabhook.present.summary import said
 
 MOST_ALIKE = 20_000  # different calls that are counted apart
 _READ_AT_ONCE = 1_000  # lines that one count reads at most, the latest first

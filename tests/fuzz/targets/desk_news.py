@@ -19,6 +19,7 @@ from crabhook.desk.commands import Ask, Decide, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import News, Snapshot
 from crabhook.model.decision import Decision, Verdict
+from crabhook.present.phrases import Clock
 from crabhook.remote import desk as remote
 from crabhook.remote.codec import WireError, json_of
 from crabhook.remote.inputs import Inputs
@@ -29,7 +30,6 @@ from crabhook.ui.full.layout import Painter
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.layout import line_cells
-from crabhook.ui.text.rows import Clock
 from crabhook.v1 import operator_pb2 as pb
 from tests.fuzz.mutation import rows
 from tests.fuzz.target import Target

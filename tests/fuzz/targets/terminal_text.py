@@ -5,10 +5,10 @@ from __future__ import annotations
 from prompt_toolkit.utils import get_cwidth
 
 from crabhook.hook.wire import printable
-from crabhook.ui.cards.summary import brief
+from crabhook.present.safe import MAX_MARKS_ON_A_LETTER, hidden, safe, safe_lines
+from crabhook.present.summary import brief
 from crabhook.ui.terminal import _CONTINUED, fold
 from crabhook.ui.text.rows import Row, bounded, indented
-from crabhook.ui.text.safe import MAX_MARKS_ON_A_LETTER, hidden, safe, safe_lines
 from crabhook.ui.text.width import cells, clip, fit, safe_ascii, wrapped
 from tests.fuzz.mutation import words
 from tests.fuzz.target import Target

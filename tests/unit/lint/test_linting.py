@@ -18,7 +18,7 @@ from crabhook.model.card import Stance
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 from crabhook.platforms.rows import Protocol
-from crabhook.ui.text.safe import safe
+from crabhook.present.safe import safe
 from tests.support.examples import examples
 from tests.unit.lint.corpus import CASES, cases_for, gives, judged, report_of
 

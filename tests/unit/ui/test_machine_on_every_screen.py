@@ -18,8 +18,8 @@ from crabhook.cli.verbs.deciding import described
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Origin
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.cards import past
-from crabhook.ui.cards.summary import place
+from crabhook.present import past
+from crabhook.present.summary import place
 from crabhook.ui.commands.parse import alike
 from crabhook.ui.full.panes.rows import machine_cell
 from crabhook.ui.plain.output import PROGRAMS

@@ -24,6 +24,7 @@ from crabhook.hook.tcp import connect
 from crabhook.hook.tls import NO_TLS
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
+from crabhook.present.safe import safe
 from crabhook.server.address import Address, TcpAddress, default_address, parse_address
 from crabhook.server.unix_socket import read_status
 from crabhook.team import changes
@@ -45,7 +46,6 @@ from crabhook.team.membership import (
 from crabhook.team.team_file import authority_of, found, take, team_in
 from crabhook.team.team_file import change as changed
 from crabhook.ui.console import say
-from crabhook.ui.text.safe import safe
 
 NOTED = 10  # attempts, of one invitation
 LOOK_WITHIN = 2.0  # seconds, for a server on this machine

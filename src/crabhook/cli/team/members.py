@@ -27,6 +27,7 @@ from crabhook.cli.team.inviting import (
 )
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
+from crabhook.present.safe import safe
 from crabhook.store.opening import is_shared
 from crabhook.team import changes
 from crabhook.team.folder import TEAM, founding, private
@@ -35,7 +36,6 @@ from crabhook.team.membership import Role, SshKey, Team
 from crabhook.team.presence import PublicKey
 from crabhook.team.team_file import authority_of, serve_as, team_in
 from crabhook.ui.console import say, say_json
-from crabhook.ui.text.safe import safe
 
 
 def _init(arguments: argparse.Namespace) -> None:

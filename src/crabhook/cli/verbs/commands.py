@@ -26,12 +26,12 @@ from crabhook.model.actor import Actor, Ended, OrderKind
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.errors import CrabhookError
 from crabhook.model.order import Order
+from crabhook.present.phrases import countdown
+from crabhook.present.safe import safe
 from crabhook.team.desk_keys import Credentials
 from crabhook.ui.commands.orders import read_agent, read_order, read_release
 from crabhook.ui.commands.words import WORDS
 from crabhook.ui.console import say, say_json
-from crabhook.ui.text.rows import countdown
-from crabhook.ui.text.safe import safe
 
 CLAIMS_KEPT = 1000  # cards of which a watch knows who looks at them
 

@@ -30,13 +30,13 @@ from crabhook.desk import commands
 from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
-from crabhook.ui.cards.sentence import MARKS, NOTHING_RISKY, sentence
-from crabhook.ui.cards.summary import agent_name, place
+from crabhook.present.phrases import ago
+from crabhook.present.safe import safe
+from crabhook.present.sentence import MARKS, NOTHING_RISKY, sentence
+from crabhook.present.summary import agent_name, place
 from crabhook.ui.commands.decide import DECIDING
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.console import say, say_json
-from crabhook.ui.text.rows import ago
-from crabhook.ui.text.safe import safe
 
 TO_THE_MODEL = "What you say goes to the model"
 

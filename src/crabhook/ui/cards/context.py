@@ -6,12 +6,12 @@ from crabhook.datatypes import frozen
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
 from crabhook.model.card import UNTOLD, Card, Level, Risk, State
-from crabhook.ui.cards import sentence
-from crabhook.ui.cards.summary import brief, names_plan
+from crabhook.present import sentence
+from crabhook.present.phrases import joined
+from crabhook.present.summary import brief, names_plan
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.text.code import plain_rows, titled
 from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
-from crabhook.ui.text.rows import joined
 from crabhook.ui.text.width import in_words, wrapped
 
 _LAST_WORDS = "last words"

@@ -32,11 +32,11 @@ from crabhook.model.jsontext import Path, Value, parse_object, parse_value, pret
 from crabhook.model.order import CAP
 from crabhook.model.question import merge_answers, read_questions
 from crabhook.model.wording import plural
-from crabhook.ui.cards.summary import is_plan, is_question, summary
+from crabhook.present.safe import excerpt
+from crabhook.present.summary import is_plan, is_question, summary
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
 from crabhook.ui.commands.words import WORDS, LineError
 from crabhook.ui.text.rows import Row, bounded
-from crabhook.ui.text.safe import excerpt
 from crabhook.vocabulary import vocabulary
 
 _DIALOG = (

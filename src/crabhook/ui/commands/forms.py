@@ -12,8 +12,8 @@ from crabhook.model.elicitation import Field, read_fields
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import Value, compact, parse_value
 from crabhook.model.question import Answer, Question
+from crabhook.present.safe import excerpt
 from crabhook.ui.commands.words import WORDS, LineError
-from crabhook.ui.text.safe import excerpt
 
 _PLACE = re.compile(r"([0-9]{1,4})(\.note)?\s*=\s*")
 _CHOICE = re.compile(r"[0-9]{1,4}(?![^\s,])")

@@ -7,12 +7,12 @@ from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
 from crabhook.model.order import Order
-from crabhook.ui.cards.summary import brief
+from crabhook.present.cover import covered
+from crabhook.present.phrases import countdown, joined
+from crabhook.present.safe import excerpt
+from crabhook.present.summary import brief
 from crabhook.ui.commands.parse import known_session, shown_session
 from crabhook.ui.commands.words import WORDS, LineError, Word, read_duration
-from crabhook.ui.secrets import covered
-from crabhook.ui.text.rows import countdown, joined
-from crabhook.ui.text.safe import excerpt
 
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
 _KINDS = {"allow-all": OrderKind.ALLOW_ALL, "hold-all": OrderKind.HOLD_ALL, "halt": OrderKind.HALT}

@@ -7,10 +7,10 @@ from enum import StrEnum
 from crabhook.datatypes import frozen
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
-from crabhook.ui.cards.sentence import by_another
-from crabhook.ui.cards.summary import brief
+from crabhook.present.safe import EXCERPT, excerpt
+from crabhook.present.sentence import by_another
+from crabhook.present.summary import brief
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word
-from crabhook.ui.text.safe import EXCERPT, excerpt
 
 _WHOLE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _LISTED = 5

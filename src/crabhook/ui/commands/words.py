@@ -11,8 +11,8 @@ from enum import IntEnum
 
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
+from crabhook.present.safe import excerpt
 from crabhook.tables import tables
-from crabhook.ui.text.safe import excerpt
 
 MAX_LINE = 1 << 20  # bytes; a reason longer than this was never written by a person
 _WIDEST = 20  # columns for a usage; after a longer one the meaning is on the next line

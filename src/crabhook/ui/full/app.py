@@ -23,6 +23,7 @@ from crabhook.desk.commands import Claim
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Desk, News
 from crabhook.model.card import State
+from crabhook.present.phrases import Clock
 from crabhook.ui.full.controller import Controller
 from crabhook.ui.full.dialogs.external_editor import ExternalEditing
 from crabhook.ui.full.keyrow import terminal_keys
@@ -33,7 +34,6 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.terminal import NonBlockingOutput
-from crabhook.ui.text.rows import Clock
 from crabhook.ui.text.style import (
     GROUND,
     QUESTION,

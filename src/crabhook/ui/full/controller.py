@@ -15,6 +15,7 @@ from crabhook.desk.updates import News, Snapshot
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
+from crabhook.present.safe import hidden
 from crabhook.ui.full import effects as do
 from crabhook.ui.full.arming import BURST, Sight
 from crabhook.ui.full.dialogs.decide import second_yes
@@ -28,7 +29,6 @@ from crabhook.ui.full.notify import clipboard
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.help import marked
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.safe import hidden
 
 # In these modes a click on a row selects it and keeps what the operator began.
 _CHOOSING = frozenset({*VIEWS, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES, Mode.ENTRY})

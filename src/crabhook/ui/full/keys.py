@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from crabhook.model.card import Card
 from crabhook.model.decision import Beside, Decision, Verdict
-from crabhook.ui.cards.summary import copied
+from crabhook.present.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on

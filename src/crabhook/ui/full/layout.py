@@ -8,9 +8,12 @@ from crabhook.model.actor import Operator
 from crabhook.model.card import Card, Level, State
 from crabhook.model.errors import QuestionError
 from crabhook.model.wording import plural
+from crabhook.present.cover import ASCII_COVER, COVER
+from crabhook.present.phrases import Clock, ago
+from crabhook.present.safe import FOLD, safe
+from crabhook.present.sentence import by_another, held_elsewhere, outlasting
+from crabhook.present.summary import as_allowed, is_question
 from crabhook.ui.cards.context import below_rows
-from crabhook.ui.cards.sentence import by_another, held_elsewhere, outlasting
-from crabhook.ui.cards.summary import as_allowed, is_question
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.dialogs.edit import cursor_place
 from crabhook.ui.full.dialogs.orders import orders_in_title, orders_line
@@ -22,10 +25,7 @@ from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
 from crabhook.ui.full.panes.rows import CardRow, QueueRow, WordsOfCards, queue_rows, title_of
 from crabhook.ui.full.panes.viewed import view_rows, view_title
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.secrets import ASCII_COVER, COVER
 from crabhook.ui.text.layout import Line, Panel, Sheet, clip_line, ends, line_cells
-from crabhook.ui.text.rows import Clock, ago
-from crabhook.ui.text.safe import FOLD, safe
 from crabhook.ui.text.width import Mask, clip, in_words, own_ascii, safe_ascii
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7

@@ -14,10 +14,10 @@ from prompt_toolkit.output import Output
 
 from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
-from crabhook.ui.cards.summary import place, tool_label
+from crabhook.present.safe import safe
+from crabhook.present.summary import place, tool_label
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import Attention, kind_of
-from crabhook.ui.text.safe import safe
 
 _LONGEST = 80  # letters of a notification
 _END = "\x1b\\"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from crabhook.model.session import SessionView
-from crabhook.ui.cards.summary import copied
+from crabhook.present.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
 from crabhook.ui.full import keyrow as on

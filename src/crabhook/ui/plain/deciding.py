@@ -16,9 +16,10 @@ from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import CrabhookError
+from crabhook.present.cover import covered
+from crabhook.present.sentence import outlasting, too_late
+from crabhook.present.summary import brief, outcome
 from crabhook.ui.answers import HELD_BACK, Answers, Seen
-from crabhook.ui.cards.sentence import outlasting, too_late
-from crabhook.ui.cards.summary import brief, outcome
 from crabhook.ui.commands.decide import (
     ALWAYS_DENY,
     DECIDING,
@@ -32,7 +33,6 @@ from crabhook.ui.commands.parse import JUST_NOW, Command
 from crabhook.ui.commands.words import WORDS, LineError, for_a_person, read_duration
 from crabhook.ui.plain.person import ForAPerson
 from crabhook.ui.plain.second_yes import Remembering, SecondYes
-from crabhook.ui.secrets import covered
 
 _DECIDED_REMEMBERED = 1_000
 _WORK = frozenset({"quiet", "snooze", "extend"})  # words that prepare an answer, or change the wait

@@ -9,12 +9,12 @@ from crabhook.datatypes import frozen
 from crabhook.desk import updates
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, FeedEntry
-from crabhook.ui.cards.summary import brief
+from crabhook.present.cover import covered
+from crabhook.present.summary import brief
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.plain.interpreter import Interpreter
 from crabhook.ui.plain.output import PROGRAMS, OutputQueue, Write
 from crabhook.ui.plain.person import Detail, ForAPerson
-from crabhook.ui.secrets import covered
 
 FAREWELL = 1.0  # seconds; an operator who has not read the last lines by then has left
 

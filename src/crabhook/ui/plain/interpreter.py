@@ -16,9 +16,10 @@ from crabhook.desk.updates import Past
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
-from crabhook.ui.cards.past import details, facts, head, is_wanted
-from crabhook.ui.cards.past import line as past_line
-from crabhook.ui.cards.summary import as_allowed, is_question
+from crabhook.present.cover import covered
+from crabhook.present.past import details, facts, head, is_wanted
+from crabhook.present.past import line as past_line
+from crabhook.present.summary import as_allowed, is_question
 from crabhook.ui.commands.orders import order_line, read_agent, read_order, read_release
 from crabhook.ui.commands.parse import (
     Command,
@@ -34,7 +35,6 @@ from crabhook.ui.plain.deciding import Deciding
 from crabhook.ui.plain.output import WHOLE, OutputQueue
 from crabhook.ui.plain.person import Detail, ForAPerson
 from crabhook.ui.plain.request import given_rows
-from crabhook.ui.secrets import covered
 from crabhook.ui.text.rows import Row, bounded
 
 _PRINTING = frozenset({"show", "show secrets", "show --raw", "words"})

@@ -15,15 +15,16 @@ from crabhook.model.decision import Decision, Suggestion, Verdict
 from crabhook.model.jsontext import pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import who
-from crabhook.ui.cards.summary import brief, place, summary, tool_label
+from crabhook.present.cover import COVER, covered
+from crabhook.present.phrases import countdown, joined
+from crabhook.present.safe import safe
+from crabhook.present.summary import brief, place, summary, tool_label
 from crabhook.ui.commands.decide import fitting, suggestions
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.commands.parse import first_alike, shown_session
 from crabhook.ui.commands.words import WORDS, Word
 from crabhook.ui.plain.request import given_rows
-from crabhook.ui.secrets import COVER, covered
-from crabhook.ui.text.rows import Row, bounded, countdown, joined
-from crabhook.ui.text.safe import safe
+from crabhook.ui.text.rows import Row, bounded
 
 FIRST = 200, 20_000  # lines and characters of a card that is printed unasked
 WHOLE = 10_000, 200_000  # and of a card that was asked for

@@ -19,8 +19,11 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, first_text, pretty, text_at
 from crabhook.model.order import CAP
-from crabhook.ui.cards import sentence
-from crabhook.ui.cards.summary import (
+from crabhook.present import sentence
+from crabhook.present.cover import COVER, covered
+from crabhook.present.phrases import countdown, joined
+from crabhook.present.safe import Speller, folded, safe
+from crabhook.present.summary import (
     TELLING,
     agent_name,
     as_allowed,
@@ -44,9 +47,7 @@ from crabhook.ui.plain.output import (
     suggested_rows,
 )
 from crabhook.ui.plain.request import happening_rows, tool_rows
-from crabhook.ui.secrets import COVER, covered
-from crabhook.ui.text.rows import Row, bounded, countdown, joined
-from crabhook.ui.text.safe import Speller, folded, safe
+from crabhook.ui.text.rows import Row, bounded
 
 _PRINTED_KEPT = 10_000  # cards with a memory of what was printed
 _NOTHING: tuple[Value, ...] = (None, False, "", [], {})  # of a field, worth no line

@@ -14,10 +14,10 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.question import read_questions
+from crabhook.present import summary
+from crabhook.present.compare import compared
+from crabhook.present.summary import is_question, json_start
 from crabhook.tables import tables
-from crabhook.ui.cards import summary
-from crabhook.ui.cards.summary import is_question, json_start
-from crabhook.ui.text.compare import compared
 from crabhook.ui.text.rows import Row, indented
 
 BESIDE = 200  # characters of a text shown beside its name

@@ -17,7 +17,9 @@ from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.wording import until
-from crabhook.ui.cards.sentence import LETS, Doubts, doubts, outlasting
+from crabhook.present.phrases import joined
+from crabhook.present.safe import excerpt, safe
+from crabhook.present.sentence import LETS, Doubts, doubts, outlasting
 from crabhook.ui.commands.decide import (
     ALWAYS_DENY,
     REMEMBER,
@@ -31,8 +33,7 @@ from crabhook.ui.commands.decide import (
 from crabhook.ui.commands.parse import OLDEST, read_target
 from crabhook.ui.commands.words import FOR_EVER, WORDS, LineError, read_life
 from crabhook.ui.plain.person import ForAPerson
-from crabhook.ui.text.rows import Row, joined
-from crabhook.ui.text.safe import excerpt, safe
+from crabhook.ui.text.rows import Row
 
 ANYWAY = "anyway"
 _UNDONE_SHOWN = 10

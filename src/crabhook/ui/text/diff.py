@@ -5,10 +5,10 @@ from itertools import groupby, zip_longest
 from operator import itemgetter
 
 from crabhook.model.wording import plural
+from crabhook.present.compare import Side, changed_words, compared
+from crabhook.present.safe import TAB
 from crabhook.ui.text.code import wrap_line
-from crabhook.ui.text.compare import Side, changed_words, compared
 from crabhook.ui.text.layout import Line, Rows, Sheet, rows_of_a_line
-from crabhook.ui.text.safe import TAB
 from crabhook.ui.text.width import Mask, lines_of, wrapped
 
 MOST_COMPARED = 800  # lines of both sides; comparing may take their number squared

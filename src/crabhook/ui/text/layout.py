@@ -9,7 +9,7 @@ from itertools import count, islice
 from typing import TypeAlias
 
 from crabhook.datatypes import Bounded, frozen
-from crabhook.ui.text.safe import FOLD, Speller, folded, folded_json, safe
+from crabhook.present.safe import FOLD, Speller, folded, folded_json, safe
 from crabhook.ui.text.width import cells, clip
 
 Span: TypeAlias = tuple[str, str]

@@ -11,9 +11,9 @@ from dataclasses import replace
 from prompt_toolkit.utils import get_cwidth
 
 from crabhook.datatypes import frozen
+from crabhook.present.cover import COVER, masked
+from crabhook.present.safe import Speller, safe
 from crabhook.secrets.context import names_a_secret
-from crabhook.ui.secrets import COVER, masked
-from crabhook.ui.text.safe import Speller, safe
 
 CHUNK = 2048  # letters of a long line that are looked at in one go
 LONGEST_WORD = 512  # letters of a word that is not cut between two of them

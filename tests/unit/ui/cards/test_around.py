@@ -8,10 +8,10 @@ import pytest
 
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.present.safe import safe
 from crabhook.ui.cards.context import CardContext, CardContexts, below_rows
 from crabhook.ui.tally import Tally
 from crabhook.ui.text.layout import Sheet
-from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import cells
 from tests.support.desk import PlayedDesk
 from tests.support.ruled import NO_RM, judge_by

@@ -16,8 +16,8 @@ from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Phase
-from crabhook.ui.cards.sentence import dangers
-from crabhook.ui.cards.summary import is_question
+from crabhook.present.sentence import dangers
+from crabhook.present.summary import is_question
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.full.dialogs.decide import second_yes
 from crabhook.ui.plain.person import Detail, ForAPerson

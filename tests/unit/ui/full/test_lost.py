@@ -8,13 +8,13 @@ from crabhook.desk.commands import Claim, Decide, TooLate
 from crabhook.desk.updates import HouseChanged, LinkChanged, Snapshot
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decision, Verdict
+from crabhook.present.safe import safe
+from crabhook.present.sentence import too_late
 from crabhook.server.core.attendance import CLAIMED_FOR
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.cards.context import reason_lines
-from crabhook.ui.cards.sentence import too_late
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.text.layout import Sheet
-from crabhook.ui.text.safe import safe
 from tests.support.sitting import QUESTIONS, Sitting
 
 PAPER = Sheet(80, safe)

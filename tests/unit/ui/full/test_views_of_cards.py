@@ -16,11 +16,11 @@ from crabhook.model.card import Stance
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.rows import Held
+from crabhook.present.safe import TAB, safe
 from crabhook.ui.full.dialogs.mcp_form import filled_page
 from crabhook.ui.full.dialogs.plan import changes_page, denial_page, notes_content
 from crabhook.ui.full.panes.request import everything_page
 from crabhook.ui.text.layout import Content, Sheet, line_cells
-from crabhook.ui.text.safe import TAB, safe
 from crabhook.ui.text.width import safe_ascii
 from tests.support.examples import examples
 from tests.support.sitting import Sitting

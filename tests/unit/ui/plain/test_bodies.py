@@ -13,8 +13,8 @@ import pytest
 
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
+from crabhook.present.safe import safe
 from crabhook.ui.plain.person import Detail
-from crabhook.ui.text.safe import safe
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import QUESTIONS, bash, sample, sitting
 

@@ -14,8 +14,8 @@ from crabhook.desk.updates import HouseChanged
 from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
+from crabhook.present.sentence import by_another
 from crabhook.server.core.local_desk import LocalDesk
-from crabhook.ui.cards.sentence import by_another
 from crabhook.ui.commands.words import PERSONS_WORDS, WORDS, for_a_person, help_lines
 from crabhook.ui.plain.person import Detail
 from crabhook.ui.plain.second_yes import asked_for, name_of

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.present.safe import BLANKS_SHOWN, EMPTY_SHOWN, FOLD, TAB, safe
 from crabhook.ui.text.code import LONGEST, json_line, plain_rows, shell_rows, value_rows, wrap_line
 from crabhook.ui.text.layout import Line, Sheet, framed, line_cells
-from crabhook.ui.text.safe import BLANKS_SHOWN, EMPTY_SHOWN, FOLD, TAB, safe
 
 
 def joined(rows: list[tuple[bool, Line]]) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.present.safe import safe
 from crabhook.ui.text.layout import Content, Detail, Item, Line, Sheet
-from crabhook.ui.text.safe import safe
 
 SHEET = Sheet(40, safe)
 

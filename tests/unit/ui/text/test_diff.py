@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.present.safe import safe
 from crabhook.ui.text.diff import MOST_COMPARED, added_rows, edit_rows, patch_rows
 from crabhook.ui.text.layout import Sheet
-from crabhook.ui.text.safe import safe
 
 
 def shown(old: str, new: str, *, folds: bool = True) -> list[str]:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.present.safe import safe
 from crabhook.ui.text.code import SHORT, field_rows, value_rows
 from crabhook.ui.text.layout import Sheet, line_cells
-from crabhook.ui.text.safe import safe
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

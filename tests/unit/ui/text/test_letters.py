@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from crabhook.ui.text.safe import safe
+from crabhook.present.safe import safe
 from crabhook.ui.text.width import (
     CHUNK,
     OWN_SYMBOLS,

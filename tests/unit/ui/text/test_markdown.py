@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.present.safe import safe
 from crabhook.ui.text.code import LineKind, mark_rows, marks_of
 from crabhook.ui.text.layout import Line, Sheet
-from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import cells
 
 

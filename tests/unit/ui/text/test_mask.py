@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.present.cover import masked
+from crabhook.present.safe import safe
 from crabhook.secrets.context import names_a_secret
-from crabhook.ui.secrets import masked
 from crabhook.ui.text.code import field_rows
 from crabhook.ui.text.layout import Sheet
-from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import CHUNK, Mask, wrapped
 from tests.support.sitting import Sitting
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crabhook.present.safe import safe
 from crabhook.ui.text.layout import MOST_AT_ONCE, Line, Paper, Sheet, clip_line, ends, line_cells
-from crabhook.ui.text.safe import safe
 
 
 class Rows:

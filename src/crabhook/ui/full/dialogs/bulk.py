@@ -12,8 +12,8 @@ from crabhook.datatypes import frozen
 from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.wording import plural
-from crabhook.ui.cards.sentence import MARKS, dangers, risk_words
-from crabhook.ui.cards.summary import (
+from crabhook.present.sentence import MARKS, dangers, risk_words
+from crabhook.present.summary import (
     asked_again,
     is_plan,
     is_question,

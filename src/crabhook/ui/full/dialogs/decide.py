@@ -18,8 +18,9 @@ from crabhook.model.decision import MODES, PLACES, Decision, Verdict, set_mode
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import plural, until
-from crabhook.ui.cards.sentence import DOES, doubts, outlasting
-from crabhook.ui.cards.summary import brief
+from crabhook.present.phrases import lasting
+from crabhook.present.sentence import DOES, doubts, outlasting
+from crabhook.present.summary import brief
 from crabhook.ui.commands.decide import (
     DECIDING,
     NO_REASON,
@@ -45,7 +46,6 @@ from crabhook.ui.full.dialogs.question import Form
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, PassOver, Say, Submit, submit
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.focus import CardWork
-from crabhook.ui.text.rows import lasting
 
 LONGER = 600.0  # seconds a card is given by one key
 ASIDE = 300.0  # seconds a card is put aside for

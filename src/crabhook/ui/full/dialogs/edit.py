@@ -17,8 +17,9 @@ from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Path, Value, at, parse_value, pretty, text_at
+from crabhook.present.safe import TAB
+from crabhook.present.summary import LONGEST, asked_again, brief
 from crabhook.ui.cards.context import risk_rows
-from crabhook.ui.cards.summary import LONGEST, asked_again, brief
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
 from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, awaited
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say
@@ -27,7 +28,6 @@ from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.text.code import quoted, wrap_line
 from crabhook.ui.text.diff import edit_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
-from crabhook.ui.text.safe import TAB
 
 _FILES = {"command": "command.sh", "plan": "plan.md"}
 _NEW_TEXTS = ("new_string", "content", "new_source")  # fields that hold what a file will

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.cards.summary import brief
+from crabhook.present.summary import brief
 from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, reveal

@@ -11,14 +11,14 @@ from crabhook.model.card import Card
 from crabhook.model.order import CAP, Order, Standing
 from crabhook.model.session import AgentView, SessionView
 from crabhook.model.wording import plural
-from crabhook.ui.cards.past import ID_SHOWN, name_in_session
-from crabhook.ui.cards.summary import brief, project
+from crabhook.present.past import ID_SHOWN, name_in_session
+from crabhook.present.phrases import Clock, lasting
+from crabhook.present.safe import Speller
+from crabhook.present.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
 from crabhook.ui.full.effects import Effects, Say, submit
 from crabhook.ui.text.layout import Content, Line
-from crabhook.ui.text.rows import Clock, lasting
-from crabhook.ui.text.safe import Speller
 
 _WHAT = {
     OrderKind.HOLD: "hold {}",

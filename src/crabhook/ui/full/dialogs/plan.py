@@ -9,14 +9,14 @@ from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.jsontext import text_at
-from crabhook.ui.cards.summary import is_plan
+from crabhook.present.safe import EMPTY_SHOWN
+from crabhook.present.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
 from crabhook.ui.full.effects import Effects, Give, Go, Say, reveal
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import Mark, mark_rows, marks_of, plain_rows, quoted
 from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
-from crabhook.ui.text.safe import EMPTY_SHOWN
 
 MOST_LINES = 5_000  # of a plan to go through; nobody reads a longer plan line by line
 _QUOTED = 300  # letters of a line that are quoted back

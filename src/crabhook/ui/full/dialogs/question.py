@@ -15,13 +15,13 @@ from crabhook.model.question import (
     quote_label,
     read_questions,
 )
-from crabhook.ui.cards.summary import brief, is_question
+from crabhook.present.safe import TAB, Speller
+from crabhook.present.summary import brief, is_question
 from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.effects import Effects, Give, Go, Say, reveal
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
-from crabhook.ui.text.safe import TAB, Speller
 from crabhook.ui.text.width import cells
 
 

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from crabhook.model.card import Card, State
-from crabhook.ui.cards.past import look
-from crabhook.ui.cards.sentence import sentence
-from crabhook.ui.cards.summary import brief, outcome
+from crabhook.present.past import look
+from crabhook.present.phrases import Clock, joined
+from crabhook.present.safe import Speller, hidden
+from crabhook.present.sentence import sentence
+from crabhook.present.summary import brief, outcome
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
 from crabhook.ui.full.dialogs.mcp_form_state import is_link
@@ -25,8 +27,6 @@ from crabhook.ui.full.panes.viewed import view_content
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text import layout
 from crabhook.ui.text.code import paragraph, quoted
-from crabhook.ui.text.rows import Clock, joined
-from crabhook.ui.text.safe import Speller, hidden
 from crabhook.ui.text.width import clip
 
 

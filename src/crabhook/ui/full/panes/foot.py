@@ -7,8 +7,10 @@ from operator import attrgetter
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import FeedEntry
-from crabhook.ui.cards.sentence import by_another
-from crabhook.ui.cards.summary import (
+from crabhook.present.phrases import Clock
+from crabhook.present.safe import Speller
+from crabhook.present.sentence import by_another
+from crabhook.present.summary import (
     as_allowed,
     brief,
     is_question,
@@ -26,8 +28,6 @@ from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.rows import machine_cell, machine_width
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.layout import Line, Sheet, clip_line, line_cells
-from crabhook.ui.text.rows import Clock
-from crabhook.ui.text.safe import Speller
 from crabhook.ui.text.width import cells, clip, fit, in_words, wrapped
 
 _LOST = (

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crabhook.ui.cards.summary import tool_label
+from crabhook.present.safe import Speller
+from crabhook.present.summary import tool_label
 from crabhook.ui.full.filters import KeyContext, Mode
 from crabhook.ui.full.keyrow import Group, Key
 from crabhook.ui.full.keys import KEYS, TABLE
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.text.layout import Content, Line, Sheet, clip_line, page
-from crabhook.ui.text.safe import Speller
 from crabhook.ui.text.width import fit, wrapped
 
 _KEY_CELLS = 18

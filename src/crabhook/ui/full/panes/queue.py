@@ -18,7 +18,7 @@ from crabhook.datatypes import frozen
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.session import SessionKey
-from crabhook.ui.cards.summary import told_of, wants
+from crabhook.present.summary import told_of, wants
 from crabhook.ui.options import kind_of
 
 

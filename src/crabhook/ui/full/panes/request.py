@@ -13,14 +13,14 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
 from crabhook.model.jsontext import Value, first_text, pretty, text_at
 from crabhook.model.order import CAP
+from crabhook.present.compare import counted, line_count
+from crabhook.present.safe import hidden, runs_leftward
+from crabhook.present.sentence import asker, sentence
+from crabhook.present.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
 from crabhook.ui.cards.context import NOTHING_AROUND, CardContext, around_rows, suggestion_rows
-from crabhook.ui.cards.sentence import asker, sentence
-from crabhook.ui.cards.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
 from crabhook.ui.text import code
-from crabhook.ui.text.compare import counted, line_count
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
-from crabhook.ui.text.safe import hidden, runs_leftward
 from crabhook.ui.text.width import cells, clip
 
 _SHORT = 16  # letters of a tool's name that no sentence is cut for

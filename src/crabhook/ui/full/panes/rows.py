@@ -6,10 +6,11 @@ from typing import NamedTuple
 from crabhook.datatypes import Bounded, frozen
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
-from crabhook.ui.answers import HeldAnswer
-from crabhook.ui.cards.past import look
-from crabhook.ui.cards.sentence import MARKS
-from crabhook.ui.cards.summary import (
+from crabhook.present.past import look
+from crabhook.present.phrases import Clock, ago, bar, joined, lasting
+from crabhook.present.safe import Speller
+from crabhook.present.sentence import MARKS
+from crabhook.present.summary import (
     AT,
     MAIN_AGENT,
     agent_label,
@@ -26,10 +27,9 @@ from crabhook.ui.cards.summary import (
     to_be_said,
     tool_label,
 )
+from crabhook.ui.answers import HeldAnswer
 from crabhook.ui.text.code import in_red
 from crabhook.ui.text.layout import Line, ends
-from crabhook.ui.text.rows import Clock, ago, bar, joined, lasting
-from crabhook.ui.text.safe import Speller
 from crabhook.ui.text.width import ELLIPSIS, cells, clip, fit
 
 HELD_BAR = 6  # cells

@@ -8,9 +8,11 @@ from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.question import read_questions
 from crabhook.model.session import SessionView
-from crabhook.ui.cards import past
-from crabhook.ui.cards.sentence import MARKS
-from crabhook.ui.cards.summary import (
+from crabhook.present import past
+from crabhook.present.phrases import Clock, ago
+from crabhook.present.safe import Speller
+from crabhook.present.sentence import MARKS
+from crabhook.present.summary import (
     as_allowed,
     brief,
     is_command,
@@ -27,8 +29,6 @@ from crabhook.ui.full.panes.views import History
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
-from crabhook.ui.text.rows import Clock, ago
-from crabhook.ui.text.safe import Speller
 from crabhook.ui.text.width import cells, clip, fit, in_words
 
 _WIDE, _NARROW = 100, 60  # columns from which rows show more

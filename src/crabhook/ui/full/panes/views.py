@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from crabhook.desk.commands import AskEntry, AskHistory, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Past
-from crabhook.ui.cards.past import is_wanted
+from crabhook.present.past import is_wanted
 
 Row = TypeVar("Row")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crabhook.model.decision import Decision, Verdict
+from crabhook.present.safe import safe
 from crabhook.ui.full.dialogs.bulk import bundle_of, bundle_page
 from crabhook.ui.text.layout import Sheet
-from crabhook.ui.text.safe import safe
 from tests.support.sitting import QUESTIONS, Sitting
 
 ALLOW = Decision(Verdict.ALLOW)

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
+from crabhook.present.safe import safe
 from crabhook.ui.full.dialogs.edit import Edit, cursor_place, difference_page, edit_content
 from crabhook.ui.full.text_input import TEXT_KEYS, TextInput
 from crabhook.ui.text.layout import Content, Line, Sheet, line_cells
-from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
 SHEET = Sheet(24, safe)

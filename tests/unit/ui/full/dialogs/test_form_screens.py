@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.present.safe import safe
 from crabhook.ui.full.panes.help import empty_lines
 from crabhook.ui.text.layout import Detail, Sheet
-from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import own_ascii, safe_ascii
 from tests.support.sitting import QUESTIONS, Sitting
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from crabhook.present.safe import safe
 from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MissingRowError, menu_content
 from crabhook.ui.full.effects import Say
 from crabhook.ui.full.focus import Focus
 from crabhook.ui.text.layout import Sheet, line_cells
-from crabhook.ui.text.safe import safe
 
 SAID = Say("chosen")
 HOSTILE = "\x1b[2J\u202e x"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
+from crabhook.present.phrases import Clock
+from crabhook.present.safe import safe
 from crabhook.ui.full.dialogs.orders import orders_line, scope_of, what_of
-from crabhook.ui.text.rows import Clock
-from crabhook.ui.text.safe import safe
 
 CLOCK = Clock(1000.0, 1_700_000_000.0)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from crabhook.present.safe import safe
 from crabhook.ui.full.dialogs.prompts import Proposal, statement
 from crabhook.ui.full.effects import Effects
 from crabhook.ui.text.layout import Content, Sheet, line_cells
-from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
 HOSTILE = "\x1b]0;x\x07 " + "long " * 40

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.present.safe import safe
 from crabhook.ui.full.dialogs.question import Form, form_content, review_page
 from crabhook.ui.full.panes.card import tab_line
 from crabhook.ui.text.layout import Content, Sheet
-from crabhook.ui.text.safe import safe
 from tests.support.sitting import QUESTIONS, Sitting
 
 SHEET = Sheet(78, safe)

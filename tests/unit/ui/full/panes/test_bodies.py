@@ -16,10 +16,10 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import Effect, Level, Risk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
+from crabhook.present.phrases import Clock
+from crabhook.present.safe import safe
 from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.text.layout import Sheet, line_cells
-from crabhook.ui.text.rows import Clock
-from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import OWN_SYMBOLS
 from tests.support.desk import PlayedDesk
 from tests.support.drawn_terminal import on_a_terminal, text_of

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from crabhook.model.card import Card, Leg, Origin
 from crabhook.model.event import Event, How, Told
 from crabhook.platforms import PLATFORMS
+from crabhook.present.safe import safe
 from crabhook.ui.full.panes.request import asked_rows, everything_rows, request_page
 from crabhook.ui.text.layout import Sheet, line_cells
-from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting, call
 
 FOLDER = Path(__file__).parents[4] / "samples"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crabhook.model.decision import Decision, Verdict
+from crabhook.present.phrases import Clock
+from crabhook.present.safe import safe
 from crabhook.ui.full.panes.card import head_lines
 from crabhook.ui.full.panes.rows import CardRow, title_of
 from crabhook.ui.text.layout import Sheet, line_cells
-from crabhook.ui.text.rows import Clock
-from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
 

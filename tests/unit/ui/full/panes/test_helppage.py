@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.present.safe import safe
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.full.keys import KEYS, TABLE
 from crabhook.ui.full.panes.foot import help_line, line_keys
 from crabhook.ui.full.panes.help import key_rows
 from crabhook.ui.text.layout import Sheet, line_cells
-from crabhook.ui.text.safe import safe
 from tests.support.key_contexts import CONTEXTS
 from tests.support.sitting import QUESTIONS, Sitting
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from crabhook.present.safe import safe
 from crabhook.ui.full.panes.card import link_page
 from crabhook.ui.text.layout import Sheet
-from crabhook.ui.text.safe import safe
 from tests.support.sitting import Sitting
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from crabhook.model.card import FeedEntry
 from crabhook.model.event import Event
+from crabhook.present.phrases import Clock
+from crabhook.present.safe import safe
 from crabhook.ui.full.panes.foot import feed_rows
 from crabhook.ui.full.panes.rows import (
     WORDS_KEPT,
@@ -18,8 +20,6 @@ from crabhook.ui.full.panes.rows import (
     time_look,
 )
 from crabhook.ui.text.layout import line_cells
-from crabhook.ui.text.rows import Clock
-from crabhook.ui.text.safe import safe
 from tests.support.observed import OBSERVED
 from tests.support.sitting import Sitting, call
 

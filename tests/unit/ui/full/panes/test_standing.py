@@ -9,11 +9,11 @@ import pytest
 from crabhook.model.actor import Operator
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.present.phrases import Clock
+from crabhook.present.summary import said, to_be_said
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.answers import HeldAnswer
-from crabhook.ui.cards.summary import said, to_be_said
 from crabhook.ui.full.panes.rows import CardRow
-from crabhook.ui.text.rows import Clock
 from tests.support.seat import Seat
 from tests.support.sitting import QUESTIONS, Sitting
 

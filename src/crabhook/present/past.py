@@ -15,7 +15,9 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import pretty
 from crabhook.model.session import Activity, AgentView, SessionView
 from crabhook.model.wording import who
-from crabhook.ui.cards.summary import (
+from crabhook.present.cover import covered
+from crabhook.present.phrases import countdown, joined, lasting
+from crabhook.present.summary import (
     agent_label,
     agent_name,
     as_allowed,
@@ -29,8 +31,6 @@ from crabhook.ui.cards.summary import (
     tool_label,
     wants,
 )
-from crabhook.ui.secrets import covered
-from crabhook.ui.text.rows import countdown, joined, lasting
 
 _GONE: Mapping[object, str] = {
     actor.Ended.HOOK_LEFT: "GONE",

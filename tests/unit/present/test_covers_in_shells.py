@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.ui.secrets import masked
+from crabhook.present.cover import masked
 
 if TYPE_CHECKING:
     from pathlib import Path

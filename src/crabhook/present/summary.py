@@ -18,10 +18,10 @@ from crabhook.model.jsontext import CUT, Value, first_text
 from crabhook.model.question import describe, read_questions
 from crabhook.model.wording import plural
 from crabhook.policy.calls.shell_call import read_patch
+from crabhook.present.compare import counted, line_count
+from crabhook.present.phrases import joined
+from crabhook.present.safe import Speller, safe
 from crabhook.tables import tables
-from crabhook.ui.text.compare import counted, line_count
-from crabhook.ui.text.rows import joined
-from crabhook.ui.text.safe import Speller, safe
 from crabhook.vocabulary import vocabulary
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more

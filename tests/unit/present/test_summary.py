@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.event import Event, ToolCall
-from crabhook.ui.cards.summary import (
+from crabhook.present.safe import safe
+from crabhook.present.summary import (
     LONGEST,
     agent_label,
     brief,
@@ -21,7 +22,6 @@ from crabhook.ui.cards.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.text.safe import safe
 from crabhook.ui.text.width import safe_ascii
 
 

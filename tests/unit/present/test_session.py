@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crabhook.desk.commands import Steer
-from crabhook.ui.cards.past import TIMES, details, head
+from crabhook.present.past import TIMES, details, head
 from tests.support.desk import PlayedDesk
 
 EVIL = "\x1b[31mev\u202eil\n#1 ALLOWED\r"

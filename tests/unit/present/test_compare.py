@@ -1,7 +1,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crabhook.ui.text.compare import Side, compared, counted, line_count
+from crabhook.present.compare import Side, compared, counted, line_count
 
 LINES = st.lists(st.sampled_from(["a", "b", "", " a"]), max_size=12)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.text.safe import TAB, hidden, runs_leftward, safe, safe_lines
+from crabhook.present.safe import TAB, hidden, runs_leftward, safe, safe_lines
 
 NEVER = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 

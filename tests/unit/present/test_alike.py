@@ -8,7 +8,7 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.ui.cards.sentence import decided_before, target
+from crabhook.present.sentence import decided_before, target
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
 

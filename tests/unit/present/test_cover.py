@@ -2,8 +2,8 @@
 
 import pytest
 
+from crabhook.present.cover import covered, masked
 from crabhook.secrets.find import find
-from crabhook.ui.secrets import covered, masked
 from crabhook.ui.text.rows import indented
 from tests.unit.secrets import corpus
 

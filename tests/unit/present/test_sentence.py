@@ -14,9 +14,9 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import NO_RISK, UNTOLD, Card, Effect, Leg, Level, Risk
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.cards.sentence import _DEEDS, dangers, risk_words, sentence
-from crabhook.ui.cards.summary import LONGEST, agent_name
-from crabhook.ui.text.safe import safe
+from crabhook.present.safe import safe
+from crabhook.present.sentence import _DEEDS, dangers, risk_words, sentence
+from crabhook.present.summary import LONGEST, agent_name
 from crabhook.vocabulary import vocabulary
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import sample

@@ -25,8 +25,9 @@ from crabhook.model.jsontext import first_text
 from crabhook.model.question import read_questions
 from crabhook.model.wording import plural, who
 from crabhook.policy.calls.subject import subject_of_line
-from crabhook.tables import tables
-from crabhook.ui.cards.summary import (
+from crabhook.present.phrases import ago, joined
+from crabhook.present.safe import Speller, safe
+from crabhook.present.summary import (
     MAIN_AGENT,
     agent_label,
     brief,
@@ -36,8 +37,7 @@ from crabhook.ui.cards.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.text.rows import ago, joined
-from crabhook.ui.text.safe import Speller, safe
+from crabhook.tables import tables
 from crabhook.vocabulary import vocabulary
 
 _DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]

@@ -14,10 +14,10 @@ from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
+from crabhook.present.safe import safe
 from crabhook.secrets.context import PRIVATE_KEY, Span
 from crabhook.secrets.find import RANDOM, find
 from crabhook.tables import names, tables
-from crabhook.ui.text.safe import safe
 
 COVER = "•"
 ASCII_COVER = "*"
@@ -45,7 +45,7 @@ _EMPTY = re.compile(r"^(?!-).*\w=$")
 # that another variable holds, or a name (which `for`, `read` or `declare -n` may have set).
 _HANDED = re.compile(r"\$(?:[@*1-9]|\{(?:[@*1-9!]|[A-Za-z_]\w*\[)|\{?(?P<name>[A-Za-z_]\w*))")
 _RUNNERS, _TAKERS, _ASSIGNERS, _TELLTALES = (
-    names(tables(__file__, "secrets")[kind])
+    names(tables(__file__, "cover")[kind])
     for kind in ("runners", "takers", "assigners", "telltales")
 )
 # A shell line as far as its words can be told without doubt; anything else ends the reading.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.text.rows import Clock, bar, lasting
+from crabhook.present.phrases import Clock, bar, lasting
 
 
 @pytest.mark.parametrize(
