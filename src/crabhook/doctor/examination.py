@@ -304,7 +304,9 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
         for look in OF_AN_AGENT:
             yield from (replace(finding, agent=one.agent.name) for finding in look(one))
     if not cases:
-        names = ", ".join(f"{one.title} (`{one.program}`)" for one in PLATFORMS.values())
+        names = ", ".join(
+            f"{platform.title} (`{platform.program}`)" for platform in PLATFORMS.values()
+        )
         if _serves():  # its agents are on other machines
             yield told("hook.installed", "elsewhere", names=names)
         else:

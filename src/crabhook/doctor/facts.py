@@ -80,12 +80,14 @@ class Case:
     @cached_property
     def hooked(self) -> tuple[Settings, ...]:
         """The settings that hold hooks of ours, the user's first."""
-        return tuple(one for one in self.settings if one.ours)
+        return tuple(setting for setting in self.settings if setting.ours)
 
     @property
     def readable(self) -> tuple[Settings, ...]:
         """The settings that are there and can be used."""
-        return tuple(one for one in self.settings if one.text.strip() and not one.problem)
+        return tuple(
+            setting for setting in self.settings if setting.text.strip() and not setting.problem
+        )
 
     @property
     def used(self) -> bool:
@@ -95,7 +97,7 @@ class Case:
     @property
     def unreadable(self) -> tuple[Settings, ...]:
         """The settings that cannot be used."""
-        return tuple(one for one in self.settings if one.problem)
+        return tuple(setting for setting in self.settings if setting.problem)
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -264,7 +266,7 @@ class Machine:
 def machine(wish: Wish, cases: Iterable[Case]) -> Machine:
     """Return this machine as the cases use it."""
     deciding = (one for place in _deciding(cases) for one in (place, *place.parents))
-    return Machine(wish, tuple(one for one in dict.fromkeys(deciding) if os.path.lexists(one)))
+    return Machine(wish, tuple(path for path in dict.fromkeys(deciding) if os.path.lexists(path)))
 
 
 def _deciding(cases: Iterable[Case]) -> Iterator[Path]:

@@ -117,7 +117,7 @@ def lines(finding: Finding, width: int) -> Iterator[str]:
 
 def summary(findings: Sequence[Finding]) -> str:
     """Return what it comes to, and what to do next."""
-    counts = Counter(one.status for one in findings)
+    counts = Counter(finding.status for finding in findings)
     said = [
         f"{counts[status]} {status}{'' if counts[status] == 1 else 's'}"
         for status in (FAULT, WARNING)
@@ -125,7 +125,9 @@ def summary(findings: Sequence[Finding]) -> str:
     ]
     said += [f"{counts[UNKNOWN]} that could not be looked at"] if counts[UNKNOWN] else []
     text = ", ".join(said) or "all is well"
-    to_mend = [one for status in (FAULT, WARNING) for one in findings if one.status is status]
+    to_mend = [
+        finding for status in (FAULT, WARNING) for finding in findings if finding.status is status
+    ]
     mend = next((one.mend for one in to_mend if one.mend), "")
     return f"{text}.  Next: {mend}" if mend else f"{text}."
 

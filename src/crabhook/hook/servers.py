@@ -136,7 +136,7 @@ class Failover:
     @property
     def _waits(self) -> int:
         """How many servers answered and do not lead, in the last round."""
-        return sum(one in (UNAVAILABLE, _FAILED_PRECONDITION) for one in self._statuses)
+        return sum(status in (UNAVAILABLE, _FAILED_PRECONDITION) for status in self._statuses)
 
     def _in_vain(self, begun: float) -> bool:
         """Whether no server is to lead soon, by the last round, which began then."""

@@ -235,7 +235,7 @@ def is_ours(handler: Json) -> bool:
     The supervisor is not the client: its owner writes and removes its entries.
     """
     if not isinstance(handler, dict) or handler.get("type") != "command":
-        return any(one.settings.owns(handler) for one in PLATFORMS.values())
+        return any(platform.settings.owns(handler) for platform in PLATFORMS.values())
     command, args = handler.get("command"), handler.get("args")
     words = [command, *(args if isinstance(args, list) else [])]
     if any(isinstance(word, str) and "supervisor-hook" in word.split() for word in words):

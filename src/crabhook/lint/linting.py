@@ -184,8 +184,8 @@ class _Linter:
         return Hook(script, protocol, frozenset(event for _, event in registered))
 
     def _add(self, file: discover.File, rule: Rule, *remarks: Remark) -> None:
-        for one in remarks:
-            self._report.findings.append(Finding(file.path, one.place, rule, one.message))
+        for remark in remarks:
+            self._report.findings.append(Finding(file.path, remark.place, rule, remark.message))
 
 
 def _is_missing(path: Path) -> bool:
@@ -208,7 +208,7 @@ def _shown(path: Path, beside: Path) -> Path:
 
 def _spoken(script: Script) -> Protocol | None:
     """Return the one agent whose words a script uses; None for none or several."""
-    spoken = [one for one in protocols().values() if one.spoken & script.words]
+    spoken = [protocol for protocol in protocols().values() if protocol.spoken & script.words]
     return spoken[0] if len(spoken) == 1 else None
 
 

@@ -52,13 +52,13 @@ def lines(report: Report) -> Iterator[str]:
     They may have text of the files: filter it before a terminal.
     """
     told = set()
-    for one in report.findings:
-        where = f"{one.path}:{one.place.line}:{one.place.column}"
-        yield f"{where}: {one.rule.severity} {one.rule.id} {one.message}"
-        if (one.path, one.rule.id) not in told:
-            told.add((one.path, one.rule.id))
-            yield f"    {one.rule.means}"
-            yield f"    Do: {one.rule.do}"
+    for finding in report.findings:
+        where = f"{finding.path}:{finding.place.line}:{finding.place.column}"
+        yield f"{where}: {finding.rule.severity} {finding.rule.id} {finding.message}"
+        if (finding.path, finding.rule.id) not in told:
+            told.add((finding.path, finding.rule.id))
+            yield f"    {finding.rule.means}"
+            yield f"    Do: {finding.rule.do}"
     for unread in report.unread:
         yield f"{unread.path}: not looked at: {unread.reason}"
     yield summary(report)
@@ -71,7 +71,7 @@ def summary(report: Report) -> str:
     files = _counted(len(report.files), "file")
     if not report.findings:
         return f"{files} looked at: nothing found"
-    counts = Counter(one.rule.severity for one in report.findings)
+    counts = Counter(finding.rule.severity for finding in report.findings)
     parts = [f"{counts[level]} {level}" for level in reversed(Severity) if counts[level]]
     return f"{files} looked at: {_counted(len(report.findings), 'finding')} ({', '.join(parts)})"
 
@@ -88,17 +88,17 @@ def as_json(report: Report, profile: Profile) -> Value:
         "files": [str(path) for path in report.files],
         "findings": [
             {
-                "path": str(one.path),
-                "line": one.place.line,
-                "column": one.place.column,
-                "rule": one.rule.id,
-                "severity": str(one.rule.severity),
-                "title": one.rule.title,
-                "message": one.message,
-                "means": one.rule.means,
-                "do": one.rule.do,
+                "path": str(finding.path),
+                "line": finding.place.line,
+                "column": finding.place.column,
+                "rule": finding.rule.id,
+                "severity": str(finding.rule.severity),
+                "title": finding.rule.title,
+                "message": finding.message,
+                "means": finding.rule.means,
+                "do": finding.rule.do,
             }
-            for one in report.findings
+            for finding in report.findings
         ],
         "unread": [{"path": str(one.path), "reason": one.reason} for one in report.unread],
     }
@@ -125,7 +125,7 @@ def as_sarif(report: Report, profile: Profile) -> Value:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": {"uri": _uri(path)}} for path in report.files],
-        "results": [_result(one, places[one.rule.id]) for one in report.findings],
+        "results": [_result(finding, places[finding.rule.id]) for finding in report.findings],
         "invocations": [
             {"executionSuccessful": not report.unread, "toolExecutionNotifications": unread}
         ],

@@ -180,7 +180,9 @@ def _inside(node: Node, children: Sequence[Node], around: _Around) -> _Around:
     if node.type == "redirected_statement":
         texts = [source(child) for child in children if child.type == "file_redirect"]
         others = [text for text in texts if not _ERRORS.match(text)]
-        away = any(">" in one[:3] and one[:2] != "2>" and ">&1" not in one for one in others)
+        away = any(
+            ">" in other[:3] and other[:2] != "2>" and ">&1" not in other for other in others
+        )
         error = around.error or len(others) < len(texts)
         return replace(around, error=error, away=around.away or away)
     return around
@@ -264,9 +266,9 @@ def read_shell(text: str) -> script.Script:
         chatter=tuple(chatter.values()),
         exits=tuple(_exits(tree, printed, answers)),
         waits=tuple(
-            script.Wait(tree.place(one.node), found[0], one.name)
-            for one in tree.commands
-            if (found := script.waited(one.name, one.texts()))
+            script.Wait(tree.place(command.node), found[0], command.name)
+            for command in tree.commands
+            if (found := script.waited(command.name, command.texts()))
         ),
         variables=tuple(tree.variables),
         words=frozenset(tree.words),
@@ -289,13 +291,15 @@ def prints(tree: ShellTree) -> Iterator[tuple[Command, str]]:
 
 def _heard(commands: Sequence[Command]) -> Iterator[Command]:
     """Yield the commands whose output is the script's, on either stream."""
-    captured = {one.name for one in commands if one.around.away} - {""}
-    for one in commands:
-        if one.name == "exec" and any(n.type == "file_redirect" for n in one.parent.named_children):
+    captured = {command.name for command in commands if command.around.away} - {""}
+    for command in commands:
+        if command.name == "exec" and any(
+            n.type == "file_redirect" for n in command.parent.named_children
+        ):
             return  # all output goes elsewhere
-    for one in commands:
-        if not one.around.away and one.around.function not in captured:
-            yield one
+    for command in commands:
+        if not command.around.away and command.around.function not in captured:
+            yield command
 
 
 def _said(name: str, texts: list[str]) -> str:
@@ -332,8 +336,8 @@ def _answers(
 def _exits(
     tree: ShellTree, printed: Mapping[Command, str], answers: Mapping[Command, script.Answer]
 ) -> Iterator[script.Exit]:
-    answering = {one.around.function for one in answers} - {""}
-    for one in [one for one in tree.commands if one.name == "exit"][:MAX_COMMANDS]:
+    answering = {answer.around.function for answer in answers} - {""}
+    for one in [command for command in tree.commands if command.name == "exit"][:MAX_COMMANDS]:
         code = one.texts()[0] if one.arguments else ""
         number = int(code) if re.fullmatch(r"[0-9]{1,3}", code) else None
         function, near = one.around.function, islice(one.earlier(enclosing=False), MAX_LOOKED_BACK)

@@ -66,8 +66,8 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
         yield told("desk.keys", "fine", folder=folder.path, facts=facts)
         yield _dated(ends, starts)
         servers = listed(facts.server)
-        looks = [_server(folder, one) for one in servers]
-        yield from (one.finding for one in looks) if len(looks) == 1 else of_several(looks)
+        looks = [_server(folder, server) for server in servers]
+        yield from (look.finding for look in looks) if len(looks) == 1 else of_several(looks)
 
 
 def _dated(ends: int, starts: int) -> Finding:
@@ -95,7 +95,7 @@ class Look(NamedTuple):
 
 def of_several(looks: Sequence[Look]) -> Iterator[Finding]:
     """Yield how each server of a list is: one leads, and all have one record."""
-    lead = " and ".join(one.server for one in looks if one.leads)
+    lead = " and ".join(look.server for look in looks if look.leads)
     for server, found, hello in looks:
         if hello is not None and hello.part == STANDBY:
             yield told("desk.server", "standby", server=server)
@@ -104,9 +104,9 @@ def of_several(looks: Sequence[Look]) -> Iterator[Finding]:
             yield told("desk.server", "beside", lead=lead, **given)
         else:
             yield found
-    if not lead and any(one.hello is not None for one in looks):
-        yield told("desk.server", "leaderless", servers=", ".join(one.server for one in looks))
-    if sum(one.leads for one in looks) > 1:
+    if not lead and any(look.hello is not None for look in looks):
+        yield told("desk.server", "leaderless", servers=", ".join(look.server for look in looks))
+    if sum(look.leads for look in looks) > 1:
         yield told("desk.server", "apart", servers=lead)
 
 

@@ -97,7 +97,7 @@ def readable(case: Case) -> Iterator[Finding]:
     for one in case.unreadable:
         mend = edit_command(one.path, one.problem)
         yield told("settings.readable", "unreadable", mend, case=case, settings=one)
-    read = [str(one.path) for one in case.settings if one.text]
+    read = [str(setting.path) for setting in case.settings if setting.text]
     if read and not case.unreadable:
         yield told("settings.readable", "fine", read=", ".join(read))
 
@@ -107,7 +107,7 @@ def installed(case: Case) -> Iterator[Finding]:
     for settings in case.hooked:
         how = installation(case.agent, settings.ours)
         figures: Mapping[str, Figure] = {
-            "events": len({one.event for one in settings.ours}),
+            "events": len({entry.event for entry in settings.ours}),
             "stance": str(how.stance),
             "scope": settings.scope.value if settings.scope else "managed",
         }
@@ -146,7 +146,7 @@ def patient(case: Case) -> Iterator[Finding]:
     """Whether the timeout that is registered leaves a hook the time it takes."""
     if not case.entries:
         return
-    short = [one for one in case.entries if case.patience(one) <= one.options.wait]
+    short = [entry for entry in case.entries if case.patience(entry) <= entry.options.wait]
     worst = max(short or case.entries, key=lambda one: one.options.wait)
     agents, ours = case.patience(worst), worst.options.wait
     figures = {"timeout_s": agents, "wait_s": ours}
@@ -202,7 +202,7 @@ def environment(case: Case) -> Iterator[Finding]:
         variables = parse(settings.text).member("env")
         names = variables.value if variables and isinstance(variables.value, dict) else ()
         for move in moves(names):
-            if not any(one.reached_by(move.reach) for one in case.entries):
+            if not any(entry.reached_by(move.reach) for entry in case.entries):
                 idle.append(move.name)
                 continue
             path = settings.path
@@ -221,7 +221,9 @@ def alone(case: Case) -> Iterator[Finding]:
 def _twice(case: Case) -> Iterator[Finding]:
     first, *rest = case.hooked
     for settings in rest:
-        here, there = ([(one.event, one.handler) for one in of.ours] for of in (first, settings))
+        here, there = (
+            [(entry.event, entry.handler) for entry in of.ours] for of in (first, settings)
+        )
         if here != there or not case.agent.settings.once:
             scope = settings.scope or Scope.USER
             mend = uninstall_command(case.agent.name, scope, case.wish.project)
@@ -234,9 +236,9 @@ def _foreign(case: Case) -> Iterator[Finding]:
     for mend, settings, modules in (*own, *plugins):
         there = [f"the module {module}" for module in modules]
         there += [
-            f"{one.event}: {one.told}"
-            for one in settings.others
-            if one.event in case.agent.changeable and "supervisor-hook" not in one.told
+            f"{other.event}: {other.told}"
+            for other in settings.others
+            if other.event in case.agent.changeable and "supervisor-hook" not in other.told
         ]
         if there:
             yield told("hook.alone", "others", mend, path=settings.path, hooks=several(there))
@@ -249,9 +251,9 @@ def permitted(case: Case) -> Iterator[Finding]:
         return
     path = case.agent.settings.path(Scope.USER, case.wish.project, os.environ)
     entries = tuple(
-        Registered(settings.path, one.event, one.group, one.place, one.handler)
+        Registered(settings.path, entry.event, entry.group, entry.place, entry.handler)
         for settings in case.hooked
-        for one in settings.ours
+        for entry in settings.ours
     )
     # Path.resolve would raise for a link to itself.
     around = Look(

@@ -126,7 +126,9 @@ def _filled(written: str, configuration: Path) -> str | None:
 def _placeholders(configuration: Path) -> Mapping[str, str]:
     project, known = project_of(configuration), {}
     if project is not None and project != Path.home():
-        known = {name: str(project) for one in protocols().values() for name in one.variables}
+        known = {
+            name: str(project) for protocol in protocols().values() for name in protocol.variables
+        }
     if configuration.name == "hooks.json":
         parent = configuration.absolute().parent
         known["CLAUDE_PLUGIN_ROOT"] = str(parent.parent if parent.name == "hooks" else parent)
@@ -138,7 +140,7 @@ def _placeholders(configuration: Path) -> Mapping[str, str]:
 def project_of(configuration: Path) -> Path | None:
     """Return the project that a configuration belongs to: what its agent's folder lies in."""
     parent = configuration.absolute().parent
-    folders = {one.folder for one in protocols().values()}
+    folders = {protocol.folder for protocol in protocols().values()}
     return parent.parent if parent.name in folders else None
 
 

@@ -72,11 +72,11 @@ def _json_item(node: Node, starts: Sequence[int]) -> Item:
         return Place(line, offset - starts[line - 1] + 1)
 
     at, value = place(node.start), node.value
-    inner = [(one.key, _json_item(one.node, starts)) for one in node.elements]
+    inner = [(element.key, _json_item(element.node, starts)) for element in node.elements]
     if isinstance(value, list):
         return Item(at, [one.value for _, one in inner], items=tuple(one for _, one in inner))
     if isinstance(value, dict):
-        keys = {one.key: place(one.start) for one in node.elements}
+        keys = {element.key: place(element.start) for element in node.elements}
         return Item(at, {key: one.value for key, one in inner}, dict(inner), key_places=keys)
     if isinstance(value, Number):
         text = value.literal
@@ -222,7 +222,7 @@ class Configuration:
 
 def protocol_by_path(path: Path) -> Protocol | None:
     """Return whose folder a file lies in, if it is in an agent's."""
-    folders = {one.folder: one for one in protocols().values()}
+    folders = {protocol.folder: protocol for protocol in protocols().values()}
     named = (folders[part] for part in reversed(path.parts[:-1]) if part in folders)
     return next(named, None)
 

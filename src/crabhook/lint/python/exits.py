@@ -34,7 +34,7 @@ def exits(tree: Tree, output: Output) -> Iterator[Exit]:
         words = [said, *_words(tree, output, end)]
         function = tree.scope(end)
         named = isinstance(function, Function) and named_for_refusing(function.name)
-        refusing = any(refuses(one, first=failing) for one in words) or (named and not failing)
+        refusing = any(refuses(word, first=failing) for word in words) or (named and not failing)
         answered = any(
             node in output.answers or tree.called(node) in answering
             for statement in tree.before(end)

@@ -166,7 +166,7 @@ class Tree:
         if not bound and not isinstance(scope, ast.Module):
             given = scope.args
             parameters = (*given.posonlyargs, *given.args, *given.kwonlyargs)
-            if any(one.arg == node.id for one in parameters):
+            if any(parameter.arg == node.id for parameter in parameters):
                 return self._given(scope, node.id)
             bound = self._bindings.get((self.root, node.id), [])
         return _certain(bound)
@@ -215,7 +215,7 @@ def _aliases(nodes: tuple[ast.AST, ...]) -> Iterator[tuple[str, str]]:
 
 def _certain(values: Sequence[ast.expr | None]) -> Sequence[ast.expr] | None:
     """Return the values if all are known and few."""
-    known = [one for one in values if one is not None]
+    known = [value for value in values if value is not None]
     return known if 0 < len(known) == len(values) <= MAX_BINDINGS else None
 
 
@@ -244,16 +244,16 @@ def _returned(function: Function) -> Sequence[ast.expr] | None:
 
 def _argument(function: Function, name: str, call: ast.Call) -> ast.expr | None:
     """Return what a call gives for a parameter, or its default; None if hidden."""
-    starred = any(isinstance(one, ast.Starred) for one in call.args)
-    if starred or any(one.arg is None for one in call.keywords):
+    starred = any(isinstance(arg, ast.Starred) for arg in call.args)
+    if starred or any(keyword.arg is None for keyword in call.keywords):
         return None
     arguments = function.args
     positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-    keyword_only = [one.arg for one in arguments.kwonlyargs]
+    keyword_only = [parameter.arg for parameter in arguments.kwonlyargs]
     # The defaults first, and over them what the call gives.
     given: dict[str | None, ast.expr | None] = {}
     given |= zip(reversed(positional), reversed(arguments.defaults), strict=False)
     given |= zip(keyword_only, arguments.kw_defaults, strict=True)
     given |= zip(positional, call.args, strict=False)
-    given |= {one.arg: one.value for one in call.keywords}
+    given |= {keyword.arg: keyword.value for keyword in call.keywords}
     return given.get(name)

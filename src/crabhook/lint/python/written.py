@@ -139,9 +139,9 @@ class ValueReader:
                 case _ if (text := self._one(node).strip())[:1] == "{" and text[-1:] == "}":
                     yield read_answer(text, place, whole=HOLE not in text)
                 case ast.BinOp():
-                    for one in _summands(node):
-                        if self._tree.called(one) == "json.dumps":
-                            yield from self.answers(one)
+                    for summand in _summands(node):
+                        if self._tree.called(summand) == "json.dumps":
+                            yield from self.answers(summand)
 
     def is_chatter(self, value: ast.expr) -> bool:
         """Whether output surely begins as plain text."""
@@ -174,7 +174,7 @@ def _name(node: ast.AST) -> str:
 
 def _assigned_names(node: ast.AST | None) -> set[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return {one.id for one in targets if isinstance(one, ast.Name)}
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def _key(node: ast.Subscript) -> str | None:
@@ -184,7 +184,7 @@ def _key(node: ast.Subscript) -> str | None:
 
 def _placed(shapes: tuple[Shape, ...], place: Place) -> tuple[Shape, ...]:
     """Give values the place where they are used, not where they were written."""
-    return tuple(replace(one, place=place) for one in shapes)
+    return tuple(replace(shape, place=place) for shape in shapes)
 
 
 @dataclass(slots=True)

@@ -220,10 +220,10 @@ def _runs_its_input(hook: Hook) -> Iterator[Remark]:
 
 @script_rule("CH012")
 def _no_such_variable(hook: Hook) -> Iterator[Remark]:
-    for one in hook.script.variables:
-        if right := _WRONG["variables"].get(one.name):
-            told = f"no agent sets {one.name}; read `{right}` from standard input"
-            yield Remark(one.place, told)
+    for variable in hook.script.variables:
+        if right := _WRONG["variables"].get(variable.name):
+            told = f"no agent sets {variable.name}; read `{right}` from standard input"
+            yield Remark(variable.place, told)
     if all(one.source is not Source.JSON for one in hook.script.readings):
         for reading in hook.script.readings:
             if reading.source is Source.ARGUMENTS:
@@ -232,9 +232,11 @@ def _no_such_variable(hook: Hook) -> Iterator[Remark]:
 
 @script_rule("CH013")
 def _no_such_field(hook: Hook) -> Iterator[Remark]:
-    for one in hook.script.fields:
-        if right := _WRONG["fields"].get(one.name):
-            yield Remark(one.place, f"no agent sends `{one.name}`; what is meant may be `{right}`")
+    for field in hook.script.fields:
+        if right := _WRONG["fields"].get(field.name):
+            yield Remark(
+                field.place, f"no agent sends `{field.name}`; what is meant may be `{right}`"
+            )
 
 
 @script_rule("CH014")

@@ -27,20 +27,22 @@ def _malformed(setup: Setup) -> Iterator[Remark]:
 def unknown_event(setup: Setup) -> Iterator[Remark]:
     """Find an event that the agent does not have."""
     known, elsewhere = frozenset(setup.protocol.events), setup.protocol.elsewhere
-    for one in setup.configuration.events:
-        if one.name not in known:
-            near = elsewhere.get(one.name) or command.near_name(one.name, known)
+    for event in setup.configuration.events:
+        if event.name not in known:
+            near = elsewhere.get(event.name) or command.near_name(event.name, known)
             meant = f"; did you mean {near}?" if near else ""
-            yield Remark(one.place, f"{setup.protocol.title} has no event {one.name}{meant}")
+            yield Remark(event.place, f"{setup.protocol.title} has no event {event.name}{meant}")
 
 
 @setup_rule("CH104")
 def _matches_nothing(setup: Setup) -> Iterator[Remark]:
     protocol = setup.protocol
-    for one in setup.configuration.matchers:
-        event = protocol.events.get(one.event)
-        names = command.names(one.text) if command.written_in(one.text, protocol.listed) else ()
-        if event is None or one.text in {"", "*"}:
+    for matcher in setup.configuration.matchers:
+        event = protocol.events.get(matcher.event)
+        names = (
+            command.names(matcher.text) if command.written_in(matcher.text, protocol.listed) else ()
+        )
+        if event is None or matcher.text in {"", "*"}:
             continue
         for name in names:
             why = None
@@ -49,28 +51,32 @@ def _matches_nothing(setup: Setup) -> Iterator[Remark]:
                 why = None if unanchored else command.misses(name, protocol)
             elif event.values and name not in event.values:
                 meant = protocol.whole_values or command.near_name(name, event.values)
-                told = f"{one.event} has no {name!r}; it is one of {command.listed(event.values)}"
+                told = (
+                    f"{matcher.event} has no {name!r}; it is one of {command.listed(event.values)}"
+                )
                 why = told if meant else None
             if why is not None:
-                yield Remark(one.place, why)
+                yield Remark(matcher.place, why)
 
 
 @setup_rule("CH105")
 def _broken_matcher(setup: Setup) -> Iterator[Remark]:
-    for one in setup.configuration.matchers:
+    for matcher in setup.configuration.matchers:
         try:
-            command.read_matcher(one.text, setup.protocol)
+            command.read_matcher(matcher.text, setup.protocol)
         except command.BrokenMatcherError as error:
-            told = f"the matcher {one.text[:60]!r} is no regular expression: {error}"
-            yield Remark(one.place, told)
+            told = f"the matcher {matcher.text[:60]!r} is no regular expression: {error}"
+            yield Remark(matcher.place, told)
 
 
 @setup_rule("CH106")
 def _ignored_matcher(setup: Setup) -> Iterator[Remark]:
-    for one in setup.configuration.matchers:
-        event = setup.protocol.events.get(one.event)
-        if event is not None and event.matcher == NOTHING and one.text not in {"", "*"}:
-            yield Remark(one.place, f"{one.event} has nothing to match: it is run every time")
+    for matcher in setup.configuration.matchers:
+        event = setup.protocol.events.get(matcher.event)
+        if event is not None and event.matcher == NOTHING and matcher.text not in {"", "*"}:
+            yield Remark(
+                matcher.place, f"{matcher.event} has nothing to match: it is run every time"
+            )
 
 
 @setup_rule("CH107")

@@ -44,7 +44,7 @@ def _reads_json(hook: Hook) -> Iterator[Remark]:
 @script_rule("HP-003")
 def _prints_json(hook: Hook) -> Iterator[Remark]:
     answers = hook.script.answers
-    if _is_python(hook) and all(one.written is not Written.JSON for one in answers):
+    if _is_python(hook) and all(answer.written is not Written.JSON for answer in answers):
         place = answers[0].place if answers else START
         yield Remark(place, "nothing prints JSON to standard output")
 
