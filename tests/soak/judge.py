@@ -8,7 +8,6 @@ ever an allow.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from crabhook.broker.messages import Refusal
 from crabhook.model.actor import AnsweredAtAgent
 from crabhook.store.actors import end_in
 from crabhook.store.record import Kind, Record
-from tests.soak.ends import final_states, requests_end
+from tests.soak.ends import broken, ends_once, final_states, of_the_record, requests_end
 from tests.soak.jobs import SERVER_WAIT, Job, number_of
 from tests.soak.said import Printed, Said, UnreadableError, fallback, own_way, read
 from tests.support.ledger import legs_of, told
@@ -77,6 +76,17 @@ class Ending:
     killed: bool = False
     paused: float = 0.0
 
+    @property
+    def readable(self) -> bool:
+        """Whether it printed something that an agent can read."""
+        if self.printed is None or not self.printed.stdout:
+            return False
+        try:
+            read(self.job.agent, self.printed)
+        except UnreadableError:
+            return False
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
@@ -121,62 +131,57 @@ class Case:
     """The numbers of all that were started."""
 
 
-def broken_laws(case: Case) -> list[str]:
-    """Return every law that was broken, in words."""
-    return [
-        *case.ledger.of_the_record(),
-        *_one_end_each(case),
-        *final_states(case.ledger),
-        *requests_end(case.ledger),
-        *(fault for one in case.endings for fault in _in_time(one)),
-        *_heard(case),
-        *_few_without_answer(case.endings, case.troubles),
-        *_decided_by_somebody(case),
-        *_deliveries(case),
-    ]
+def one_end_each(case: Case) -> Iterator[str]:
+    """Every hook that was started ends once."""
+    yield from ends_once((ending.job.number for ending in case.endings), case.jobs)
 
 
-def _one_end_each(case: Case) -> Iterator[str]:
-    ends = Counter(one.job.number for one in case.endings)
-    yield from (f"job {one} ended {many} times" for one, many in ends.items() if many > 1)
-    yield from (f"job {one} never ended" for one in case.jobs if one not in ends)
+def in_time(case: Case) -> Iterator[str]:
+    """No hook takes longer than it was to wait."""
+    for one in case.endings:
+        longest, took = one.job.wait + one.paused + SLACK, one.ended - one.began
+        if not one.killed and took > longest:
+            yield f"job {one.job.number} took {took:.1f} s, not {longest:.0f} at most"
 
 
-def _in_time(one: Ending) -> Iterator[str]:
-    longest = one.job.wait + one.paused + SLACK
-    if not one.killed and one.ended - one.began > longest:
-        yield f"job {one.job.number} took {one.ended - one.began:.1f} s, not {longest:.0f} at most"
-
-
-def _heard(case: Case) -> Iterator[str]:
-    """What each hook printed is on record, or is its own fallback, and then it had a reason to be."""
+def printed_rightly(case: Case) -> Iterator[str]:
+    """What a hook printed is what was decided about its call, or what it was installed to do."""
     decisions = Decisions(case.ledger)
     for one in case.endings:
-        if one.printed is None or (one.killed and not one.printed.stdout):
+        if one.printed is None:
             if not one.killed:
                 yield f"job {one.job.number} ended without a word of how"
-            continue
-        try:
-            said = read(one.job.agent, one.printed)
-        except UnreadableError as error:
-            if not one.killed:  # half an answer is all that is left of some
-                yield f"job {one.job.number} printed what cannot be read: {error}"
-            continue
-        kind = fallback(one.printed)
-        faults = _unanswered(one, said, kind, case) if kind else answered(one.job, said, decisions)
-        yield from (f"job {one.job.number} ({one.job.sample}): {fault}" for fault in faults)
+        elif not one.killed or one.readable:  # half an answer is all that is left of some
+            yield from printed_otherwise(one.job, one.printed, decisions)
 
 
-def _unanswered(one: Ending, said: Said, kind: str, case: Case) -> Iterator[str]:
-    due = own_way(one.job.agent, one.job.event, fail_closed=one.job.fail_closed)
-    if said.verdict != due:
-        yield f"its own way is {due!r}, and it said {said.verdict!r}"
-    waited_out = one.ended - one.began >= min(one.job.wait, SERVER_WAIT) - 1
-    if one.printed and answered_there(one.job, one.printed, case.ledger):
+def printed_otherwise(job: Job, printed: Printed, decisions: Decisions) -> Iterator[str]:
+    """Yield how what a hook printed is neither what was decided nor its own way."""
+    mark = f"job {job.number} ({job.sample})"
+    try:
+        said = read(job.agent, printed)
+    except UnreadableError as error:
+        yield f"{mark} printed what cannot be read: {error}"
         return
-    if not waited_out and not _slow_greeting(one) and not _excused(one, case.troubles):
-        words = (one.printed.stderr if one.printed else b"").decode(errors="replace")
-        yield f"{kind} after {one.ended - one.began:.1f} s while nothing was amiss: {words.strip()}"
+    if not fallback(printed):
+        yield from (f"{mark}: {fault}" for fault in answered(job, said, decisions))
+    elif said.verdict != (due := own_way(job.agent, job.event, fail_closed=job.fail_closed)):
+        yield f"{mark}: its own way is {due!r}, and it said {said.verdict!r}"
+
+
+def unanswered_for_a_reason(case: Case) -> Iterator[str]:
+    """A hook that does as it was installed to do waited to its end, or met a trouble."""
+    for one in case.endings:
+        if one.printed is None or not (kind := fallback(one.printed)):
+            continue
+        if (one.killed and not one.readable) or answered_there(one.job, one.printed, case.ledger):
+            continue
+        took = one.ended - one.began
+        waited_out = took >= min(one.job.wait, SERVER_WAIT) - 1
+        if not waited_out and not _slow_greeting(one) and not _excused(one, case.troubles):
+            words = one.printed.stderr.decode(errors="replace").strip()
+            mark = f"job {one.job.number} ({one.job.sample})"
+            yield f"{mark}: {kind} after {took:.1f} s while nothing was amiss: {words}"
 
 
 def answered_there(job: Job, printed: Printed, ledger: Ledger) -> bool:
@@ -196,8 +201,9 @@ def _slow_greeting(one: Ending) -> bool:
     return one.printed is not None and GREETING in one.printed.stderr
 
 
-def _few_without_answer(endings: Sequence[Ending], troubles: Sequence[Trouble]) -> Iterator[str]:
+def few_without_answer(case: Case) -> Iterator[str]:
     """However much breaks, most hooks are answered: a server that turns all away is no server."""
+    endings, troubles = case.endings, case.troubles
     kinds = [fallback(one.printed) for one in endings if one.printed is not None]
     turned = sum(kind in ("unreachable", "lost") for kind in kinds)
     slow = [one for one in endings if _slow_greeting(one) and not _excused(one, troubles)]
@@ -281,7 +287,7 @@ def _same(recorded: Any, told_of: Any) -> bool:
     return bool(recorded == told_of)
 
 
-def _decided_by_somebody(case: Case) -> Iterator[str]:
+def decided_by_somebody(case: Case) -> Iterator[str]:
     """Whatever is decided by a person was typed, and wished; by a rule or an order, was ruled."""
     jobs = {one.job.number: one.job for one in case.endings}
     typed = {call for sitting in case.sittings for call in sitting.typed}
@@ -327,7 +333,7 @@ def _sitting(record: Record, sittings: Sequence[Sitting]) -> Sitting:
     return [one for one in sittings if one.after < record.seq][-1]
 
 
-def _deliveries(case: Case) -> Iterator[str]:
+def deliveries(case: Case) -> Iterator[str]:
     """What is called delivered somebody has; what an operator decided has a fate, and one only."""
     fates = case.ledger.fates()
     endings = {one.job.number: one for one in case.endings}
@@ -345,3 +351,23 @@ def _deliveries(case: Case) -> Iterator[str]:
             yield from (
                 f"{leg}: nothing says if it was delivered" for leg in legs if leg not in fates
             )
+
+
+LAWS = (
+    of_the_record,
+    one_end_each,
+    final_states,
+    requests_end,
+    in_time,
+    printed_rightly,
+    unanswered_for_a_reason,
+    few_without_answer,
+    decided_by_somebody,
+    deliveries,
+)
+"""All laws of a soak; `tests/unit/soak` plants a violation of each."""
+
+
+def broken_laws(case: Case) -> list[str]:
+    """Return every way in which a law is broken, in words."""
+    return broken(LAWS, case)

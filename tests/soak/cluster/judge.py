@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 from crabhook.hook.fallback import KINDS
 from crabhook.store.record import Kind
-from tests.soak.ends import ENDS, final_states, requests_end
+from tests.soak.ends import (
+    ENDS,
+    broken,
+    ends_once,
+    final_states,
+    of_the_record,
+    requests_end,
+)
 from tests.soak.jobs import number_of
-from tests.soak.judge import Decisions, answered, answered_there
-from tests.soak.said import UnreadableError, fallback, own_way, read
+from tests.soak.judge import Decisions, answered_there, printed_otherwise
+from tests.soak.said import UnreadableError, fallback, read
 from tests.support.ledger import told
 
 if TYPE_CHECKING:
@@ -28,57 +35,26 @@ NEITHER = tuple(KINDS[kind][0] for kind in ("options", "input", "fault"))
 """What a hook says that could not even ask."""
 
 
-def broken_laws(seen: Histories) -> list[str]:
-    """Return every law that was broken, in words."""
-    return [
-        *seen.ledger.of_the_record(),
-        *final_states(seen.ledger),
-        *requests_end(seen.ledger),
-        *_one_end_each(seen),
-        *_one_reply_each(seen.hooks),
-        *_printed(seen),
-        *_on_record_before(seen),
-        *_not_in_vain(seen),
-        *_allowed_by_somebody(seen),
-        *_once(seen),
-        *_watched(seen),
-        *_few_gaps(seen),
-        *_tailed(seen),
-        *_at_the_leader(seen),
-    ]
+def one_end_each(seen: Histories) -> Iterator[str]:
+    """Every hook that was started ends once."""
+    yield from ends_once((one.job.number for one in seen.hooks), seen.asked)
 
 
-def _one_end_each(seen: Histories) -> Iterator[str]:
-    ends = Counter(one.job.number for one in seen.hooks)
-    yield from (f"job {one} ended {many} times" for one, many in ends.items() if many > 1)
-    yield from (f"job {one} never ended" for one in sorted(seen.asked) if one not in ends)
-
-
-def _one_reply_each(hooks: Sequence[HookEnd]) -> Iterator[str]:
+def one_reply_each(seen: Histories) -> Iterator[str]:
     """At most one reply a request, over all attempts and whoever gave it."""
-    for one in hooks:
+    for one in seen.hooks:
         if len({what for _, what in one.replies}) > 1:
             yield f"job {one.job.number} was given more than one reply: {list(one.replies)}"
 
 
-def _printed(seen: Histories) -> Iterator[str]:
-    """What a hook printed is what was decided about its call; or what it was installed to do."""
+def printed_rightly(seen: Histories) -> Iterator[str]:
+    """What a hook printed is what was decided about its call, or what it was installed to do."""
     decisions = Decisions(seen.ledger)
     for one in seen.hooks:
-        job = one.job
-        try:
-            said = read(job.agent, one.printed)
-        except UnreadableError as error:
-            yield f"job {job.number} printed what cannot be read: {error}"
-            continue
-        if not fallback(one.printed):
-            faults = answered(job, said, decisions)
-            yield from (f"job {job.number} ({job.sample}): {fault}" for fault in faults)
-        elif said.verdict != (due := own_way(job.agent, job.event, fail_closed=job.fail_closed)):
-            yield f"job {job.number}: its own way is {due!r}, and it said {said.verdict!r}"
+        yield from printed_otherwise(one.job, one.printed, decisions)
 
 
-def _on_record_before(seen: Histories) -> Iterator[str]:
+def on_record_before(seen: Histories) -> Iterator[str]:
     """Every allow that was printed was on record before."""
     decisions = Decisions(seen.ledger)
     for one, record in _allows(seen, decisions):
@@ -99,7 +75,7 @@ def _allows(seen: Histories, decisions: Decisions) -> Iterator[tuple[HookEnd, Re
             yield one, decisions.of(one.job.number)
 
 
-def _not_in_vain(seen: Histories) -> Iterator[str]:
+def not_in_vain(seen: Histories) -> Iterator[str]:
     """Nothing that waited is lost: who finds nobody found nobody from the beginning, for a reason."""
     kinds = Counter(fallback(one.printed) for one in seen.hooks)
     for one in seen.hooks:
@@ -120,7 +96,7 @@ def _not_in_vain(seen: Histories) -> Iterator[str]:
         yield f"of {many} hooks {nobody} found nobody, more than {MOST_UNANSWERED:.0%}"
 
 
-def _allowed_by_somebody(seen: Histories) -> Iterator[str]:
+def allowed_by_somebody(seen: Histories) -> Iterator[str]:
     """No allow from silence: a rule speaks of the call, or a person gave one, and before."""
     jobs = {one.job.number: one.job for one in seen.hooks}
     first: dict[tuple[object, str, str], float] = {}
@@ -147,7 +123,7 @@ def _allowed_by_somebody(seen: Histories) -> Iterator[str]:
             yield f"job {number}: allow by {kind} (record {record.seq}) is nobody's to give"
 
 
-def _once(seen: Histories) -> Iterator[str]:
+def once(seen: Histories) -> Iterator[str]:
     """What a desk was told is done is on record, as that person gave it."""
     on_record = {
         (record.card, told(record).get("actor", {}).get("name"), record.verdict)
@@ -174,7 +150,7 @@ def _events(records: Sequence[Record]) -> dict[tuple[int, str], int]:
     return found
 
 
-def _watched(seen: Histories) -> Iterator[str]:
+def watched(seen: Histories) -> Iterator[str]:
     """Every watcher's log is a gapless part of the record, from each snapshot on."""
     places = _events(seen.ledger.records)
     for server, log in groupby(sorted(seen.heard, key=lambda one: one.server), _server_of):
@@ -188,7 +164,7 @@ def lost_places(heard: Sequence[Heard]) -> Counter[str]:
     return Counter(one.server for one in heard if one.news == "gap")
 
 
-def _few_gaps(seen: Histories) -> Iterator[str]:
+def few_gaps(seen: Histories) -> Iterator[str]:
     """A watcher is told of a gap where a server's part changes, and faults alone change that."""
     most = 1 + GAPS_A_FAULT * len(seen.troubles)
     for server, many in sorted(lost_places(seen.heard).items()):
@@ -237,7 +213,7 @@ class _Log:
         self._last = place
 
 
-def _tailed(seen: Histories) -> Iterator[str]:
+def tailed(seen: Histories) -> Iterator[str]:
     """What a reader of the record saw come is there still, in one row without a gap."""
     hashes = {record.seq: record.hash.hex() for record in seen.ledger.records}
     for before, after in pairwise(seen.tail):
@@ -248,9 +224,33 @@ def _tailed(seen: Histories) -> Iterator[str]:
             yield f"record {seq} was seen, and is {'another' if seq in hashes else 'gone'} now"
 
 
-def _at_the_leader(seen: Histories) -> Iterator[str]:
+def at_the_leader(seen: Histories) -> Iterator[str]:
     """Ten seconds after the last fault every hook has ended, or waits at the leader."""
     for one in seen.stragglers:
         if not one.taken or one.at != seen.leader:
             where = f"waits at {one.at or 'nobody'}" if one.taken else "was taken by nobody"
             yield f"job {one.job} {where} after the last fault; the leader is {seen.leader}"
+
+
+LAWS = (
+    of_the_record,
+    final_states,
+    requests_end,
+    one_end_each,
+    one_reply_each,
+    printed_rightly,
+    on_record_before,
+    not_in_vain,
+    allowed_by_somebody,
+    once,
+    watched,
+    few_gaps,
+    tailed,
+    at_the_leader,
+)
+"""All laws of a cluster; `tests/unit/soak` plants a violation of each."""
+
+
+def broken_laws(seen: Histories) -> list[str]:
+    """Return every way in which a law is broken, in words."""
+    return broken(LAWS, seen)

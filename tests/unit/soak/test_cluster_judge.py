@@ -2,384 +2,338 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
-from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
 from crabhook.model.actor import Actor, Ended, Nobody, Operator, Rule
-from crabhook.model.card import Leg, Origin, Stance
-from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.event import Event
-from crabhook.model.jsontext import compact
-from crabhook.platforms import PLATFORMS
-from crabhook.store import entries
-from crabhook.store.change import Answer, Change, Waiting, delivered, settled, waits
-from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind, Retention
+from crabhook.model.decision import Decision
+from crabhook.store.record import Kind
 from tests.soak.cluster.history import Given, Heard, Histories, HookEnd, Straggler, Trouble
-from tests.soak.cluster.judge import broken_laws
+from tests.soak.cluster.judge import (
+    LAWS,
+    allowed_by_somebody,
+    at_the_leader,
+    few_gaps,
+    not_in_vain,
+    on_record_before,
+    once,
+    one_end_each,
+    one_reply_each,
+    printed_rightly,
+    tailed,
+    watched,
+)
 from tests.soak.cluster.schedule import FAULTS, drawn
-from tests.soak.jobs import Job, Source
-from tests.soak.said import NOBODY, Printed
-from tests.support.ledger import Ledger
+from tests.soak.judge import LAWS as SHARED
+from tests.support import planted
+from tests.support.planted import ALLOW, DENY, Garden, Law, job, nobody, reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.soak.jobs import Job
+    from tests.soak.said import Printed
+
+pytestmark = pytest.mark.thorough
 
 ANN = Operator("o-ann", "ann", "ann's", "10.78.0.5", "admin")
-ALLOW = Decision(Verdict.ALLOW)
 COMMITTED, PRINTED, GIVEN = 100.0, 100.5, 99.0  # wall seconds, of every record, hook and desk
 LEADER, OTHER = "10.78.0.2", "10.78.0.3"
 
 
-@cache
-def drawn_jobs() -> list[Job]:
-    return Source(Random(1)).load(1500, 1, patient=True)
-
-
-def job(number: int, wish: str = "allow") -> Job:
-    """A job of that wish, the so manieth that a soak draws."""
-    fits = [
-        one
-        for one in drawn_jobs()
-        if (one.agent, one.sample, one.wish) == ("claude", "PreToolUse-Bash", wish)
-    ]
-    return replace(fits[number], companion=False, fail_closed=False)
-
-
-def event(one: Job) -> Event:
-    return PLATFORMS[one.agent].read(one.payload)
-
-
-def reply(one: Job, decision: Decision = ALLOW) -> Printed:
-    return Printed(0, PLATFORMS[one.agent].write(event(one), decision).stdout, b"")
-
-
 @dataclass
-class Past:
-    """What a cluster's clients saw, all of which agrees until a test spoils it."""
+class Past(planted.Past):
+    """What a cluster's clients saw, all of which agrees until a planting spoils it."""
 
-    folder: Path
-    changes: list[Change] = field(default_factory=list)
     hooks: list[HookEnd] = field(default_factory=list)
-    asked: set[int] = field(default_factory=set)
     given: dict[str, Given] = field(default_factory=dict)
     heard: list[Heard] = field(default_factory=list)
     stragglers: list[Straggler] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     tail: list[tuple[int, str]] | None = None
+    unseen: Kind | None = None
+    """Records that the reader of the record did not see come."""
     late: float = 0.0
 
-    def asks(self, one: Job) -> None:
-        request = Leg(f"r{one.number}", event(one), 0, Stance.GATE, Origin())
-        ends = (60.0, 90.0)
-        entry = entries.asked(request, 1.0, card=one.number, legs=[request.id], ends=ends)
-        payload = compact(request.event.fields).encode()
-        times = ("gate", 1.0, 9.0, one.number, "h", 1, "u", 9.0, "")
-        self.changes.append(waits(Waiting(request.id, "s", one.agent, payload, *times), entry))
-        self.asked.add(one.number)
+    def decides(self, asked: Job, decision: Decision = ALLOW, by: Actor = ANN) -> None:
+        """A job's card is decided, and its hook has the answer."""
+        self.on_record(asked, decision, by)
+        self.is_delivered(asked)
 
-    def decides(self, one: Job, decision: Decision = ALLOW, by: Actor = ANN) -> None:
-        legs = [f"r{one.number}"]
-        made = Decided(decision, by)
-        entry = entries.decided(event(one), made, 2.0, legs=legs, waited=0.1, card=one.number)
-        answer = Answer(legs[0], "s", reply(one, decision).stdout, "", 0, 2.0, None)
-        self.changes.append(settled([answer], entry))
-        told = entries.delivered(event(one), 3.0, request_id=legs[0], card=one.number)
-        self.changes.append(delivered(legs[0], told, whole=True))
+    def ends(self, asked: Job, printed: Printed | None = None, *replies: tuple[str, str]) -> None:
+        """The job's hook has ended."""
+        self.started.add(asked.number)
+        end = HookEnd(
+            asked, 10.0, 12.0, PRINTED, printed or reply(asked), replies or ((LEADER, "x"),)
+        )
+        self.hooks.append(end)
 
-    def ends(self, one: Job, printed: Printed | None = None, *replies: tuple[str, str]) -> None:
-        self.asked.add(one.number)
-        told = printed or reply(one)
-        self.hooks.append(HookEnd(one, 10.0, 12.0, PRINTED, told, replies or ((LEADER, "x"),)))
-
-    def gives(self, one: Job, verdict: str = "allow", outcome: str = "Done") -> None:
-        given = Given("ann", "a", one.number, one.number, verdict, GIVEN, outcome)
+    def gives(self, asked: Job, verdict: str = "allow", outcome: str = "Done") -> None:
+        """Ann gives a decision at her desk."""
+        given = Given("ann", "a", asked.number, asked.number, verdict, GIVEN, outcome)
         self.given[f"c{len(self.given)}"] = given
 
-    def answers(self, *jobs: Job) -> None:
+    def answers(self, *jobs: Job, part: str = "") -> None:
         """All of it for some jobs, as it should be, and a watcher heard of it."""
-        self.hears("hello")
+        self.hears("hello", part=part)
         self.hears("snapshot_end")
-        for one in jobs:
-            self.asks(one)
-            self.gives(one)
-            self.decides(one)
-            self.ends(one)
-            self.hears("card", one, "waiting")
-            self.hears("card", one, "decided")
+        for asked in jobs:
+            self.asks(asked)
+            self.gives(asked)
+            self.decides(asked)
+            self.ends(asked)
+            self.hears("card", asked, "waiting")
+            self.hears("card", asked, "decided")
 
-    def hears(self, news: str, one: Job | None = None, state: str = "", **more: bool) -> None:
-        number = one.number if one else 0
-        self.heard.append(Heard("a", 1, news, len(self.heard) + 1, number, state, **more))
+    def hears(self, news: str, about: Job | None = None, state: str = "", part: str = "") -> None:
+        """The watcher hears a piece of news."""
+        number, place = about.number if about else 0, len(self.heard) + 1
+        self.heard.append(Heard("a", 1, news, place, number, state, part=part))
 
-    def judged(self) -> list[str]:
-        """What is found."""
-        with closing(open_writer(self.folder, Retention(180, 10**9))) as store:
-            store.write(self.changes)
-        ledger = Ledger(self.folder)
-        seen = [(record.seq, record.hash.hex()) for record in ledger.records]
-        committed = {record.seq: COMMITTED + self.late for record in ledger.records}
-        return broken_laws(
-            Histories(
-                ledger,
-                committed,
-                self.hooks,
-                self.asked,
-                self.given,
-                self.heard,
-                seen if self.tail is None else self.tail,
-                self.stragglers,
-                LEADER,
-                self.troubles,
-            )
+    def case(self) -> Histories:
+        """All there is to judge."""
+        ledger = self.ledger()
+        seen = [
+            (record.seq, record.hash.hex())
+            for record in ledger.records
+            if record.kind != self.unseen
+        ]
+        return Histories(
+            ledger,
+            {record.seq: COMMITTED + self.late for record in ledger.records},
+            self.hooks,
+            self.started,
+            self.given,
+            self.heard,
+            seen if self.tail is None else self.tail,
+            self.stragglers,
+            LEADER,
+            self.troubles,
         )
 
-    def finds(self, words: str) -> bool:
-        """Whether just this is found: every fault is about it."""
-        found = self.judged()
-        return bool(found) and all(words in fault for fault in found)
+
+# The laws that a soak of a server has as well are planted in test_judge.py.
+GARDEN = Garden[Past](*(law for law in LAWS if law not in SHARED))
+breaks, agrees = GARDEN.breaks, GARDEN.agrees
+FIRST, SECOND = job(), job(at=1)
 
 
-@pytest.fixture
-def past(tmp_path: Path) -> Past:
-    return Past(tmp_path / "state")
+@agrees
+def what_agrees(past: Past) -> None:
+    past.answers(FIRST, SECOND)
+    past.stragglers.append(Straggler(SECOND.number, LEADER, taken=True))
 
 
-def nobody(kind: str) -> Printed:
-    return Printed(0, b"", f"{NOBODY[kind]}10.78.0.2:7443: no)\n".encode())
+@agrees
+def the_same_reply_given_again(past: Past) -> None:
+    past.answers(FIRST)
+    past.hooks.clear()
+    past.ends(FIRST, None, (LEADER, "x"), (OTHER, "x"))
 
 
-def test_what_agrees_breaks_no_law(past: Past) -> None:
-    past.answers(job(0), job(1))
-    past.stragglers.append(Straggler(job(1).number, LEADER, taken=True))
-    assert past.judged() == []
+@agrees
+def a_rules_own_allow(past: Past) -> None:
+    ruled = job("ruled-allow")
+    past.asks(ruled)
+    past.decides(ruled, by=Rule("Bash(echo ruled-allow *)"))
+    past.ends(ruled)
 
 
-def test_a_second_reply_under_one_ticket_is_found(past: Past) -> None:
-    one = job(0)
-    past.answers(one)
-    past.hooks = []
-    past.ends(one, None, (LEADER, "x"), (OTHER, "y"))
-    assert past.finds("was given more than one reply")
-
-
-def test_the_same_reply_given_once_more_is_none(past: Past) -> None:
-    one = job(0)
-    past.answers(one)
-    past.hooks = []
-    past.ends(one, None, (LEADER, "x"), (OTHER, "x"))
-    assert past.judged() == []
-
-
-def test_an_allow_printed_before_it_was_on_record_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.late = PRINTED - COMMITTED + 0.2
-    assert past.finds("printed its allow 0.200 s before record 2")
-
-
-def test_an_allow_printed_that_is_on_no_record_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.ends(job(1))
-    found = past.judged()
-    assert any("printed an allow that is not on record" in fault for fault in found)
-    assert any("which nobody decided" in fault for fault in found)
-
-
-@pytest.mark.parametrize("by", [Nobody(Ended.AWAY), Rule("Bash(*) (rules.toml)")])
-def test_an_allow_from_silence_is_found(past: Past, by: Actor) -> None:
-    one = job(0)
-    past.asks(one)
-    past.decides(one, by=by)
-    past.ends(one)
-    assert past.finds("is nobody's to give")
-
-
-def test_a_rules_own_allow_is_none(past: Past) -> None:
-    one = job(0, "ruled-allow")
-    past.asks(one)
-    past.decides(one, by=Rule("Bash(echo ruled-allow *)"))
-    past.ends(one)
-    assert past.judged() == []
-
-
-def test_an_allow_that_no_desk_gave_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.given = {}
-    assert past.finds("was given at no desk by then")
-
-
-def test_an_allow_that_was_given_only_later_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.given["c0"].at = COMMITTED + 0.1
-    assert past.finds("was given at no desk by then")
-
-
-def test_an_allow_where_a_denial_was_given_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.given["c0"].verdict, past.given["c0"].outcome = "deny", ""
-    assert past.finds("was given at no desk by then")
-
-
-def test_what_a_desk_was_told_is_done_and_is_not_on_record_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.gives(job(0), "deny")
-    assert past.finds("ann was told that deny is done; it is not on record")
-
-
-def test_a_card_that_was_decided_twice_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.decides(job(0))
-    assert any("was decided 2 times" in fault for fault in past.judged())
-
-
-def test_a_decision_that_was_printed_as_another_is_found(past: Past) -> None:
-    one = job(0)
-    past.answers(one)
-    past.hooks = []
-    past.ends(one, reply(one, Decision(Verdict.DENY, reason="no")))
-    assert past.finds("was told 'deny'; on record is 'allow'")
-
-
-@pytest.mark.parametrize("kind", ["lost", "late"])
-def test_a_hook_that_waited_and_was_lost_is_found_whatever_was_amiss(past: Past, kind: str) -> None:
-    past.troubles.append(Trouble("kill the leader", 9.0, 13.0))
-    past.ends(job(0), nobody(kind))
-    assert past.finds("and was lost")
-
-
-def test_a_hook_that_found_nobody_is_excused_by_a_fault_alone(past: Past) -> None:
-    past.ends(job(0), nobody("unreachable"))
-    assert past.finds("found nobody while nothing was amiss")
+@agrees
+def a_hook_that_found_nobody_in_a_fault(past: Past) -> None:
     past.troubles.append(Trouble("kill both", 5.0, 9.0))
-    past.folder = past.folder.with_name("again")
-    assert past.judged() == []
+    past.ends(FIRST, nobody("unreachable"))
 
 
-def test_a_hook_that_never_ended_or_ended_twice_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.asked.add(9999)
-    past.ends(job(0))
-    assert past.judged() == [f"job {job(0).number} ended 2 times", "job 9999 never ended"]
+@agrees
+def a_watch_that_begins_anew_and_misses_what_was_between(past: Past) -> None:
+    past.answers(FIRST, SECOND)
+    past.heard[3:4] = [Heard("a", 2, "hello", 1), Heard("a", 2, "snapshot_end", 2)]
 
 
-def test_a_hook_whose_request_nobody_has_after_the_last_fault_is_found(past: Past) -> None:
-    past.stragglers.append(Straggler(7, LEADER, taken=False))
-    assert past.finds("job 7 was taken by nobody")
-
-
-def test_a_hook_that_waits_at_another_than_the_leader_is_found(past: Past) -> None:
-    past.stragglers.append(Straggler(7, OTHER, taken=True))
-    assert past.finds(f"waits at {OTHER} after the last fault")
-
-
-def test_a_request_that_still_waits_in_the_record_is_found(past: Past) -> None:
-    past.answers(job(0))
-    past.asks(job(1))
-    past.ends(job(1), Printed(0, b"", b""))
-    assert any("still waits" in fault for fault in past.judged())
-
-
-@pytest.mark.parametrize("part", ["leader", "standby"])
-def test_news_that_a_watcher_missed_are_found(past: Past, part: str) -> None:
-    past.answers(job(0), job(1))
-    past.heard[0] = replace(past.heard[0], part=part)
-    del past.heard[3]
-    assert past.finds("missing")
-
-
-@pytest.mark.parametrize("part", ["leader", "standby"])
-def test_news_out_of_the_records_order_are_found(past: Past, part: str) -> None:
-    past.answers(job(0), job(1))
-    past.heard[0] = replace(past.heard[0], part=part)
-    past.heard[2:4], past.heard[4:6] = past.heard[4:6], past.heard[2:4]
-    past.heard = [replace(one, seq=place) for place, one in enumerate(past.heard, 1)]
-    assert past.finds("out of order") or past.finds("missing")
-
-
-@pytest.mark.parametrize("part", ["leader", "standby"])
-def test_a_gap_that_is_said_lets_what_came_before_its_snapshot_be_missed(
-    past: Past, part: str
-) -> None:
-    past.answers(job(0), job(1))
-    past.heard[0] = replace(past.heard[0], part=part)
+@agrees
+def a_leaders_gap_that_misses_what_came_before_its_snapshot(past: Past) -> None:
+    past.answers(FIRST, SECOND, part="leader")
     past.heard[2:5] = [Heard("a", 1, "gap"), Heard("a", 1, "snapshot_end", 5)]
-    assert past.judged() == []
 
 
-@pytest.mark.parametrize("part", ["leader", "standby"])
-def test_after_the_snapshot_of_a_gap_nothing_may_be_missed(past: Past, part: str) -> None:
-    past.answers(job(0), job(1))
-    past.heard[0] = replace(past.heard[0], part=part)
+@agrees
+def gaps_that_two_faults_can_bring(past: Past) -> None:
+    past.answers(FIRST)
+    past.heard[:0] = [Heard("a", 1, "gap")] * 4
+    past.troubles += [Trouble("kill the leader", began, began + 4.0) for began in (5.0, 15.0)]
+
+
+@breaks(few_gaps, "the watcher of a was told of 4 gaps, more than 3")
+def more_gaps_than_a_fault_can_bring(past: Past) -> None:
+    gaps_that_two_faults_can_bring(past)
+    del past.troubles[1:]
+
+
+@breaks(one_reply_each, "was given more than one reply")
+def a_second_reply_under_a_ticket(past: Past) -> None:
+    past.answers(FIRST)
+    past.hooks.clear()
+    past.ends(FIRST, None, (LEADER, "x"), (OTHER, "y"))
+
+
+@breaks(on_record_before, "printed its allow 0.200 s before record 2")
+def an_allow_printed_before_it_was_on_record(past: Past) -> None:
+    past.answers(FIRST)
+    past.late = PRINTED - COMMITTED + 0.2
+
+
+@breaks(on_record_before, "printed an allow that is not on record")
+@breaks(printed_rightly, "which nobody decided")
+def an_allow_printed_that_is_on_no_record(past: Past) -> None:
+    past.answers(FIRST)
+    past.ends(SECOND)
+
+
+@breaks(printed_rightly, "was told 'deny'; on record is 'allow'")
+def a_decision_that_was_printed_as_another(past: Past) -> None:
+    past.answers(FIRST)
+    past.hooks.clear()
+    past.ends(FIRST, reply(FIRST, DENY))
+
+
+@breaks(allowed_by_somebody, "is nobody's to give")
+def an_allow_from_silence(past: Past) -> None:
+    past.asks(FIRST)
+    past.decides(FIRST, by=Nobody(Ended.AWAY))
+    past.ends(FIRST)
+
+
+@breaks(allowed_by_somebody, "was given at no desk by then")
+def an_allow_that_no_desk_gave(past: Past) -> None:
+    past.answers(FIRST)
+    past.given.clear()
+
+
+@breaks(allowed_by_somebody, "was given at no desk by then, but 0.100 s later")
+def an_allow_that_was_given_only_later(past: Past) -> None:
+    past.answers(FIRST)
+    past.given["c0"].at = COMMITTED + 0.1
+
+
+@breaks(allowed_by_somebody, "was given at no desk by then")
+def an_allow_where_a_denial_was_given(past: Past) -> None:
+    past.answers(FIRST)
+    past.given["c0"].verdict, past.given["c0"].outcome = "deny", ""
+
+
+@breaks(once, "ann was told that deny is done; it is not on record")
+def an_outcome_that_is_not_on_record(past: Past) -> None:
+    past.answers(FIRST)
+    past.gives(FIRST, "deny")
+
+
+@breaks(not_in_vain, "and was lost: lost")
+def a_hook_that_waited_and_was_lost_whatever_was_amiss(past: Past) -> None:
+    past.troubles.append(Trouble("kill the leader", 9.0, 13.0))
+    past.ends(FIRST, nobody("lost"))
+
+
+@breaks(not_in_vain, "found nobody while nothing was amiss")
+def a_hook_that_found_nobody(past: Past) -> None:
+    past.ends(FIRST, nobody("unreachable"))
+
+
+@breaks(one_end_each, "never ended")
+def a_hook_that_never_ended(past: Past) -> None:
+    past.started.add(9999)
+
+
+@breaks(at_the_leader, "job 7 was taken by nobody")
+def a_hook_whose_request_nobody_has_after_the_last_fault(past: Past) -> None:
+    past.stragglers.append(Straggler(7, LEADER, taken=False))
+
+
+@breaks(at_the_leader, f"waits at {OTHER} after the last fault")
+def a_hook_that_waits_at_another_server_than_the_leader(past: Past) -> None:
+    past.stragglers.append(Straggler(7, OTHER, taken=True))
+
+
+@breaks(watched, "missing")
+def news_that_a_standbys_watcher_missed(past: Past) -> None:
+    past.answers(FIRST, SECOND, part="standby")
+    del past.heard[3]
+
+
+@breaks(watched, "out of order")
+def news_out_of_the_records_order(past: Past) -> None:
+    past.answers(FIRST, SECOND)
+    past.heard[2:4], past.heard[4:6] = past.heard[4:6], past.heard[2:4]
+    past.heard = [replace(news, seq=place) for place, news in enumerate(past.heard, 1)]
+
+
+@breaks(watched, "missing")
+def news_missed_after_the_snapshot_of_a_gap(past: Past) -> None:
+    past.answers(FIRST, SECOND)
     past.heard[2:3] = [Heard("a", 1, "gap"), Heard("a", 1, "snapshot_end", 3)]
     del past.heard[5]
-    assert past.finds("missing")
 
 
-def test_a_gap_that_only_begins_a_leaders_watch_lets_nothing_be_missed(past: Past) -> None:
-    past.answers(job(0), job(1))
+@breaks(watched, "missing")
+def news_missed_after_a_gap_that_only_begins_a_leaders_watch(past: Past) -> None:
+    past.answers(FIRST, SECOND)
     past.heard[1:1] = [Heard("a", 1, "gap")]
     del past.heard[4]
-    assert past.finds("missing")
 
 
-def test_more_gaps_than_faults_can_bring_are_found(past: Past) -> None:
-    past.answers(job(0))
-    past.heard[:0] = [Heard("a", 1, "gap")] * 4
-    past.troubles.append(Trouble("kill the leader", 5.0, 9.0))
-    assert past.finds("the watcher of a was told of 4 gaps, more than 3")
-    past.troubles.append(Trouble("kill the leader", 15.0, 19.0))
-    past.folder = past.folder.with_name("again")
-    assert past.judged() == []
-
-
-@pytest.mark.parametrize("part", ["leader", "standby"])
-def test_news_that_are_not_on_record_are_found(past: Past, part: str) -> None:
-    past.answers(job(0))
-    past.heard[0] = replace(past.heard[0], part=part)
-    past.hears("card", job(1), "waiting")
-    assert past.finds("which is not on record")
-
-
-def test_news_with_a_number_of_before_are_found(past: Past) -> None:
-    past.answers(job(0))
-    past.heard[-1] = replace(past.heard[-1], seq=past.heard[-2].seq)
-    assert past.finds("came after")
-
-
-def test_a_watch_that_begins_anew_may_miss_what_was_between(past: Past) -> None:
-    past.answers(job(0), job(1))
-    past.heard[3:4] = [Heard("a", 2, "hello", 1), Heard("a", 2, "snapshot_end", 2)]
-    assert past.judged() == []
-
-
-def test_a_watch_that_goes_on_may_not(past: Past) -> None:
-    past.answers(job(0), job(1))
+@breaks(watched, "missing")
+def news_missed_in_a_watch_that_goes_on(past: Past) -> None:
+    past.answers(FIRST, SECOND)
     past.heard[3:4] = [Heard("a", 2, "hello", 4, resumed=True)]
-    assert past.finds("missing")
 
 
-def test_a_record_that_was_seen_and_is_gone_or_another_is_found(past: Past) -> None:
-    past.answers(job(0))
+@breaks(watched, "which is not on record")
+def news_that_are_not_on_record(past: Past) -> None:
+    past.answers(FIRST)
+    past.hears("card", SECOND, "waiting")
+
+
+@breaks(watched, "came after")
+def news_with_a_number_of_before(past: Past) -> None:
+    past.answers(FIRST)
+    past.heard[-1] = replace(past.heard[-1], seq=past.heard[-2].seq)
+
+
+@breaks(tailed, "record 1 was seen, and is another now")
+def a_record_that_is_another_now(past: Past) -> None:
+    past.answers(FIRST)
     past.tail = [(1, "00" * 32)]
-    assert past.finds("record 1 was seen, and is another now")
-    past.folder = past.folder.with_name("again")
+
+
+@breaks(tailed, "record 9 was seen, and is gone now")
+def a_record_that_is_gone_now(past: Past) -> None:
+    past.answers(FIRST)
     past.tail = [(9, "00" * 32)]
-    assert past.finds("record 9 was seen, and is gone now")
 
 
-def test_records_that_came_with_a_gap_are_found(past: Past) -> None:
-    past.answers(job(0))
-    with closing(open_writer(past.folder, Retention(180, 10**9))) as store:
-        store.write(past.changes)
-    past.changes = []
-    records = Ledger(past.folder).records
-    past.tail = [(one.seq, one.hash.hex()) for one in records if one.kind != Kind.DECIDED]
-    assert past.finds("record 3 was seen to come after record 1")
+@breaks(tailed, "record 3 was seen to come after record 1")
+def records_that_came_with_a_gap(past: Past) -> None:
+    past.answers(FIRST)
+    past.unseen = Kind.DECIDED
 
 
-def test_a_seed_has_one_schedule_and_a_long_one_has_every_fault() -> None:
+@pytest.mark.parametrize(("plant", "law", "words"), GARDEN.parameters())
+def test_the_judge_finds_what_is_planted_and_nothing_where_all_agrees(
+    plant: Callable[[Past], None], law: Law | None, words: str, tmp_path: Path
+) -> None:
+    past = Past(tmp_path / "state")
+    plant(past)
+    GARDEN.check(past.case(), law, words)
+
+
+def test_every_law_is_seen_broken() -> None:
+    assert GARDEN.unplanted() == set()
+
+
+def test_a_seed_has_a_schedule_of_its_own_and_a_long_run_has_every_fault() -> None:
     assert drawn(7, 10) == drawn(7, 10)
     assert drawn(7, 10) != drawn(8, 10)
     assert {act.kind for act in drawn(7, 10)} == set(FAULTS)

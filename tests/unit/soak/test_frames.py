@@ -8,6 +8,8 @@ import pytest
 
 from tests.soak.frames import Carried, Weather, client_port
 
+pytestmark = pytest.mark.thorough
+
 OUT, BACK = 0, 1
 CLIENT, SERVER = 40_000, 7443
 

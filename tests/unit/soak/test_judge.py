@@ -5,380 +5,310 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
-from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crabhook.broker.messages import Refusal
-from crabhook.model.actor import OWNER, Actor, Ended, Headless, Nobody, Rule
-from crabhook.model.card import Leg, Origin, Stance
-from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.event import Event
-from crabhook.model.jsontext import compact
-from crabhook.platforms import PLATFORMS
+from crabhook.model.actor import OWNER, Actor, Ended, Nobody, Rule
+from crabhook.model.card import Leg
+from crabhook.model.decision import Decision, Verdict
 from crabhook.store import entries
-from crabhook.store.change import Answer, Change, Waiting, delivered, happened, left, settled, waits
-from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind, Retention
-from tests.soak.jobs import Job, Source
-from tests.soak.judge import Case, Ending, Sitting, Trouble, broken_laws
-from tests.soak.said import NOBODY, Printed
-from tests.support.ledger import Ledger
+from crabhook.store.change import happened, left
+from crabhook.store.record import Kind
+from tests.soak.ends import final_states, of_the_record, requests_end
+from tests.soak.judge import (
+    LAWS,
+    Case,
+    Ending,
+    Sitting,
+    Trouble,
+    decided_by_somebody,
+    deliveries,
+    few_without_answer,
+    in_time,
+    one_end_each,
+    printed_rightly,
+    unanswered_for_a_reason,
+)
+from tests.soak.said import Printed
+from tests.support import planted
+from tests.support.planted import (
+    ALLOW,
+    DENY,
+    ENDS,
+    SILENCE,
+    Garden,
+    Law,
+    event,
+    job,
+    nobody,
+    reply,
+)
 
-NOBODY_IS_THERE = Printed(0, b"", f"{NOBODY['unreachable']}no such socket)\n".encode())
-SILENCE = Printed(0, b"", b"")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
+    from tests.soak.jobs import Job
 
-@cache
-def drawn() -> list[Job]:
-    return Source(Random(1)).load(1500, 1)
-
-
-def job(wish: str = "allow", sample: str = "PreToolUse-Bash", **changes: Any) -> Job:
-    """A job of that wish, as a soak draws one."""
-    found = next(
-        one
-        for one in drawn()
-        if (one.agent, one.sample, one.wish) == ("claude", sample, wish) and one.wait > 6
-    )
-    return replace(found, **{"fail_closed": False, "companion": False, **changes})
-
-
-ENDS = 60.0, 90.0  # when a request stops waiting, and when its hook would
-
-
-def event(asked: Job) -> Event:
-    return PLATFORMS[asked.agent].read(asked.payload)
-
-
-def seen(asked: Job) -> Leg:
-    return Leg(f"r{asked.number}", event(asked), 0)
+pytestmark = pytest.mark.thorough
 
 
 @dataclass
-class Past:
+class Past(planted.Past):
     """A record in the making, and what else there is to judge."""
 
-    folder: Path
-    changes: list[Change] = field(default_factory=list)
     endings: list[Ending] = field(default_factory=list)
     sitting: Sitting = field(default_factory=lambda: Sitting(0))
     troubles: list[Trouble] = field(default_factory=list)
-    jobs: set[int] = field(default_factory=set)
-
-    def asks(self, one: Job) -> Leg:
-        """A job is asked about on a card of its own number."""
-        request = Leg(f"r{one.number}", event(one), 0, Stance.GATE, Origin())
-        entry = entries.asked(request, 1.0, card=one.number, legs=[request.id], ends=ENDS)
-        payload = compact(request.event.fields).encode()
-        kept = Waiting(
-            request.id,
-            "secret",
-            one.agent,
-            payload,
-            "gate",
-            1.0,
-            9.0,
-            one.number,
-            "h",
-            1,
-            "u",
-            9.0,
-            "",
-        )
-        self.changes.append(waits(kept, entry))
-        self.jobs.add(one.number)
-        return request
 
     def decides(
-        self, one: Job, decision: Decision, *, typed: bool = True, by: Actor = OWNER
+        self, asked: Job, decision: Decision = ALLOW, *, typed: bool = True, by: Actor = OWNER
     ) -> None:
-        """The operator, or whoever the decision says, decides a job's card."""
-        reply = PLATFORMS[one.agent].write(event(one), decision)
-        made, legs = Decided(decision, by), [f"r{one.number}"]
-        entry = entries.decided(event(one), made, 2.0, legs=legs, waited=0.1, card=one.number)
-        answer = Answer(f"r{one.number}", "secret", reply.stdout, "", reply.exit_code, 2.0, None)
-        self.changes.append(settled([answer], entry))
+        """The operator, or the actor that is named, decides a job's card."""
+        self.on_record(asked, decision, by)
         if typed:
-            self.sitting.typed.add(one.call)
+            self.sitting.typed.add(asked.call)
 
-    def is_delivered(self, one: Job) -> None:
-        """The record says that the hook has its answer."""
-        entry = entries.delivered(event(one), 3.0, request_id=f"r{one.number}", card=one.number)
-        self.changes.append(delivered(f"r{one.number}", entry, whole=True))
-
-    def ends(self, one: Job, printed: Printed | None, seconds: float = 1.0, **how: Any) -> None:
+    def ends(self, asked: Job, printed: Printed | None, seconds: float = 1.0, **how: Any) -> None:
         """The job's hook has ended."""
-        self.jobs.add(one.number)
-        self.endings.append(Ending(one, 100.0, 100.0 + seconds, printed, **how))
+        self.started.add(asked.number)
+        self.endings.append(Ending(asked, 100.0, 100.0 + seconds, printed, **how))
 
-    def decided(self, one: Job, decision: Decision, by: Actor = OWNER) -> Printed:
-        """All of it, as it should be; return what the hook has to print."""
-        self.asks(one)
-        self.decides(one, decision, by=by)
-        self.is_delivered(one)
-        return Printed(0, PLATFORMS[one.agent].write(event(one), decision).stdout, b"")
+    def answers(
+        self, asked: Job, decision: Decision = ALLOW, printed: Printed | None = None, **how: Any
+    ) -> None:
+        """All of it, from the card to the hook's end, which prints the decision unless told so."""
+        self.asks(asked)
+        self.decides(asked, decision, **how)
+        self.is_delivered(asked)
+        self.ends(asked, printed or reply(asked, decision))
 
-    def judged(self) -> list[str]:
-        """What is found."""
-        with closing(open_writer(self.folder, Retention(180, 10**9))) as store:
-            store.write(self.changes)
-        ledger = Ledger(self.folder)
-        return broken_laws(Case(self.endings, ledger, [self.sitting], self.troubles, self.jobs))
+    def leaves(self, asked: Job) -> None:
+        """The job's hook goes from its card, on record."""
+        self.gone(Kind.LEFT, Leg(f"r{asked.number}", event(asked), 0), asked.number)
 
-
-@pytest.fixture
-def past(tmp_path: Path) -> Past:
-    return Past(tmp_path / "state")
-
-
-ALLOW = Decision(Verdict.ALLOW)
-DENY = Decision(Verdict.DENY, reason="because")
-
-
-def test_a_decision_that_was_typed_recorded_printed_and_confirmed_breaks_no_law(past: Past) -> None:
-    one = job()
-    past.ends(one, past.decided(one, ALLOW))
-    other = job("deny")
-    past.ends(other, past.decided(other, Decision(Verdict.DENY, reason=other.word)))
-    assert past.judged() == []
-
-
-def test_an_allow_that_nobody_typed_is_found(past: Past) -> None:
-    one = job()
-    past.asks(one)
-    past.decides(one, ALLOW, typed=False)
-    past.is_delivered(one)
-    past.ends(one, Printed(0, PLATFORMS["claude"].write(event(one), ALLOW).stdout, b""))
-    assert any("was never typed" in fault for fault in past.judged())
-
-
-def test_an_allow_where_a_denial_was_typed_is_found(past: Past) -> None:
-    one = job("deny")
-    past.ends(one, past.decided(one, ALLOW))
-    assert any("was not what was typed (deny)" in fault for fault in past.judged())
-
-
-@pytest.mark.parametrize("by", [Headless(), Nobody(Ended.AWAY), Rule("Bash(*) (rules.toml)")])
-def test_an_allow_that_is_nobodys_to_give_is_found(past: Past, by: Actor) -> None:
-    one = job()
-    past.ends(one, past.decided(one, ALLOW, by))
-    assert any("is nobody's to give" in fault for fault in past.judged())
-
-
-def test_an_allow_that_is_printed_and_not_on_record_is_found(past: Past) -> None:
-    one = job()
-    past.asks(one)
-    past.changes.append(
-        left(
-            [f"r{one.number}"],
-            entries.ended(Kind.WITHDRAWN, past.asks(one), 2.0, card=one.number, why=""),
+    def gone(self, kind: Kind, request: Leg, card: int) -> None:
+        """A request is on its card no more."""
+        self.changes.append(
+            left([request.id], entries.ended(kind, request, 2.0, card=card, why=""))
         )
-    )
-    past.ends(one, Printed(0, PLATFORMS["claude"].write(event(one), ALLOW).stdout, b""))
-    assert any("'allow', which nobody decided" in fault for fault in past.judged())
+
+    def case(self) -> Case:
+        """All there is to judge."""
+        return Case(self.endings, self.ledger(), [self.sitting], self.troubles, self.started)
 
 
-def test_another_answer_than_the_one_on_record_is_found(past: Past) -> None:
-    one = job()
-    past.decided(one, ALLOW)
-    past.ends(one, Printed(0, PLATFORMS["claude"].write(event(one), DENY).stdout, b""))
-    assert any("told 'deny'; on record is 'allow'" in fault for fault in past.judged())
+GARDEN = Garden[Past](*LAWS)
+breaks, agrees = GARDEN.breaks, GARDEN.agrees
 
 
-def test_the_words_for_another_call_are_found(past: Past) -> None:
-    one = job("deny")
-    past.ends(one, past.decided(one, Decision(Verdict.DENY, reason="word-999999-")))
-    assert any("has the words of others" in fault for fault in past.judged())
+@agrees
+def decisions_that_were_typed_recorded_printed_and_confirmed(past: Past) -> None:
+    past.answers(job())
+    past.answers(job("deny"), Decision(Verdict.DENY, reason=job("deny").word))
 
 
-def test_an_input_that_nobody_changed_so_is_found(past: Past) -> None:
-    one = job("edit")
-    past.decided(one, replace(ALLOW, updated_input={"command": "echo edited"}))
-    wrong = replace(ALLOW, updated_input={"command": "rm -rf /"})
-    past.ends(one, Printed(0, PLATFORMS["claude"].write(event(one), wrong).stdout, b""))
-    assert any("rm -rf" in fault for fault in past.judged())
+@agrees
+def a_hook_that_left_the_other_hook_of_its_call(past: Past) -> None:
+    asked, second = job(), job("deny")
+    past.asks(asked)
+    same_call = replace(event(second), tool=event(asked).tool)
+    request = Leg(f"r{second.number}", same_call, 0)
+    legs = [f"r{asked.number}", request.id]
+    entry = entries.asked(request, 1.0, card=asked.number, legs=legs, ends=ENDS)
+    past.changes.append(happened(entry))
+    past.gone(Kind.LEFT, request, asked.number)
+    past.decides(asked)
+    past.is_delivered(asked)
+    past.ends(asked, reply(asked))
 
 
-def test_a_card_decided_twice_is_found(past: Past) -> None:
-    one = job("twice")
-    printed = past.decided(one, ALLOW)
-    past.decides(one, ALLOW)
-    past.ends(one, printed)
-    faults = past.judged()
-    assert any("was decided 2 times" in fault for fault in faults)
-    assert any("has 2 ends" in fault for fault in faults)
+@agrees
+def an_event_that_was_only_seen_and_answered_with_silence(past: Past) -> None:
+    asked = job("", sample="Notification")
+    past.changes.append(happened(entries.observed(Leg("r", event(asked), 0), 1.0)))
+    past.ends(asked, SILENCE)
 
 
-def test_a_card_without_an_end_is_found(past: Past) -> None:
-    one = job()
-    past.asks(one)
-    past.ends(one, SILENCE)
-    faults = past.judged()
-    assert any("has 0 ends" in fault for fault in faults)
-    assert any("still waits" in fault for fault in faults)
-
-
-def test_a_delivery_to_somebody_who_has_nothing_is_found(past: Past) -> None:
-    one = job()
-    past.decided(one, ALLOW)
-    past.ends(one, None, killed=True)
-    assert any("has no answer" in fault for fault in past.judged())
-
-
-def test_a_decision_without_a_fate_is_found(past: Past) -> None:
-    one = job()
-    past.asks(one)
-    past.decides(one, ALLOW)
-    past.ends(one, None, killed=True)
-    assert past.judged() == [f"r{one.number}: nothing says if it was delivered"]
-
-
-def test_a_hook_that_never_ended_and_one_that_ended_twice_are_found(past: Past) -> None:
-    one, other = job(), job("deny")
-    past.jobs.add(one.number)
-    past.ends(other, NOBODY_IS_THERE)
-    past.ends(other, NOBODY_IS_THERE)
-    faults = past.judged()
-    assert f"job {one.number} never ended" in faults
-    assert f"job {other.number} ended 2 times" in faults
-
-
-def test_a_hook_that_waits_beyond_its_limit_is_found(past: Past) -> None:
-    one = job()
-    past.ends(one, NOBODY_IS_THERE, seconds=one.wait + 60)
-    assert any("at most" in fault for fault in past.judged())
-
-
-def test_a_hook_that_finds_nobody_while_nothing_is_amiss_is_found(past: Past) -> None:
-    one = job()
-    past.ends(one, NOBODY_IS_THERE)
-    assert any("while nothing was amiss" in fault for fault in past.judged())
-
-
-def test_a_hook_that_was_answered_at_the_agent_is_found_where_the_record_knows_nothing_of_it(
-    past: Past,
-) -> None:
-    told = f"{NOBODY['lost']}ALREADY_EXISTS, h:1: {Refusal.OVER}); more\n".encode()
-    past.ends(job(), Printed(0, b"", told))
-    assert any("while nothing was amiss" in fault for fault in past.judged())
-
-
-@pytest.mark.parametrize(("remote", "found"), [(True, False), (False, True)])
-def test_a_cut_excuses_only_those_on_the_other_side(past: Past, remote: bool, found: bool) -> None:
-    one = job(remote=remote)
+@agrees
+def a_cut_that_excuses_a_hook_on_its_other_side(past: Past) -> None:
     past.troubles.append(Trouble("cut", 99.0, 101.0, remote_only=True))
-    past.ends(one, NOBODY_IS_THERE)
-    assert bool(past.judged()) is found
+    past.ends(job(remote=True), nobody("unreachable"))
 
 
-def test_one_slow_greeting_is_the_machines_and_three_are_found(past: Past) -> None:
-    slow = Printed(0, b"", f"{NOBODY['unreachable']}h:1: no answer in time); more\n".encode())
-    past.ends(job(number=1), slow, seconds=5.1)
-    assert past.judged() == []
-    past.ends(job(number=2), slow, seconds=5.1)
-    past.ends(job(number=3), slow, seconds=5.1)
-    assert past.judged() == ["jobs [1, 2, 3] were not greeted in time while nothing was amiss"]
+@agrees
+def a_single_slow_greeting_which_is_the_machines(past: Past) -> None:
+    past.ends(job(), nobody("unreachable", "h:1: no answer in time"), seconds=5.1)
 
 
-def test_a_server_that_turns_most_away_is_found(past: Past) -> None:
+@breaks(few_without_answer, "were not greeted in time while nothing was amiss")
+def three_slow_greetings(past: Past) -> None:
+    for number in (1, 2, 3):
+        slow = nobody("unreachable", "h:1: no answer in time")
+        past.ends(job(number=number), slow, seconds=5.1)
+
+
+@breaks(few_without_answer, "of 200 hooks 200 found nobody, more than 25%")
+def a_server_that_turns_most_away(past: Past) -> None:
     past.troubles.append(Trouble("no server", 99.0, 101.0))
     for number in range(200):
-        past.ends(job(number=number), NOBODY_IS_THERE)
-    assert past.judged() == ["of 200 hooks 200 found nobody, more than 25%"]
+        past.ends(job(number=number), nobody("unreachable"))
 
 
-def test_a_hook_that_was_to_deny_and_says_nothing_is_found(past: Past) -> None:
-    one = job(fail_closed=True)
-    past.troubles.append(Trouble("no server", 99.0, 101.0))
-    past.ends(one, NOBODY_IS_THERE)
-    assert any("its own way is 'deny', and it said ''" in fault for fault in past.judged())
+@breaks(decided_by_somebody, "was never typed")
+def an_allow_that_nobody_typed(past: Past) -> None:
+    past.answers(job(), typed=False)
 
 
-@pytest.mark.parametrize(
-    "printed",
-    [
-        Printed(1, b"", b""),
-        Printed(0, b"no JSON", b""),
-        Printed(0, b"[]", b""),
-        Printed(-11, b"", b""),
-    ],
-)
-def test_what_no_agent_can_read_is_found(past: Past, printed: Printed) -> None:
-    one = job()
-    past.changes.append(happened(entries.observed(seen(one), 1.0)))
-    past.ends(one, printed)
-    assert any("cannot be read" in fault for fault in past.judged())
+@breaks(decided_by_somebody, "was not what was typed (deny)")
+def an_allow_where_a_denial_was_typed(past: Past) -> None:
+    past.answers(job("deny"))
 
 
-def test_what_was_only_seen_is_answered_with_silence(past: Past) -> None:
-    one = job("", "Notification")
-    past.changes.append(happened(entries.observed(seen(one), 1.0)))
-    past.ends(one, SILENCE)
-    assert past.judged() == []
+@breaks(decided_by_somebody, "has the words of others")
+def the_words_for_another_call(past: Past) -> None:
+    past.answers(job("deny"), Decision(Verdict.DENY, reason="word-999999-"))
 
 
-def test_a_record_that_somebody_changed_is_found(past: Past) -> None:
-    one = job()
-    past.ends(one, past.decided(one, ALLOW))
-    assert past.judged() == []
+@breaks(decided_by_somebody, "is nobody's to give")
+def an_allow_because_nobody_was_there(past: Past) -> None:
+    past.answers(job(), by=Nobody(Ended.AWAY))
+
+
+@breaks(decided_by_somebody, "is nobody's to give")
+def an_allow_by_a_rule_that_is_not_the_soaks(past: Past) -> None:
+    past.answers(job(), by=Rule("Bash(*) (rules.toml)"))
+
+
+@breaks(printed_rightly, "'allow', which nobody decided")
+def an_allow_that_is_printed_and_not_on_record(past: Past) -> None:
+    asked = job()
+    past.gone(Kind.WITHDRAWN, past.asks(asked), asked.number)
+    past.ends(asked, reply(asked))
+
+
+@breaks(printed_rightly, "told 'deny'; on record is 'allow'")
+def another_answer_than_is_on_record(past: Past) -> None:
+    past.answers(job(), printed=reply(job(), DENY))
+
+
+@breaks(printed_rightly, "rm -rf")
+def an_input_that_nobody_changed_so(past: Past) -> None:
+    edited = replace(ALLOW, updated_input={"command": "echo edited"})
+    other = replace(ALLOW, updated_input={"command": "rm -rf /"})
+    past.answers(job("edit"), edited, reply(job("edit"), other))
+
+
+@breaks(printed_rightly, "its own way is 'deny', and it said ''")
+def a_hook_that_was_to_deny_and_says_nothing(past: Past) -> None:
+    past.ends(job(fail_closed=True), nobody("unreachable"))
+
+
+@breaks(printed_rightly, "cannot be read: no JSON")
+def words_that_no_agent_can_read(past: Past) -> None:
+    past.ends(job(), Printed(0, b"no JSON", b""))
+
+
+@breaks(printed_rightly, "cannot be read: exit code -11")
+def a_hook_that_crashed(past: Past) -> None:
+    past.ends(job(), Printed(-11, b"", b""))
+
+
+@breaks(unanswered_for_a_reason, "while nothing was amiss")
+def a_hook_that_finds_nobody_while_nothing_is_amiss(past: Past) -> None:
+    past.ends(job(), nobody("unreachable"))
+
+
+@breaks(unanswered_for_a_reason, "while nothing was amiss")
+def a_cut_that_does_not_excuse_a_hook_on_our_side(past: Past) -> None:
+    past.troubles.append(Trouble("cut", 99.0, 101.0, remote_only=True))
+    past.ends(job(remote=False), nobody("unreachable"))
+
+
+@breaks(unanswered_for_a_reason, "while nothing was amiss")
+def a_hook_that_was_answered_at_the_agent_which_the_record_does_not_know(past: Past) -> None:
+    past.ends(job(), nobody("lost", f"ALREADY_EXISTS, h:1: {Refusal.OVER}"))
+
+
+@breaks(in_time, "at most")
+def a_hook_that_waits_beyond_its_limit(past: Past) -> None:
+    past.ends(job(), nobody("unreachable"), seconds=job().wait + 60)
+
+
+@breaks(one_end_each, "never ended")
+def a_hook_that_never_ended(past: Past) -> None:
+    past.started.add(job().number)
+
+
+@breaks(one_end_each, "ended 2 times")
+def a_hook_that_ended_twice(past: Past) -> None:
+    past.ends(job(), nobody("unreachable"))
+    past.ends(job(), nobody("unreachable"))
+
+
+@breaks(of_the_record, "was decided 2 times")
+@breaks(final_states, "has 2 ends")
+def a_card_decided_twice(past: Past) -> None:
+    past.answers(job("twice"))
+    past.decides(job("twice"))
+
+
+@breaks(of_the_record, "still waits")
+@breaks(final_states, "has 0 ends")
+@breaks(requests_end, "never ended")
+def a_card_without_an_end(past: Past) -> None:
+    past.asks(job())
+    past.ends(job(), SILENCE)
+
+
+@breaks(requests_end, "which it was not on")
+def a_hook_that_leaves_twice(past: Past) -> None:
+    past.asks(job())
+    past.leaves(job())
+    past.leaves(job())
+
+
+@breaks(requests_end, "was decided for")
+def a_decision_for_a_hook_that_had_left(past: Past) -> None:
+    past.asks(job())
+    past.leaves(job())
+    past.decides(job())
+
+
+@breaks(deliveries, "has no answer")
+def a_delivery_to_a_hook_that_has_nothing(past: Past) -> None:
+    past.answers(job())
+    past.endings = [Ending(job(), 100.0, 101.0, None, killed=True)]
+
+
+@breaks(deliveries, "nothing says if it was delivered")
+def a_decision_without_a_fate(past: Past) -> None:
+    past.asks(job())
+    past.decides(job())
+    past.ends(job(), None, killed=True)
+
+
+@breaks(of_the_record, "the chain")
+def a_record_that_was_changed(past: Past) -> None:
+    past.answers(job())
+    past.ledger()
     with closing(sqlite3.connect(past.folder / "record.db")) as database, database:
-        for (trigger,) in database.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        ).fetchall():
+        triggers = database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+        for (trigger,) in triggers.fetchall():
             database.execute(f"DROP TRIGGER {trigger}")
         database.execute("UPDATE record SET verdict = 'deny' WHERE kind = 'decided'")
-    case = Case(past.endings, Ledger(past.folder), [past.sitting], past.troubles, past.jobs)
-    assert any("the chain" in fault for fault in broken_laws(case))
 
 
-def of_the_call(asked: Job, other: Job) -> Event:
-    """The job's event, about the call of another's."""
-    return replace(event(asked), tool=event(other).tool)
+@pytest.mark.parametrize(("plant", "law", "words"), GARDEN.parameters())
+def test_the_judge_finds_what_is_planted_and_nothing_where_all_agrees(
+    plant: Callable[[Past], None], law: Law | None, words: str, tmp_path: Path
+) -> None:
+    past = Past(tmp_path / "state")
+    plant(past)
+    GARDEN.check(past.case(), law, words)
 
 
-def leaves(past: Past, one: Job) -> None:
-    """The job's hook goes from its card, on record."""
-    request = Leg(f"r{one.number}", event(one), 0)
-    gone = entries.ended(Kind.LEFT, request, 2.0, card=one.number, why="the hook had gone")
-    past.changes.append(left([request.id], gone))
-
-
-def test_a_hook_that_left_the_other_of_its_call_is_no_fault(past: Past) -> None:
-    one, second = job(), job("deny")
-    past.asks(one)
-    request = Leg(f"r{second.number}", of_the_call(second, one), 0)
-    legs = [f"r{one.number}", request.id]
-    also = entries.asked(request, 1.0, card=one.number, legs=legs, ends=ENDS)
-    past.changes.append(happened(also))
-    gone = entries.ended(Kind.LEFT, request, 2.0, card=one.number, why="the hook had gone")
-    past.changes.append(left([request.id], gone))
-    past.decides(one, ALLOW)
-    past.is_delivered(one)
-    stdout = PLATFORMS[one.agent].write(event(one), ALLOW).stdout
-    past.ends(one, Printed(0, stdout, b""))
-    assert past.judged() == []
-
-
-def test_a_hook_that_leaves_twice_is_found(past: Past) -> None:
-    one = job()
-    past.asks(one)
-    leaves(past, one)
-    leaves(past, one)
-    assert any("which it was not on" in fault for fault in past.judged())
-
-
-def test_a_decision_for_a_hook_that_had_left_is_found(past: Past) -> None:
-    one = job()
-    past.asks(one)
-    leaves(past, one)
-    past.decides(one, ALLOW)
-    assert any("was decided for" in fault for fault in past.judged())
-
-
-def test_a_request_that_never_ends_is_found(past: Past) -> None:
-    past.asks(job())
-    assert any("never ended" in fault and "requests" in fault for fault in past.judged())
+def test_every_law_is_seen_broken() -> None:
+    assert GARDEN.unplanted() == set()

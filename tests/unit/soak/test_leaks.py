@@ -6,6 +6,8 @@ import pytest
 
 from tests.soak.leaks import BYTES_A_JOB, OBJECTS_A_JOB, Measured, leaks
 
+pytestmark = pytest.mark.thorough
+
 HELD = {
     "descriptors": 22,
     "resident": 60_000_000,

@@ -10,13 +10,14 @@ from tests.soak.jobs import CASES
 from tests.soak.judge import WISHED
 from tests.soak.schedule import ACTS, NETWORK, NOT_AT, drawn
 
+pytestmark = pytest.mark.thorough
+
 
 def test_one_seed_is_one_schedule_and_another_is_another() -> None:
     assert drawn(7, 2) == drawn(7, 2)
     assert drawn(7, 2) != drawn(8, 2)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_the_run_of_continuous_integration_has_every_act_and_desk_and_end(seed: int) -> None:
     lives = drawn(seed, 2).lives
@@ -25,7 +26,6 @@ def test_the_run_of_continuous_integration_has_every_act_and_desk_and_end(seed: 
     assert {life.end for life in lives} >= {"kill", "term", "hand over", "quit"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_it_asks_of_every_platform_and_stance_and_way_in_hundreds_of_sessions(seed: int) -> None:
     jobs = list(drawn(seed, 2).jobs)
@@ -47,7 +47,6 @@ def test_what_cannot_be_had_is_left_out() -> None:
     assert kinds == set(ACTS) - left_out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_nothing_happens_at_a_desk_where_it_cannot(seed: int) -> None:
     for life in drawn(seed, 3).troubled:

@@ -8,6 +8,8 @@ import pytest
 
 from tests.soak.watched import MEMORIES, SMALL
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("name", MEMORIES)
 def test_every_memory_is_there_and_larger_than_it_is_made(name: str) -> None:
