@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import random
-import signal
 import subprocess
 import sys
 import time
 from contextlib import ExitStack
-from typing import NoReturn
 
-from tests.soak.report import summary, told
+from tests.soak.command import again, bound, parser, verdict
+from tests.soak.report import summary
 from tests.soak.run import Soak
 from tests.soak.schedule import NETWORK, Schedule, drawn
 from tests.soak.surroundings import Surroundings, left_behind
@@ -21,31 +18,22 @@ from tests.support.requirements import REQUIRED
 
 DISK = ("fill the disk",)
 
-LONGEST = 2.0  # times the minutes, and then some: what takes longer hangs
-
 
 def main() -> int:
     """Run in namespaces of our own, where they can be had; 0 when nothing was wrong."""
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--schedule", action="store_true", help="print the schedule, and no more")
-    parser.add_argument("--apart", action="store_true", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    seed = chosen.seed if chosen.seed is not None else random.SystemRandom().randrange(10**6)
+    chosen = parser("tests.soak", __doc__, minutes=10).parse_args()
     if chosen.schedule:
-        return _print(drawn(seed, chosen.minutes))
+        return _print(drawn(chosen.seed, chosen.minutes))
     if chosen.apart:
-        return soak(seed, chosen.minutes, apart=True)
+        return soak(chosen.seed, chosen.minutes, apart=True)
     if (refusal := why_not()) is None:
-        again = [sys.executable, "-m", "tests.soak", "--apart", "--seed", str(seed)]
-        return subprocess.call(isolated([*again, "--minutes", str(chosen.minutes)]))
+        return subprocess.call(isolated([sys.executable, "-m", *again("tests.soak", chosen)]))
     left_out = ", ".join((*NETWORK, *DISK))
     print(f"no namespaces here ({refusal}); left out: packet loss, {left_out}", flush=True)
     if os.environ.get(REQUIRED) == "1":
         print(f"{REQUIRED} is set, so that is a failure")
         return 1
-    return soak(seed, chosen.minutes, apart=False)
+    return soak(chosen.seed, chosen.minutes, apart=False)
 
 
 def soak(seed: int, minutes: float, *, apart: bool) -> int:
@@ -55,8 +43,7 @@ def soak(seed: int, minutes: float, *, apart: bool) -> int:
     print(f"soak: seed {seed}, {minutes:g} minutes")
     _print(schedule)
     began = time.monotonic()
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(int(LONGEST * minutes * 60 + 240))
+    bound(minutes)
     with Surroundings(seed, apart=apart) as around:
         run = Soak(schedule, around)
         faults: list[str] = []
@@ -70,17 +57,7 @@ def soak(seed: int, minutes: float, *, apart: bool) -> int:
         around.kept = bool(faults)
     if not faults:
         faults += [f"left behind: {one}" for one in left_behind(around.folder)] if apart else []
-    if not faults:
-        print("all laws held")
-        return 0
-    print(f"{len(faults)} faults:\n{told(faults)}")
-    print(f"what is left of it: {around.folder}")
-    print(f"again: make soak SEED={seed} MINUTES={minutes:g}")
-    return 1
-
-
-def _too_long(*_: object) -> NoReturn:
-    raise TimeoutError("the soak took far longer than it was given")
+    return verdict(faults, around.folder, f"make soak SEED={seed} MINUTES={minutes:g}")
 
 
 def _print(schedule: Schedule) -> int:

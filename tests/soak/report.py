@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tests.soak.judge import Ending
     from tests.soak.run import Soak
 
-_SHOWN = 40  # faults; the rest are counted
-
 
 def summary(soak: Soak, seconds: float) -> str:
     """Return the table of what was asked, how it ended, what broke, and what was held."""
@@ -75,9 +73,3 @@ def _end(one: Ending) -> str:
     if one.printed is None:
         return "never"
     return f"own way ({kind})" if (kind := fallback(one.printed)) else "answered"
-
-
-def told(faults: list[str]) -> str:
-    """Return the faults, not more of them than anybody reads."""
-    more = [f"… and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else []
-    return "\n".join(f"  ✗ {fault}" for fault in [*faults[:_SHOWN], *more])

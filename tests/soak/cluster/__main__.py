@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import random
-import signal
 import subprocess
 import sys
 import time
 from contextlib import closing
-from typing import NoReturn
 
 from tests.soak.cluster.failover import Failover, Round, table, too_slow
 from tests.soak.cluster.run import ClusterSoak
 from tests.soak.cluster.schedule import drawn
 from tests.soak.cluster.site import Site
+from tests.soak.command import again, bound, parser, verdict
 from tests.support.cluster import MISSING, programs
 from tests.support.isolation import isolated, raise_loopback, why_not
 from tests.support.requirements import REQUIRED
 
-SHOWN = 40  # faults
-
 
 def main() -> int:
     """Run in namespaces of our own; 0 when nothing was wrong."""
-    parser = argparse.ArgumentParser(prog="python -m tests.soak.cluster", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=2)
-    parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--schedule", action="store_true", help="print the schedule, and no more")
-    parser.add_argument("--failover", type=int, metavar="ROUNDS", help="measure that instead")
-    parser.add_argument("--apart", action="store_true", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    seed = chosen.seed if chosen.seed is not None else random.SystemRandom().randrange(10**6)
+    arguments = parser("tests.soak.cluster", __doc__, minutes=2)
+    arguments.add_argument("--failover", type=int, metavar="ROUNDS", help="measure that instead")
+    chosen = arguments.parse_args()
     if chosen.schedule:
-        for act in drawn(seed, chosen.minutes):
+        for act in drawn(chosen.seed, chosen.minutes):
             print(f"  {act}")
         return 0
     if chosen.apart:
         raise_loopback()
-        return failover(chosen.failover) if chosen.failover else soak(seed, chosen.minutes)
+        if chosen.failover:
+            return failover(chosen.failover)
+        return soak(chosen.seed, chosen.minutes)
     if refusal := _refusal():
         print(f"no cluster can be had here: {refusal}")
         return 1 if os.environ.get(REQUIRED) == "1" else 0
-    again = [sys.executable, "-m", "tests.soak.cluster", "--apart", "--seed", str(seed)]
-    again += ["--minutes", str(chosen.minutes)]
-    again += ["--failover", str(chosen.failover)] if chosen.failover else []
-    return subprocess.call(isolated(again))
+    command = [sys.executable, "-m", *again("tests.soak.cluster", chosen)]
+    command += ["--failover", str(chosen.failover)] if chosen.failover else []
+    return subprocess.call(isolated(command))
 
 
 def _refusal() -> str | None:
@@ -61,8 +52,7 @@ def soak(seed: int, minutes: float) -> int:
     acts = drawn(seed, minutes)
     print(f"cluster-soak: seed {seed}, {minutes:g} minutes, {len(acts)} faults")
     began = time.monotonic()
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(int(2 * minutes * 60 + 240))
+    bound(minutes)
     with Site() as site:
         run = ClusterSoak(site, acts, seed)
         try:
@@ -73,13 +63,7 @@ def soak(seed: int, minutes: float) -> int:
         for name, value in run.figures():
             print(f"  {name:<28} {value}")
         site.kept = bool(faults)
-    if not faults:
-        print("all laws held")
-        return 0
-    print(f"{len(faults)} faults:", *faults[:SHOWN], sep="\n  ")
-    print(f"what is left of it: {site.folder}")
-    print(f"again: make cluster-soak SEED={seed} MINUTES={minutes:g}")
-    return 1
+    return verdict(faults, site.folder, f"make cluster-soak SEED={seed} MINUTES={minutes:g}")
 
 
 def failover(many: int) -> int:
@@ -94,10 +78,6 @@ def failover(many: int) -> int:
     slow = too_slow(found)
     print(*slow, sep="\n")
     return 1 if slow else 0
-
-
-def _too_long(*_: object) -> NoReturn:
-    raise TimeoutError("the soak took far longer than it was given")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from tests.soak.cluster.history import Trouble
-from tests.soak.cluster.site import DATABASE, DESKS, HOOKS, SERVERS
+from tests.soak.cluster.site import DATABASE, DESKS, HOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,107 +36,87 @@ class Nemesis:
         finally:
             self.troubles.append(Trouble(act.kind, began, time.monotonic()))
 
-    def _leader(self) -> ServerHere:
-        """Return the server that leads; where the database cannot tell, the first that runs."""
-        running = [one for one in self._site.servers.values() if one.runs]
+    @property
+    def leader(self) -> ServerHere:
+        """The server that leads; where the database cannot tell, the first that runs."""
+        running = [server for server in self._site.servers.values() if server.runs]
         return self._site.leader() or running[0]
 
-    def _other(self) -> ServerHere:
-        leader = self._leader()
-        return next(one for one in self._site.servers.values() if one is not leader)
+    @property
+    def standby(self) -> ServerHere:
+        """The server that does not lead."""
+        leader = self.leader
+        return next(server for server in self.servers if server is not leader)
 
-    def _kill_leader(self, act: Act) -> None:
-        self._kill([self._leader()], act)
-
-    def _kill_standby(self, act: Act) -> None:
-        self._kill([self._other()], act)
-
-    def _kill_both(self, act: Act) -> None:
-        self._kill(list(self._site.servers.values()), act)
+    @property
+    def servers(self) -> list[ServerHere]:
+        """Both servers."""
+        return list(self._site.servers.values())
 
     @staticmethod
-    def _kill(servers: list[ServerHere], act: Act) -> None:
-        for one in servers:
-            one.kill()
+    def kill(servers: list[ServerHere], act: Act) -> None:
+        """Kill these servers, and begin them again."""
+        for server in servers:
+            server.kill()
         time.sleep(act.seconds)
-        for one in servers:
-            one.start()
+        for server in servers:
+            server.start()
 
-    def _freeze(self, act: Act) -> None:
-        leader = self._leader()
-        leader.signal(signal.SIGSTOP)
+    @staticmethod
+    def freeze(server: ServerHere, act: Act) -> None:
+        """Stop a server for a while."""
+        server.signal(signal.SIGSTOP)
         try:
             time.sleep(act.seconds)
         finally:
-            leader.signal(signal.SIGCONT)
+            server.signal(signal.SIGCONT)
 
-    def _hand_over(self, act: Act) -> None:
-        leader = self._leader()
+    def hand_over(self, leader: ServerHere, act: Act) -> None:
+        """Have a leader hand over, and begin it again."""
         code = leader.hand_over(HANDED_WITHIN)
         if code:
             self.faults.append(f"{leader.name} handed over with exit code {code}")
         time.sleep(act.seconds)
         leader.start()
 
-    def _stop_database(self, act: Act) -> None:
+    def stop_database(self, act: Act) -> None:
+        """Stop PostgreSQL at once, and begin it again."""
         self._site.database.stop(signal.SIGQUIT)
         time.sleep(act.seconds)
         self._site.database.start()
 
-    def _cut(self, name: str, act: Act) -> None:
-        self._site.machines.plug(name, in_=False)
+    def cut(self, machine: str, act: Act) -> None:
+        """Cut a machine off."""
+        self._site.machines.plug(machine, in_=False)
         try:
             time.sleep(act.seconds)
         finally:
-            self._site.machines.plug(name, in_=True)
+            self._site.machines.plug(machine, in_=True)
 
-    def _cut_leader(self, act: Act) -> None:
-        self._cut(self._leader().name, act)
-
-    def _cut_database(self, act: Act) -> None:
-        self._cut(DATABASE, act)
-
-    def _cut_hooks(self, act: Act) -> None:
-        self._cut(HOOKS, act)
-
-    def _cut_desks(self, act: Act) -> None:
-        self._cut(DESKS, act)
-
-    def _mute(self, name: str, towards: str, act: Act) -> None:
-        self._site.machines.mute(name, towards)
+    def mute(self, machine: str, towards: str, act: Act) -> None:
+        """Lose what a machine sends to another."""
+        self._site.machines.mute(machine, towards)
         try:
             time.sleep(act.seconds)
         finally:
-            self._site.machines.mute(name, towards, muted=False)
+            self._site.machines.mute(machine, towards, muted=False)
 
-    def _mute_leader(self, act: Act) -> None:
-        self._mute(self._leader().name, DATABASE, act)
-
-    def _mute_database(self, act: Act) -> None:
-        self._mute(DATABASE, self._leader().name, act)
-
-    def _mute_towards_hooks(self, act: Act) -> None:
-        self._mute(self._leader().name, HOOKS, act)
-
-    def _fill_disk(self, act: Act) -> None:
+    def fill_disk(self, act: Act) -> None:
+        """Fill the database's disk."""
         self._site.fill_disk()
         try:
             time.sleep(act.seconds)
         finally:
             self._site.free_disk()
 
-    def _move_clock(self, act: Act) -> None:
-        leader = self._leader()
-        leader.set_clock(act.amount)
+    @staticmethod
+    def move_clocks(clocks: Mapping[ServerHere, float], act: Act) -> None:
+        """Move the servers' clocks by so many seconds each."""
+        for server, seconds in clocks.items():
+            server.set_clock(seconds)
         time.sleep(act.seconds)
-        leader.set_clock(0)
-
-    def _move_clocks_apart(self, act: Act) -> None:
-        for name, sign in zip(SERVERS, (1, -1), strict=True):
-            self._site.servers[name].set_clock(sign * act.amount)
-        time.sleep(act.seconds)
-        for name in SERVERS:
-            self._site.servers[name].set_clock(0)
+        for server in clocks:
+            server.set_clock(0)
 
     def mend(self) -> None:
         """Have everything run that was left ended."""
@@ -146,21 +126,32 @@ class Nemesis:
 
 
 DO: Mapping[str, Callable[[Nemesis, Act], None]] = {
-    "kill the leader": Nemesis._kill_leader,
-    "kill a standby": Nemesis._kill_standby,
-    "kill both": Nemesis._kill_both,
-    "freeze the leader": Nemesis._freeze,
-    "freeze the leader for a moment": Nemesis._freeze,
-    "hand the leader over": Nemesis._hand_over,
-    "stop the database": Nemesis._stop_database,
-    "cut off the leader": Nemesis._cut_leader,
-    "cut off the database": Nemesis._cut_database,
-    "mute the leader towards the database": Nemesis._mute_leader,
-    "mute the database towards the leader": Nemesis._mute_database,
-    "mute the leader towards the hooks": Nemesis._mute_towards_hooks,
-    "cut off the hooks": Nemesis._cut_hooks,
-    "cut off the desks": Nemesis._cut_desks,
-    "fill the disk": Nemesis._fill_disk,
-    "move the leader's clock": Nemesis._move_clock,
-    "move both clocks apart": Nemesis._move_clocks_apart,
+    "kill the leader": lambda nemesis, act: nemesis.kill([nemesis.leader], act),
+    "kill a standby": lambda nemesis, act: nemesis.kill([nemesis.standby], act),
+    "kill both": lambda nemesis, act: nemesis.kill(nemesis.servers, act),
+    "freeze the leader": lambda nemesis, act: nemesis.freeze(nemesis.leader, act),
+    "freeze the leader for a moment": lambda nemesis, act: nemesis.freeze(nemesis.leader, act),
+    "hand the leader over": lambda nemesis, act: nemesis.hand_over(nemesis.leader, act),
+    "stop the database": Nemesis.stop_database,
+    "cut off the leader": lambda nemesis, act: nemesis.cut(nemesis.leader.name, act),
+    "cut off the database": lambda nemesis, act: nemesis.cut(DATABASE, act),
+    "cut off the hooks": lambda nemesis, act: nemesis.cut(HOOKS, act),
+    "cut off the desks": lambda nemesis, act: nemesis.cut(DESKS, act),
+    "mute the leader towards the database": lambda nemesis, act: nemesis.mute(
+        nemesis.leader.name, DATABASE, act
+    ),
+    "mute the database towards the leader": lambda nemesis, act: nemesis.mute(
+        DATABASE, nemesis.leader.name, act
+    ),
+    "mute the leader towards the hooks": lambda nemesis, act: nemesis.mute(
+        nemesis.leader.name, HOOKS, act
+    ),
+    "fill the disk": Nemesis.fill_disk,
+    "move the leader's clock": lambda nemesis, act: nemesis.move_clocks(
+        {nemesis.leader: act.amount}, act
+    ),
+    "move both clocks apart": lambda nemesis, act: nemesis.move_clocks(
+        dict(zip(nemesis.servers, (act.amount, -act.amount), strict=True)), act
+    ),
 }
+"""Every fault: what it does, and to which server or machine."""
