@@ -280,7 +280,9 @@ def reached_at(host: str, wanted: Reached) -> str:
     open_to = [place for place in places if here or not place.loopback]
     usual = [place for place in open_to if place.port == wanted.port]
     if open_to:
-        return str(TcpAddress(host, (usual or open_to)[0].port))
+        place = (usual or open_to)[0]
+        # Who listens at one address of loopback is not reached at another.
+        return str(place) if place.loopback else str(TcpAddress(host, place.port))
     others = {(OPTIONS[mark], one) for one, mark in listening if one not in places}
     usual_socket = default_address()
     kept = "".join(sorted(f" {option} {one}" for option, one in others if one != usual_socket))
