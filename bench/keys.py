@@ -41,7 +41,7 @@ _LONGEST_TITLE = 64  # bytes
 _ROWS, _COLUMNS = 40, 200
 _QUIET = 0.06  # seconds without a word, after which a desk has drawn all there is
 _LOOK_EVERY = 0.002
-_PATIENCE = 60.0
+_PATIENCE = 300.0  # seconds
 
 
 class Terminal:

@@ -16,7 +16,8 @@ from types import FrameType
 from typing import IO, NoReturn
 
 TOP = Path(__file__).parents[1]
-_LONGEST = 60  # seconds; a process that takes longer hangs
+_LONGEST = 60  # seconds; a hook that takes longer hangs
+_PATIENCE = 300  # seconds for a line that is due: ten thousand hooks take a while to wait
 _CLOCK_OF_A_PROCESS = 2  # Linux: a process's time on a processor, all threads together
 _OPEN_BESIDE = 100  # files a process has open beside its connections
 
@@ -111,7 +112,7 @@ class Child:
     def line(self, first_word: str) -> list[str]:
         """Return the words after `first_word`, which the next line has to begin with."""
         stream = self._stream(self.process.stdout)
-        ready, _, _ = select.select([stream], [], [], _LONGEST)
+        ready, _, _ = select.select([stream], [], [], _PATIENCE)
         words = stream.readline().decode().split() if ready else []
         if words[:1] != [first_word]:
             heard = " ".join(words) or "nothing"
