@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from crabhook.model.actor import Role
 from crabhook.model.decision import Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.metrics.collector import (
@@ -16,7 +17,6 @@ from crabhook.server.metrics.collector import (
 )
 from crabhook.server.metrics.tally import BY, HERE, OTHER, End, TurnedAway
 from crabhook.store.interface import Role as Part
-from crabhook.team.membership import Role
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (

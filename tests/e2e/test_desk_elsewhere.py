@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.cli.team.inviting import let_in
+from crabhook.model.actor import Role
 from crabhook.team.changes import invitable, with_machine
 from crabhook.team.desk_keys import DeskKeys, keep
 from crabhook.team.invitation import Joining, Joins
-from crabhook.team.membership import Machine, Role, Scope, Team, digest_of
+from crabhook.team.membership import Machine, Scope, Team, digest_of
 from tests.e2e.test_claude_code import QUESTIONS
 from tests.support.machines import Machines, insist
 from tests.support.plain_desk import CRABHOOK, hooks

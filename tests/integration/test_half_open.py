@@ -13,10 +13,10 @@ import pytest
 
 from crabhook.desk.commands import Decide, Done
 from crabhook.desk.replica import Replica
+from crabhook.model.actor import Role
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import TcpAddress, Tls
 from crabhook.server.operators.listener import CONNECTIONS, HANDSHAKE_WITHIN
-from crabhook.team.membership import Role
 from tests.support.desk import PlayedDesk
 from tests.support.port import ask, connected, opened, request
 from tests.support.seat import decide

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from crabhook.model.actor import Role
 from crabhook.team.certificates import Authority, Key, new_key, plain, request_of, sealed, until
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
 from crabhook.team.folder import Folder
@@ -16,7 +17,6 @@ from crabhook.team.membership import (
     Member,
     Permission,
     Refused,
-    Role,
     Scope,
     Team,
     fingerprint_of,

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
+from crabhook.model.actor import Role
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.server.address import TcpAddress
 from crabhook.server.operators.listener import open_operators
 from crabhook.server.operators.service import OperatorService
-from crabhook.team.membership import Role, Scope
+from crabhook.team.membership import Scope
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.team import Founded, founded
 

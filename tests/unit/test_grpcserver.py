@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crabhook.hook.call import UNIMPLEMENTED
+from crabhook.model.actor import Role
 from crabhook.server.address import Address, TcpAddress
 from crabhook.team.certificates import Authority
 from crabhook.team.enrolling import Inviting, Place, open_invitation
 from crabhook.team.invitation import Joins
-from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2, permission_pb2
 from tests.support.desk import PlayedDesk
 from tests.support.port import opened

@@ -69,6 +69,19 @@ class ShownBy(StrEnum):
     OPEN_KEY = "open-key"  # by the device's key that lies open: any program of theirs can
 
 
+class Role(StrEnum):
+    """What a person may do; each role may do all that those before it may."""
+
+    VIEWER = "viewer"
+    DECIDER = "decider"
+    ADMIN = "admin"
+
+    def includes(self, other: "Role") -> bool:
+        """Whether this role may do everything that the other may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
 @frozen
 class Operator:
     """A person.  `id` is the server's name for them, `name` their own, `desk` their place.

@@ -5,18 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from secrets import token_hex
 
+from crabhook.model.actor import Role
 from crabhook.model.errors import CrabhookError
-from crabhook.team.membership import (
-    KINDS,
-    Attempt,
-    Device,
-    Machine,
-    Member,
-    Role,
-    Scope,
-    SshKey,
-    Team,
-)
+from crabhook.team.membership import KINDS, Attempt, Device, Machine, Member, Scope, SshKey, Team
 
 ATTEMPTS_KEPT = 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")

@@ -17,19 +17,7 @@ from posixpath import normpath
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
-
-
-class Role(StrEnum):
-    """What a person may do; each role may do all that those before it may."""
-
-    VIEWER = "viewer"
-    DECIDER = "decider"
-    ADMIN = "admin"
-
-    def includes(self, other: "Role") -> bool:
-        """Whether this role may do everything that the other may."""
-        order = list(Role)
-        return order.index(self) >= order.index(other)
+from crabhook.model.actor import Role
 
 
 class Permission(StrEnum):

@@ -18,6 +18,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from crabhook.model.actor import Role
 from crabhook.ownfile import read_own, write_own
 from crabhook.team import certificates, membership
 from crabhook.team.changes import news, refusals
@@ -178,7 +179,7 @@ def _member(said: Mapping[str, Any]) -> membership.Member:
     devices = tuple(membership.Device(**one) for one in said["devices"])
     keys = tuple(membership.SshKey(**one) for one in said.get("keys", ()))
     return membership.Member(
-        str(said["id"]), str(said["name"]), membership.Role(said["role"]), scope, devices, keys
+        str(said["id"]), str(said["name"]), Role(said["role"]), scope, devices, keys
     )
 
 

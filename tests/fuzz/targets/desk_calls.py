@@ -18,6 +18,7 @@ from google.protobuf.message import DecodeError
 
 from crabhook.desk.commands import Decide, GiveOrder
 from crabhook.desk.replica import Replica
+from crabhook.model.actor import Role
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
@@ -26,7 +27,6 @@ from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import CALLS, request_of
 from crabhook.server.operators.grpc_port import OperatorPort
 from crabhook.server.operators.service import OperatorService
-from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2 as pb
 from tests.fuzz.folder import own_folder
 from tests.fuzz.mutation import rows

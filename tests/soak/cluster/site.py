@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import asyncpg
 
+from crabhook.model.actor import Role
 from crabhook.store.interface import StoreError
-from crabhook.team.membership import Role
 from tests.soak.jobs import RULES
 from tests.support import altered_server
 from tests.support.cluster import Cluster, programs

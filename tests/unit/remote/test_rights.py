@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.desk.replica import Replica
-from crabhook.team.membership import NEEDS, Permission, Role
+from crabhook.model.actor import Role
+from crabhook.team.membership import NEEDS, Permission
 from tests.support.desk import PlayedDesk
 from tests.support.team_port import team_port
 

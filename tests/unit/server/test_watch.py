@@ -14,6 +14,7 @@ import pytest
 
 from crabhook import grpcserver
 from crabhook.hook.call import OK, UNIMPLEMENTED
+from crabhook.model.actor import Role
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import Address, TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.intake import AnonymousIntake
@@ -25,7 +26,6 @@ from crabhook.server.ndjson.bridge import BridgeListener, open_bridge
 from crabhook.server.operators.listener import open_operators
 from crabhook.server.operators.service import OperatorService
 from crabhook.server.watch import Heard, ListenerWatch
-from crabhook.team.membership import Role
 from crabhook.v1 import operator_pb2
 from tests.support.bridge import Line, envelope
 from tests.support.client import Client

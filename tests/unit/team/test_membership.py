@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from crabhook.model.actor import Role
 from crabhook.team.membership import (
     CLOSING,
     NOT_IN_TEAM,
@@ -15,7 +16,6 @@ from crabhook.team.membership import (
     Permission,
     Principal,
     Refused,
-    Role,
     Scope,
     Target,
     Team,

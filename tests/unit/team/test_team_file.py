@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.model.actor import Role
 from crabhook.team.certificates import Authority, WrongPassphraseError, new_key, plain, request_of
 from crabhook.team.changes import (
     ATTEMPTS_KEPT,
@@ -36,7 +37,6 @@ from crabhook.team.membership import (
     Machine,
     Principal,
     Refused,
-    Role,
     Scope,
     SshKey,
     Team,

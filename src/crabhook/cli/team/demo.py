@@ -19,7 +19,7 @@ from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
 from crabhook.demo.script import LINES, WAIT, Agent, Read, beside, stage, typed_lines
 from crabhook.install.program import own_command
-from crabhook.model.actor import Operator
+from crabhook.model.actor import Operator, Role
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.server.address import TcpAddress, Tokens, UnixAddress
@@ -33,7 +33,7 @@ from crabhook.team.changes import invitable
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import Joining, Joins
-from crabhook.team.membership import Role, Scope, Team
+from crabhook.team.membership import Scope, Team
 from crabhook.team.team_file import TeamReader, found
 from crabhook.ui.console import say, takes_a_screen
 from crabhook.ui.plain import desk as plain

@@ -22,6 +22,7 @@ from crabhook.cli.terminal import UnseenError, agrees
 from crabhook.hook.servers import listed
 from crabhook.hook.tcp import connect
 from crabhook.hook.tls import NO_TLS
+from crabhook.model.actor import Role
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
@@ -33,16 +34,7 @@ from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, ke
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
 from crabhook.team.folder import TEAM, Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joined, Joining, Joins
-from crabhook.team.membership import (
-    Device,
-    Machine,
-    Member,
-    Refused,
-    Role,
-    Scope,
-    Team,
-    fingerprint_of,
-)
+from crabhook.team.membership import Device, Machine, Member, Refused, Scope, Team, fingerprint_of
 from crabhook.team.team_file import authority_of, found, take, team_in
 from crabhook.team.team_file import change as changed
 from crabhook.ui.console import say

@@ -25,6 +25,7 @@ from crabhook.cli.team.inviting import (
     team_folder,
     team_now,
 )
+from crabhook.model.actor import Role
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
 from crabhook.present.safe import safe
@@ -32,7 +33,7 @@ from crabhook.store.opening import is_shared
 from crabhook.team import changes
 from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
-from crabhook.team.membership import Role, SshKey, Team
+from crabhook.team.membership import SshKey, Team
 from crabhook.team.presence import PublicKey
 from crabhook.team.team_file import authority_of, serve_as, team_in
 from crabhook.ui.console import say, say_json

@@ -7,14 +7,14 @@ from math import inf
 from typing import Any, TypeVar
 
 from crabhook.desk import commands, updates
-from crabhook.model.actor import Operator, OrderKind
+from crabhook.model.actor import Operator, OrderKind, Role
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import SessionView
 from crabhook.server.operators.update_log import UpdateLog
-from crabhook.team.membership import Permission, Principal, Role, Target
+from crabhook.team.membership import Permission, Principal, Target
 from crabhook.vocabulary import vocabulary
 
 PERMISSIONS: Mapping[type[commands.Command], Permission] = {

@@ -26,7 +26,7 @@ from crabhook.desk.commands import (
     Stale,
 )
 from crabhook.desk.updates import READ, AttachedDesk, Cursor, News, Settled, Snapshot
-from crabhook.model.actor import Operator
+from crabhook.model.actor import Operator, Role
 from crabhook.model.card import Card, State
 from crabhook.remote.inputs import Inputs
 from crabhook.server.core.local_desk import LocalDesk, MayNot
@@ -42,7 +42,7 @@ from crabhook.server.operators.rights import (
 )
 from crabhook.server.operators.update_log import LoggedNews, UpdateLog
 from crabhook.store.interface import Role as Part
-from crabhook.team.membership import Permission, Principal, Refused, Role, Target, Team
+from crabhook.team.membership import Permission, Principal, Refused, Target, Team
 
 BOOKMARK_EVERY = 10.0  # seconds
 LOOK_EVERY = 1.0  # seconds between two looks at whether a desk may still watch

@@ -16,12 +16,12 @@ from crabhook import config
 from crabhook.cli import main
 from crabhook.cli.team.attaching import AttachError, at_desk, look_for, place_of
 from crabhook.config import Settings
+from crabhook.model.actor import Role
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ownfile import write_own
 from crabhook.team.certificates import opened
 from crabhook.team.desk_keys import Credentials, DeskKeys, keep
 from crabhook.team.invitation import Joined
-from crabhook.team.membership import Role
 from tests.support.desk import PlayedDesk
 from tests.support.port import short_folder
 from tests.support.sitting import call

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.cli.team.asking import new_passphrase, with_passphrase
+from crabhook.model.actor import Role
 from crabhook.team.certificates import WrongPassphraseError, opened
 from crabhook.team.desk_keys import desk_folders
 from crabhook.team.folder import Folder
-from crabhook.team.membership import Principal, Role, Team
+from crabhook.team.membership import Principal, Team
 from crabhook.team.team_file import TeamReader, team_in
 from tests.support.plain_desk import CRABHOOK
 from tests.support.team import RIGHT, WRONG, founded

@@ -20,12 +20,13 @@ from crabhook.app.running import note_socket, socket_of
 from crabhook.cli.background import _not_listened_at
 from crabhook.cli.team.demo import GO_ON
 from crabhook.cli.team.inviting import DESKS, HOOKS, _listening_for, listening_here, reached_at
+from crabhook.model.actor import Role
 from crabhook.server.address import TcpAddress, default_address
 from crabhook.server.unix_socket import status_file
 from crabhook.team.changes import invitable
 from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation
 from crabhook.team.invitation import Joins
-from crabhook.team.membership import Role, Scope, Team
+from crabhook.team.membership import Scope, Team
 from tests.support.port import short_folder
 from tests.support.team import founded
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.cli.commands import DONE, FAILED, NO_SERVER, NOT_ALLOWED
-from crabhook.team.membership import Role
+from crabhook.model.actor import Role
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 from tests.support.port import short_folder

@@ -16,10 +16,11 @@ import pytest
 from crabhook.doctor.checks import desk
 from crabhook.doctor.checks.desk import examine_desks
 from crabhook.doctor.finding import Finding, Status, told
+from crabhook.model.actor import Role
 from crabhook.team.certificates import plain
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, desk_folders, keep
 from crabhook.team.invitation import Joined
-from crabhook.team.membership import Device, Member, Role, Scope, fingerprint_of
+from crabhook.team.membership import Device, Member, Scope, fingerprint_of
 from crabhook.team.team_file import serve_as
 from crabhook.v1 import operator_pb2 as pb
 from tests.support.desk import PlayedDesk

@@ -11,7 +11,7 @@ import pytest
 
 from crabhook.cli.team.attaching import connected
 from crabhook.desk.commands import Decide, Done, GiveOrder, NotAllowed, Steer
-from crabhook.model.actor import OrderKind
+from crabhook.model.actor import OrderKind, Role
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.remote.inputs import Inputs
@@ -19,7 +19,7 @@ from crabhook.remote.messages import request_of
 from crabhook.store.actors import actor_data
 from crabhook.team.changes import with_key, without_key
 from crabhook.team.desk_keys import Credentials
-from crabhook.team.membership import Role, SshKey, Team
+from crabhook.team.membership import SshKey, Team
 from crabhook.team.presence import HEADER, WITHIN, Call, PublicKey
 from crabhook.v1 import operator_pb2 as pb
 from tests.support.desk import PlayedDesk

@@ -34,7 +34,7 @@ from crabhook.desk.commands import (
 )
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import HouseChanged, News, Snapshot
-from crabhook.model.actor import Operator, OrderKind
+from crabhook.model.actor import Operator, OrderKind, Role
 from crabhook.model.card import FeedEntry
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
@@ -47,7 +47,7 @@ from crabhook.server.operators.service import Hello, OperatorService
 from crabhook.store.interface import DeposedError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
-from crabhook.team.membership import Role, Scope
+from crabhook.team.membership import Scope
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.desk import PlayedDesk

@@ -52,7 +52,7 @@ from crabhook.desk.updates import (
     SessionsSeen,
     TroublesChanged,
 )
-from crabhook.model.actor import OWNER, Actor, Operator, OrderKind
+from crabhook.model.actor import OWNER, Actor, Operator, OrderKind, Role
 from crabhook.model.card import Card, FeedEntry, Leg, Origin
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
@@ -66,7 +66,7 @@ from crabhook.server.operators.service import WATCHES
 from crabhook.server.operators.update_log import UpdateLog
 from crabhook.store.actors import actor_data
 from crabhook.team.desk_keys import Credentials
-from crabhook.team.membership import Member, Principal, Role, Scope, Team
+from crabhook.team.membership import Member, Principal, Scope, Team
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.desk import PlayedDesk

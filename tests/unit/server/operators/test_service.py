@@ -19,7 +19,7 @@ import pytest
 from crabhook.app.desks import StandingBy
 from crabhook.desk.commands import BARE_DENIAL, AskHistory, Decide, Done, GiveOrder, Refused, Stale
 from crabhook.desk.updates import NEVER, Cursor, HistoryRead
-from crabhook.model.actor import Operator, OrderKind
+from crabhook.model.actor import Operator, OrderKind, Role
 from crabhook.model.card import Origin
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
@@ -49,7 +49,7 @@ from crabhook.server.operators.service import (
 )
 from crabhook.store.interface import Leader
 from crabhook.team import membership
-from crabhook.team.membership import Device, Member, Role, Scope, Team, fingerprint_of
+from crabhook.team.membership import Device, Member, Scope, Team, fingerprint_of
 from tests.support import toy_skin
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import call

@@ -12,6 +12,7 @@ import grpc
 import pytest
 
 from crabhook.cli.team.inviting import Noting
+from crabhook.model.actor import Role
 from crabhook.server.address import TcpAddress
 from crabhook.server.metrics.tally import Tally, TurnedAway
 from crabhook.team.certificates import CertificateError, new_key, plain, request_of
@@ -24,7 +25,7 @@ from crabhook.team.enrolling import (
     outcome,
 )
 from crabhook.team.invitation import TRIES, Invitation, Joined, JoinError, Joining, Joins, join
-from crabhook.team.membership import Role, Team
+from crabhook.team.membership import Team
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.desk import PlayedDesk

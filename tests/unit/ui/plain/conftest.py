@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from crabhook.model.actor import Role
 from crabhook.server.address import TcpAddress
-from crabhook.team.membership import Role
 from crabhook.ui.plain import output
 from tests.support.plain_sitting import Elsewhere
 from tests.support.team import founded

@@ -9,13 +9,13 @@ import pytest
 from crabhook.desk.commands import EndOrders, GiveOrder
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Snapshot, Update
-from crabhook.model.actor import OWNER, Operator, OrderKind
+from crabhook.model.actor import OWNER, Operator, OrderKind, Role
 from crabhook.model.card import Card, Leg
 from crabhook.model.event import Event
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import AgentView, SessionView
 from crabhook.server.operators.rights import permission_of
-from crabhook.team.membership import NEEDS, Role
+from crabhook.team.membership import NEEDS
 from crabhook.ui.full.dialogs.orders import (
     go_away,
     offer_orders,
