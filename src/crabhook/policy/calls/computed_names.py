@@ -17,7 +17,7 @@ from crabhook.policy.paths import Place, expand_home, is_within, places_in
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.hidden import RUNNERS
 from crabhook.policy.shell.script import Command, Flow, Redirect, Script, Word
-from crabhook.policy.shell.wrappers import unwrapped
+from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
 _OPENERS = programs.OPENERS - programs.NAMES_ONLY - programs.MOVES
 _OPEN = programs.listed("made", "opens")
@@ -48,7 +48,9 @@ def computed_names(
             text, use = command.source or program, Use.WRITE if writes else Use.READ
             if program and _is_computed(command, words, context, listed=listed, lost=lost):
                 yield FilePart(text, use, (), program=program, writes=writes, computed=True)
-            elif program and far and (any(word.told for word in words) or _is_brought(command)):
+            elif (
+                program and far and (any(word.told for word in words) or is_brought_words(command))
+            ):
                 deep = Deep((), split=True)
                 yield FilePart(text, use, far, program=program, writes=writes, deep=deep)
 
@@ -91,14 +93,9 @@ def _is_computed(
     if any(_may_be_any(word, context, listed=listed) for word in given):
         return True
     texts = tuple(word.text for word in words)
-    if not listed and (_is_brought(command) or programs.reads_names(name, texts)):
+    if not listed and (is_brought_words(command) or programs.reads_names(name, texts)):
         return True
     return lost and (programs.reads_deep(name, texts) or any(map(_is_relative, given)))
-
-
-def _is_brought(command: Command) -> bool:
-    """Whether `xargs` puts names behind the words of the command."""
-    return any(basename(one[0].text) in programs.BRING_WORDS for one in unwrapped(command))
 
 
 def _may_be_any(word: Word, context: Context, *, listed: bool) -> bool:

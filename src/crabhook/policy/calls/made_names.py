@@ -20,7 +20,7 @@ from crabhook.policy.paths import expand_home, is_within, normal, places_in
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.interpreters import sed_is_harmless
 from crabhook.policy.shell.script import Command, Flow, Redirect, Span, Word
-from crabhook.policy.shell.wrappers import unwrapped
+from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
 _MAKERS, _IDLE, _PLAIN = (programs.listed("made", key) for key in ("makers", "idle", "plain"))
 _LEAVES, _FOLLOWS = programs.listed("made", "leaves"), programs.listed("made", "follows")
@@ -119,7 +119,7 @@ def _makers(commands: Sequence[Command], ground: _Ground) -> list[_Maker]:
         makes = _makes(command)
         if makes is Makes.NOTHING:
             continue
-        if basename(_words(command)[0].text) in ("mv", "cp") and not _is_told(command):
+        if basename(_words(command)[0].text) in ("mv", "cp") and not is_brought_words(command):
             moving.append(command)
         else:
             found.append(_Maker(command, makes, _new_folder(command, ground.folders)))
@@ -141,12 +141,6 @@ def _words(command: Command) -> Sequence[Word]:
     return unwrapped(command)[-1]
 
 
-def _is_told(command: Command) -> bool:
-    """Whether words are put behind those of the command, as `xargs` does."""
-    names = [basename(one[0].text) for one in unwrapped(command)]
-    return any(name in programs.BRING_WORDS for name in names)
-
-
 def _makes(command: Command) -> Makes:
     words = _words(command)
     name, texts = basename(words[0].text), [word.text for word in words[1:]]
@@ -154,7 +148,7 @@ def _makes(command: Command) -> Makes:
         return Makes.ANYTHING
     if name in _MAKERS:
         keeps = _KEEPS.get(name)
-        open_words = _is_told(command) or any(_may_be_option(word) for word in words[1:])
+        open_words = is_brought_words(command) or any(_may_be_option(word) for word in words[1:])
         if keeps is None or open_words or not keeps.fullmatch(_joined(texts)):
             return Makes.LINKS
         return Makes.NOTHING
@@ -283,7 +277,7 @@ def _uses(commands: Iterable[Command], redirects: Iterable[Redirect]) -> Iterato
         if idle or name in programs.PRINTERS:
             continue
         opened = tuple(_opened(name, words))
-        if _is_told(command):
+        if is_brought_words(command):
             opened = (*opened, Word("what it is brought", ("",), fixed=False))
         known = name in programs.OPENERS | _OPENS | {"git"} or _brings_to_opener(name, words)
         yield _Uses(

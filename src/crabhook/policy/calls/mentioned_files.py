@@ -18,7 +18,7 @@ from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, p
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.script import Command, Word
 from crabhook.policy.shell.unfold import is_echo, spellings
-from crabhook.policy.shell.wrappers import unwrapped
+from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
 MAX_NAMES = 400  # of one call; from a longer line as many as this
 
@@ -320,7 +320,7 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
     readings = unwrapped(command)
     words = readings[-1]
     program = basename(words[0].text)
-    if any(basename(one[0].text) in programs.BRING_WORDS for one in readings):
+    if is_brought_words(command):
         readers = (basename(word.text) for word in words)
         return next((one for one in readers if one in programs.CONTENT_READERS), "")
     if programs.reads_names(program, tuple(word.text for word in words)):

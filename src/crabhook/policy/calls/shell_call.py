@@ -30,7 +30,7 @@ from crabhook.policy.shell.mentions import Mentions, mentions
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Word
 from crabhook.policy.shell.unfold import lines, readings, unfold
-from crabhook.policy.shell.wrappers import unwrapped
+from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
 _MAX_FOLDERS = 8
 _APPLY_PATCH = frozenset({"apply_patch", "applypatch"})
@@ -162,7 +162,7 @@ def _brought_files(
     readings = unwrapped(part.command)
     program = basename(readings[-1][0].text)
     texts = tuple(word.text for word in readings[-1])
-    brought = any(basename(one[0].text) in programs.BRING_WORDS for one in readings)
+    brought = is_brought_words(part.command)
     if not (brought and program in programs.OPENERS) and not programs.reads_names(program, texts):
         return
     fed = [unwrapped(one)[-1] for one in commands if one.fed and not one.hidden]

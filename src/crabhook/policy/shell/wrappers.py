@@ -10,7 +10,7 @@ from itertools import pairwise
 from posixpath import basename
 
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS
-from crabhook.policy.shell.programs import listed, patterns
+from crabhook.policy.shell.programs import BRING_WORDS, listed, patterns
 from crabhook.policy.shell.script import Assignment, Command, Word
 
 _FORMS = patterns("stripped")  # of the words between a wrapper and its command
@@ -61,6 +61,11 @@ def unwrapped(command: Command) -> list[Sequence[Word]]:
         readings.append(rest)
         words = rest
     return readings
+
+
+def is_brought_words(command: Command) -> bool:
+    """Whether words are put behind those of the command, as `xargs` does."""
+    return any(basename(words[0].text) in BRING_WORDS for words in unwrapped(command))
 
 
 _GIT_RUNS = listed("running", "git_runs")
