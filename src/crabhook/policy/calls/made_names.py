@@ -224,16 +224,9 @@ def _carries(command: Command, makers: Iterable[_Maker], ground: _Ground) -> Mak
 
 def _has_no_link(word: Word, ground: _Ground) -> bool:
     """Whether what the word names is no link now, and holds none."""
-    if not word.fixed or word.is_afar or not ground.folders.sure:
-        return False
-    places = places_in(
-        expand_home(word.text, ground.context.home), ground.folders.all, ground.context
-    )
-    return bool(places) and all(
-        one.named == one.real
-        and (below := ground.context.below(one.named, NO_NAME)).whole
-        and not below.links
-        for one in places
+    names = _places(word, ground)
+    return bool(names) and all(
+        (below := ground.context.below(name, NO_NAME)).whole and not below.links for name in names
     )
 
 
