@@ -23,7 +23,7 @@ from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher, file_hit, may_be_meant
 from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, own_pattern
 from crabhook.policy.rule import Rule
-from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, UNPACKERS, listed
+from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, SYSTEM_PROGRAM, UNPACKERS, listed
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.starting import is_understood
 from crabhook.policy.shell.unfold import lines, unfold
@@ -242,7 +242,6 @@ _HELD_BY_EXACTNESS = names(_TABLES["held_by_exactness"])
 _OPTIONS: Mapping[str, str] = _TABLES["options"]
 _VERSION = "0123456789."
 _TAKES_SUBCOMMAND = listed("subcommands", "taken")
-_OF_THE_SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+")
 
 
 def is_never_remembered(call: Call) -> bool:
@@ -382,7 +381,7 @@ def _not_understood(pattern: CommandPattern) -> str:
     script = read_script(_ANY_WORD.join(pattern.written.parts), {})
     for command in script.commands:
         texts = [word.text for word in unwrapped(command)[-1]] if command.words else [_ANY_WORD]
-        own = "/" in texts[0] and not _OF_THE_SYSTEM.fullmatch(texts[0])
+        own = "/" in texts[0] and not SYSTEM_PROGRAM.fullmatch(texts[0])
         texts[0] = texts[0] if own else basename(texts[0])
         if _ANY_WORD in texts[0] or texts[0] in _HELD_BY_EXACTNESS or is_understood(texts):
             continue

@@ -18,7 +18,7 @@ from crabhook.policy.calls.parts import FilePart, Use
 from crabhook.policy.context import NO_NAME, Context
 from crabhook.policy.paths import expand_home, is_within, normal, places_in
 from crabhook.policy.shell import programs
-from crabhook.policy.shell.interpreters import sed_is_harmless
+from crabhook.policy.shell.interpreters import AWK_STARTS, sed_is_harmless
 from crabhook.policy.shell.script import Command, Flow, Redirect, Span, Word
 from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
@@ -168,14 +168,11 @@ def _makes_plain_names(name: str, words: Sequence[Word], texts: Sequence[str]) -
     return tells is not None and tells.fullmatch(_joined(texts)) is not None
 
 
-_AWK_RUNS = re.compile(r"system|[|@`]")
-
-
 def _is_tame_awk(words: Sequence[Word]) -> bool:
     """Whether the program stands in the line, and starts no other."""
     return all(
         word.fixed
-        and not _AWK_RUNS.search(word.text)
+        and not AWK_STARTS.search(word.text)
         and (word.text[:1] != "-" or word.text[:2] in ("-F", "-v"))
         for word in words[1:]
     )

@@ -13,7 +13,7 @@ from posixpath import basename
 
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS, SHELLS
-from crabhook.policy.shell.programs import PRINTERS, READERS, listed, writes
+from crabhook.policy.shell.programs import PRINTERS, READERS, SYSTEM_PROGRAM, listed, writes
 from crabhook.policy.shell.script import NUMBER, Assignment, Command, Kind, Redirect, Word
 from crabhook.policy.shell.starting import may_start_another
 from crabhook.policy.shell.wrappers import is_plain, is_safe, unwrapped
@@ -73,7 +73,6 @@ _USUAL_WORDS = names(_TABLES["running"]["usual_words"])
 _INSTALLERS, _INSTALLS = (names(_TABLES["installing"][key]) for key in ("programs", "verbs"))
 _ELSEWHERE = names(_TABLES["installing"]["elsewhere"])
 _SEARCHES = ("find", "fd", "fdfind")
-_SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+")
 _GIT_WRITES = re.compile(r"-o|--ou")
 _LEAVES_TEXT = names(_TABLES["making"]["leaves_text"])
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
@@ -341,9 +340,11 @@ def _make_is_closed(call: _Call, lay: Lay) -> bool:
     return True
 
 
-# How awk starts programs; what is surely no pipe is removed before: `||`, and a pattern where a
-# value may stand, since behind a value a slash divides.
-_AWK_STARTS = re.compile(r"system|[|@`]")
+AWK_STARTS = re.compile(r"system|[|@`]")
+"""How a text of awk may start programs."""
+
+# What is surely no pipe is removed before: `||`, and a pattern where a value may stand, since
+# behind a value a slash divides.
 _AWK_HARMLESS = re.compile(
     r"\|\||(?P<before>(?:^|[(,~!{;&\n])\s*)/[^/\s\"';{}|]*(?:\|[^/\s\"';{}|]+)+/"
 )
@@ -374,7 +375,7 @@ def _starts_nothing(word: Word) -> bool:
     if not word.fixed and not all(one.kind is Kind.TEXT or one == NUMBER for one in word.atoms):
         return False
     text = word.text if word.fixed else "".join(one.text or "0" for one in word.atoms)
-    return not _AWK_STARTS.search(_AWK_HARMLESS.sub(r"\g<before>1", text))
+    return not AWK_STARTS.search(_AWK_HARMLESS.sub(r"\g<before>1", text))
 
 
 _SED_OPTION = re.compile(
@@ -447,7 +448,7 @@ def _is_program(name: str) -> bool:
 def _runs_files(call: _Call) -> bool:
     """Whether the command runs files by their names, or those of the project."""
     name, first = call.name, call.words[0].text
-    if "/" in first and not _SYSTEM.fullmatch(first):
+    if "/" in first and not SYSTEM_PROGRAM.fullmatch(first):
         return True
     if name in _AWK:
         return any(word.text in ("-f", "--file") for word in call.words)

@@ -24,6 +24,9 @@ def patterns(table: str) -> Mapping[str, re.Pattern[str]]:
     return {name: re.compile(text) for listed_, text in rows for name in listed_.split()}
 
 
+SYSTEM_PROGRAM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+")
+"""The path of a program that the system's administrator installed."""
+
 PRINTERS = listed("files", "printers")
 READERS = PRINTERS | listed("files", "readers")
 WRITERS = listed("files", "writers")
