@@ -12,7 +12,7 @@ from crabhook.policy.shell.interpreters import is_interpreter
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow
-from crabhook.policy.shell.unfold import GIT_VALUED, readings
+from crabhook.policy.shell.unfold import behind_gits_options, readings
 from crabhook.policy.shell.wrappers import WRAPPED, unwrapped
 
 _TAKES_SUBCOMMAND = listed("subcommands", "taken")
@@ -80,7 +80,7 @@ def _named(argv: Sequence[str]) -> Sequence[str]:
     """
     name = basename(argv[0])
     own = name in _TAKES_SUBCOMMAND or name in WRAPPED or is_interpreter(name)
-    rest = argv[1:] if name != "git" else _behind_gits_options(argv[1:])
+    rest = argv[1:] if name != "git" else behind_gits_options(argv[1:])
     if not own and name not in _FETCHES:
         return argv[:1]
     if not rest or rest[0][:1] == "-" or (is_interpreter(name) and len(argv) == 1):
@@ -89,10 +89,3 @@ def _named(argv: Sequence[str]) -> Sequence[str]:
         return [argv[0], *_named(rest)]
     two = rest[0] in _SUBCOMMANDS_OF_TWO or name in _TAKES_TWO
     return [argv[0], *rest[: 2 if two else 1]]
-
-
-def _behind_gits_options(words: Sequence[str]) -> Sequence[str]:
-    at = 0
-    while at < len(words) and words[at][:1] == "-":
-        at += 2 if words[at] in GIT_VALUED else 1
-    return words[at:]

@@ -28,7 +28,7 @@ MAX_TEXT = 256 * 1024  # of a longer line, so much is cut into pieces
 MAX_SPELLINGS = 40
 
 BLANK = "\x1f"  # a blank inside a word: no rule's text can hold it
-GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
+_GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
 
 
 def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Script:
@@ -269,10 +269,15 @@ def _namings(argv: Argv) -> Iterator[Argv]:
     if short[0] != argv[0]:
         yield short
     if short[0] == "git" and len(argv) > 1 and argv[1].startswith("-"):
-        at = 1
-        while at < len(argv) and argv[at].startswith("-"):  # before its subcommand
-            at += 2 if argv[at] in GIT_VALUED else 1
-        yield ["git", *argv[at:]]
+        yield ["git", *behind_gits_options(argv[1:])]
+
+
+def behind_gits_options(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of git from its subcommand on; `words`: all that stands behind `git`."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _GIT_VALUED else 1
+    return words[at:]
 
 
 _UNBOUNDED, _FIND_ACTS = listed("running", "unbounded"), listed("running", "find_acts")
