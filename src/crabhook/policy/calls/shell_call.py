@@ -25,7 +25,7 @@ from crabhook.policy.paths import (
     places_in,
 )
 from crabhook.policy.shell import programs
-from crabhook.policy.shell.interpreters import Lay
+from crabhook.policy.shell.interpreters import IsStream
 from crabhook.policy.shell.mentions import Mentions, mentions
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Redirect, Word
@@ -106,7 +106,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     computed = tuple(computed_names(deep, commands, deep.redirects, folders, context))
     suspected += (one for one in computed if one.deep)
     parts = tuple(required), tuple(suspected)
-    told = mentions(text, script, deep, _lay(folders, context))
+    told = mentions(text, script, deep, _is_stream_in(folders, context))
     return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), told, computed)
 
 
@@ -114,7 +114,7 @@ _STREAMS = ("/dev", "/proc")
 _NO_STREAM = re.compile(r"(?:.*/)?[\w-][\w.-]*\.[A-Za-z]\w*")
 
 
-def _lay(folders: Folders, context: Context) -> Lay:
+def _is_stream_in(folders: Folders, context: Context) -> IsStream:
     """Return how to tell a plain file from a stream, in any folder that the line may be in."""
 
     def is_stream(name: str) -> bool:
@@ -127,7 +127,7 @@ def _lay(folders: Folders, context: Context) -> Lay:
             is_within(one, top) for where in places for one in where.both for top in _STREAMS
         )
 
-    return Lay(is_stream)
+    return is_stream
 
 
 def _applies_patch(command: Command) -> bool:

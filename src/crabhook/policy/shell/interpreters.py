@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from posixpath import basename
+from typing import TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS, SHELLS
@@ -83,21 +84,22 @@ _MAKE_SETS = re.compile(r"(?!SHELL=|MAKE|\.)[A-Za-z_]\w*[:?+]?=[\w./:@%+,-]*")
 _TARGET = re.compile(r"[\w./:@%+,][\w./:@%+,-]*")
 
 
-@frozen
-class Lay:
-    """What a line is in: `is_stream` tells of a file's name whether it may be no plain file."""
+IsStream: TypeAlias = Callable[[str], bool]
+"""What tells of a file's name, as a line writes it, whether it may be no plain file."""
 
-    is_stream: Callable[[str], bool] = lambda _: False
+
+def no_stream(_name: str) -> bool:
+    """Answer for any name that it is a plain file's."""
+    return False
 
 
 def starts_untold(
-    commands: Sequence[Command], redirects: Iterable[Redirect], lay: Lay | None = None
+    commands: Sequence[Command], redirects: Iterable[Redirect], is_stream: IsStream = no_stream
 ) -> str:
     """Return why unnamed programs may start, in words for a person; empty if none."""
-    lay = lay or Lay()
     calls = [_innermost(command) for command in commands if command.words]
     for call in calls:
-        if said := _why(call, lay):
+        if said := _why(call, is_stream):
             return said
     runs = next((call for call in calls if _runs_files(call)), None)
     written = tuple(_written(calls, redirects))
@@ -179,7 +181,7 @@ def _form_of(name: str) -> Form:
     return _FORMS.get(name) or _FORMS.get(plain) or _NO_OPTIONS
 
 
-def _why(call: _Call, lay: Lay) -> str:
+def _why(call: _Call, is_stream: IsStream) -> str:
     """Return why this command may start what no word names."""
     name, words = call.name, call.words
     if not words[0].fixed:
@@ -187,7 +189,7 @@ def _why(call: _Call, lay: Lay) -> str:
     if said := _why_set(call):
         return said
     if _is_program(name) or name in (".", "source"):
-        closed = _is_in_closed_form(call, lay)
+        closed = _is_in_closed_form(call, is_stream)
     elif may_start_another(name, words, told=call.fed, beside=True):
         return f"an option of {name} starts a program that is only known when it runs"
     else:
@@ -195,17 +197,17 @@ def _why(call: _Call, lay: Lay) -> str:
     return "" if closed else f"what {name} runs is only known when it runs"
 
 
-def _is_in_closed_form(call: _Call, lay: Lay) -> bool:
+def _is_in_closed_form(call: _Call, is_stream: IsStream) -> bool:
     """Whether an interpreter of any kind is given what surely starts nothing, or a plain file."""
     name, words = call.name, call.words[1:]
     if name in _AWK:
-        return _awk_is_harmless(call, lay)
+        return _awk_is_harmless(call, is_stream)
     if name == "sed":
         known = bool(words) and not any(word.begins_open for word in words)
         return known and sed_is_harmless(words)
     if name in _EDITORS:
         return bool(words) and not any(word.text[:1] in "-+" or word.begins_open for word in words)
-    return _make_is_closed(call, lay) if name in _MAKE else _is_closed(call, lay)
+    return _make_is_closed(call, is_stream) if name in _MAKE else _is_closed(call, is_stream)
 
 
 def _why_set(call: _Call) -> str:
@@ -228,7 +230,7 @@ def _is_read_as_script(one: Assignment) -> bool:
     return bool(named) and one.value.fixed
 
 
-def _is_closed(call: _Call, lay: Lay) -> bool:
+def _is_closed(call: _Call, is_stream: IsStream) -> bool:
     """Whether an interpreter has known options, a fixed file, and arguments."""
     form, words = _form_of(call.name), call.words[1:]
     first = words[0].text if words and words[0].fixed else ""
@@ -247,7 +249,7 @@ def _is_closed(call: _Call, lay: Lay) -> bool:
     if text == "-m" and form is _FORMS["python"]:
         return _is_known_module(rest[1:], fed=call.fed)
     named = verb or not form.verbs or "." in text  # else a subcommand: `deno eval`
-    return named and _is_plain_file(rest[0], lay)
+    return named and _is_plain_file(rest[0], is_stream)
 
 
 _BRINGS_SCRIPT = re.compile(r"-[a-z]*[cs]|-s[a-z]*")
@@ -297,12 +299,12 @@ def _all_known(words: Iterable[Word]) -> bool:
     return not any(word.begins_open for word in words)
 
 
-def _is_plain_file(word: Word, lay: Lay) -> bool:
+def _is_plain_file(word: Word, is_stream: IsStream) -> bool:
     """Whether the word is surely the name of a file, and no stream."""
     text = word.text
     if not word.fixed or not text or text[:1] in ("-", "+", "@") or _SCHEME.match(text):
         return False
-    return "{" not in text and "%" not in text and not lay.is_stream(text)
+    return "{" not in text and "%" not in text and not is_stream(text)
 
 
 _MAKE_FILE = re.compile(r"(?:-[fC]|--(?:file|directory|makefile)=)(?P<file>.*)", re.DOTALL)
@@ -316,7 +318,7 @@ def _with_digits(word: Word) -> Word:
     return Word(text, (text,))
 
 
-def _make_is_closed(call: _Call, lay: Lay) -> bool:
+def _make_is_closed(call: _Call, is_stream: IsStream) -> bool:
     """Whether `make` has known options, plain files of rules, targets, and settings of no text."""
     form, words = _FORMS["make"], [_with_digits(word) for word in call.words[1:]]
     if call.fed or not all(word.fixed for word in words):
@@ -328,7 +330,7 @@ def _make_is_closed(call: _Call, lay: Lay) -> bool:
             words.pop(0)
         elif match := _MAKE_FILE.fullmatch(text):
             file = match["file"] or (words.pop(0).text if words else "")
-            if not file or file == "-" or lay.is_stream(file):
+            if not file or file == "-" or is_stream(file):
                 return False
         elif not (
             form.flags.fullmatch(text)
@@ -352,13 +354,13 @@ _AWK_FLAG = re.compile(r"-F.*|-v.+|--(?:field-separator|assign)=.*|--(?:posix|re
 _AWK_VALUED = ("-F", "-v", "--field-separator", "--assign")
 
 
-def _awk_is_harmless(call: _Call, lay: Lay) -> bool:
+def _awk_is_harmless(call: _Call, is_stream: IsStream) -> bool:
     """Whether each program text of awk is written out and starts nothing, or is in a plain file."""
     words, in_file = [*call.words[1:]], False
     while words and words[0].text[:1] == "-":
         word = words.pop(0)
         if word.text in ("-f", "--file"):
-            if not words or not _is_plain_file(words.pop(0), lay):
+            if not words or not _is_plain_file(words.pop(0), is_stream):
                 return False
             in_file = True
         elif word.text in _AWK_VALUED:

@@ -11,7 +11,7 @@ from posixpath import basename
 
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import SHELLS
-from crabhook.policy.shell.interpreters import Lay, starts_untold
+from crabhook.policy.shell.interpreters import IsStream, no_stream, starts_untold
 from crabhook.policy.shell.programs import listed, patterns
 from crabhook.policy.shell.script import Command, Script, Word
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
@@ -60,7 +60,7 @@ class Mentions:
 
 
 def mentions(
-    text: str, script: Script, deep: Script | None = None, lay: Lay | None = None
+    text: str, script: Script, deep: Script | None = None, is_stream: IsStream = no_stream
 ) -> Mentions:
     """Return the names in a line that was read into this script.
 
@@ -74,7 +74,7 @@ def mentions(
         and (not all(word.fixed for word in one.words) or _is_fed(one) or _is_configured(one))
     )
     deep = deep or script
-    starts = starts_untold((*commands, *deep.nested), deep.redirects, lay)
+    starts = starts_untold((*commands, *deep.nested), deep.redirects, is_stream)
     # What a variable is set to is a text that may run, whatever else the line holds.
     found = set(_tokens(script.assigned))
     if all(map(_is_data, commands)):
