@@ -8,7 +8,6 @@ rule files, override the table.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from posixpath import basename
 
 from crabhook.model.card import NO_RISK, Effect, Level, Risk
@@ -49,11 +48,11 @@ def effects_of(
     """Return what the event's call may do.
 
     `protected`: the list, with crabhook's own places. `wanted`: what to look for in folders that
-    the call reads, at least the list's secrets; with the rules' own, one look serves both.
+    the call reads, at least the list's secrets; with the rules' own, one look serves both. Names
+    are looked up often, so the `context` should remember where each leads.
     """
     if event.tool is None:
         return NO_RISK
-    context = replace(context, real=cache(context.real))  # the same names are looked up often
     found = Found(context, protected, event, wanted or protected.secret.wanted)
     if line := command_line(event, context):
         _of_line(line, found)
