@@ -14,7 +14,7 @@ from crabhook.policy.effects.table import Aside, CallWords, Interpreter, chosen_
 from crabhook.policy.shell.hidden import SHELLS, Argv, Inner, inner, reads_script
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Command, Flow, Word
-from crabhook.policy.shell.starting import tells_of_another
+from crabhook.policy.shell.starting import starts_another
 
 FILES = frozenset({"paths", "first", "rest", "last", "before", "find"})
 _TELLS = {("--help",), ("--version",)}
@@ -77,7 +77,7 @@ class Reader:
             program, own = basename(first), "/" in first and not _SYSTEM.fullmatch(first)
             if own:
                 self._runs_file(first)
-            if tells_of_another(program, argv):
+            if starts_another(program, argv, apart="rules"):
                 self.tell("starts-program", program)
             if name := table().name_of(program):
                 self._read_known(name, argv, depth)

@@ -83,16 +83,17 @@ _UNDERSTOOD = names(_TABLES["understood"]["programs"]) | listed("running", "data
 _UNDERSTOOD_VERBS = {name: listed("running", f"data_of_{name}") for name in ("git",)}
 
 
-def starts_another(program: str, texts: Sequence[str]) -> bool:
-    """Whether a program that is known for something else starts another one, by an option."""
-    rows = (row for row in _ROWS.get(program, ()) if row.is_of(texts))
-    return any(row.has(texts) for row in rows)
+def starts_another(program: str, texts: Sequence[str], *, apart: str = "") -> bool:
+    """Whether a program that is known for something else starts another one, by an option.
+
+    `apart`: the rows that hold for this `only` do not count.
+    """
+    return any(row.has(texts) for row in _rows(program, texts, apart))
 
 
-def tells_of_another(program: str, texts: Sequence[str]) -> bool:
-    """Whether a risk is to say that the command starts another program by an option."""
-    rows = (row for row in _ROWS.get(program, ()) if row.only != "rules" and row.is_of(texts))
-    return any(row.has(texts) for row in rows)
+def _rows(program: str, texts: Sequence[str], apart: str) -> list[Starting]:
+    rows = _ROWS.get(program, ())
+    return [row for row in rows if (not apart or row.only != apart) and row.is_of(texts)]
 
 
 def may_start_another(
@@ -102,12 +103,10 @@ def may_start_another(
 
     `told`: `xargs` adds words. `beside`: it is asked beside a denial, and not for a rule's star.
     """
-    of_program = _ROWS.get(program)
-    if of_program is None:
+    if program not in _ROWS:
         return False
     texts = [word.text for word in words]
-    apart = "rules" if beside else "beside"
-    rows = [row for row in of_program if row.only != apart and row.is_of(texts)]
+    rows = _rows(program, texts, "rules" if beside else "beside")
     if any(row.open and (row.letters or row.long or row.words is not _NEVER) for row in rows):
         options = takewhile(lambda word: word.raw != "--", words[1:])
         if told or any(word.begins_open for word in options):
