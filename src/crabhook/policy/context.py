@@ -15,7 +15,7 @@ from typing import TypeAlias
 from crabhook.datatypes import frozen
 
 _WILD = re.compile(r"[*?\[\\]")
-_WILDCARDS = frozenset("*?[")
+WILDCARDS = frozenset("*?[")
 _Tail: TypeAlias = tuple[str, ...]
 """Some last parts of a path, in small letters; an empty first one is the root."""
 
@@ -42,7 +42,7 @@ class Wanted:
 
     def may_be_in(self, chosen: str) -> bool:
         """Whether a shell's wildcards in this absolute path could choose one of the names."""
-        parts = list(dropwhile(lambda one: not set(one) & _WILDCARDS, chosen.casefold().split("/")))
+        parts = list(dropwhile(lambda one: not set(one) & WILDCARDS, chosen.casefold().split("/")))
         return "**" in parts or any(
             may_share(glob, name)
             for glob in parts

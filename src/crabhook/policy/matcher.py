@@ -6,17 +6,23 @@ hook protocol's section 10).
 """
 
 import re
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import takewhile
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.policy.calls import parts
 from crabhook.policy.calls.parts import CommandPart, FilePart, NamePart, Part, Use
 from crabhook.policy.command_pattern import CommandPattern, Wildcard, command_pattern, parse
-from crabhook.policy.paths import Bases, PathPattern, PathSet, is_within, path_pattern
+from crabhook.policy.context import WILDCARDS
+from crabhook.policy.paths import (
+    Bases,
+    PathPattern,
+    PathSet,
+    certain_parts,
+    is_within,
+    path_pattern,
+)
 from crabhook.policy.shell.programs import PRINTERS
 
 
@@ -113,17 +119,12 @@ def may_be_meant(patterns: PathSet, part: FilePart, bases: Bases) -> bool:
         return bool(patterns.patterns)
     folders = [name for place in part.places for name in place.both]
     named = [
-        f"{base}/{'/'.join(_certain(one))}"
+        f"{base}/{'/'.join(certain_parts(one.pattern.strip('/')))}"
         for one in patterns.patterns
         if not one.loose
         for base in bases.of(one.anchor, one.up)
     ]
     return any(is_within(one, two) or is_within(two, one) for one in named for two in folders)
-
-
-def _certain(pattern: PathPattern) -> Iterator[str]:
-    """Return the parts of a pattern before its first wildcard."""
-    return takewhile(lambda part: not set(part) & set("*?["), pattern.pattern.strip("/").split("/"))
 
 
 def file_hit(patterns: PathSet, part: FilePart, bases: Bases) -> bool:
@@ -160,7 +161,7 @@ def _fixed(pattern: PathPattern) -> tuple[list[str], bool]:
     text, anywhere = pattern.pattern.removesuffix("/**").strip("/"), pattern.loose
     while text.startswith("**/"):  # as a name alone is
         text, anywhere = text[3:], True
-    return [] if set(text) & set("*?[") else text.split("/"), anywhere
+    return [] if not WILDCARDS.isdisjoint(text) else text.split("/"), anywhere
 
 
 def _fits(globs: list[str], names: list[str]) -> bool:

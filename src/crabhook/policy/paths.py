@@ -4,15 +4,16 @@ A path has two names: as written, and where its links lead. An allow must match 
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from posixpath import normpath
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
-from crabhook.policy.context import Context, Wanted, wanted_by
+from crabhook.policy.context import WILDCARDS, Context, Wanted, wanted_by
 
 LONGEST_PATH = 4096  # letters: Linux's PATH_MAX, the largest that is met
 
@@ -277,6 +278,11 @@ def _anchored(text: str) -> tuple[Anchor, int, str]:
     while anchor is Anchor.CWD and (rest == ".." or rest.startswith("../")):
         up, rest = up + 1, rest[3:]
     return anchor, up, rest or "**"
+
+
+def certain_parts(pattern: str) -> Iterator[str]:
+    """Yield the parts of a gitignore pattern's text before the first one with a wildcard."""
+    return takewhile(WILDCARDS.isdisjoint, pattern.split("/"))
 
 
 def is_within(path: str, folder: str) -> bool:

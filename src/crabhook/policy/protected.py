@@ -21,7 +21,15 @@ from crabhook.policy.calls.parts import CommandPart, FilePart, Part, Use, comman
 from crabhook.policy.calls.shell_call import Call
 from crabhook.policy.command_pattern import CommandPattern, command_pattern
 from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher, file_hit, may_be_meant
-from crabhook.policy.paths import Anchor, Bases, PathPattern, PathSet, Place, own_pattern
+from crabhook.policy.paths import (
+    Anchor,
+    Bases,
+    PathPattern,
+    PathSet,
+    Place,
+    certain_parts,
+    own_pattern,
+)
 from crabhook.policy.rule import Rule
 from crabhook.policy.shell.programs import PRINTERS, RECURSIVE, SYSTEM_PROGRAM, UNPACKERS, listed
 from crabhook.policy.shell.read import read_script
@@ -86,7 +94,7 @@ class Entry:
                 for one in self.paths.patterns
                 if one.anchor in fixed
             )
-            certain = (re.split(r"/[^/]*[*?\[]", text, maxsplit=1)[0] for text in whole)
+            certain = ("/".join(certain_parts(text)) for text in whole)
             self._above_by_home[home] = frozenset(
                 above for text in certain for above in _ancestors(text)
             )
