@@ -46,8 +46,8 @@ def builtin_trouble(command: Command, line: Line) -> Iterator[str]:
 
 def is_taken(name: str) -> bool:
     """Whether a function of this name would take the place of something that the reader knows."""
-    known = (_FORMS, _ASKED, DECLARING, OPENERS, READERS, WRAPPED, NUMBER_PRINTERS)
-    return any(name in one for one in known)
+    groups = (_FORMS, _ASKED, DECLARING, OPENERS, READERS, WRAPPED, NUMBER_PRINTERS)
+    return any(name in group for group in groups)
 
 
 def _numbers(words: Sequence[Word], line: Line) -> str:
@@ -71,24 +71,24 @@ def _declare(words: Sequence[Word], line: Line) -> str:
             return f"{name} {option}, which may change what runs"
         flags += option
     for word in rest:
-        one = word.assigns
-        target = one.name if one else word.raw
-        if one is None and not (
+        assigned = word.assigns
+        target = assigned.name if assigned else word.raw
+        if assigned is None and not (
             word.fixed and word.raw == word.text and _MAY_EXPORT.fullmatch(target)
         ):
             return _unknown(words)
         if not is_plain(target):
             return f"it sets {target}, which may change what runs"
         array = bool(set(flags) & {"a", "A"})
-        if one is None:
+        if assigned is None:
             variables.arrays |= {target} if array else set()
             variables.sets(target, ())
             continue
-        if not one.array:
-            if array or target in variables.arrays or one.value.text.startswith("("):
+        if not assigned.array:
+            if array or target in variables.arrays or assigned.value.text.startswith("("):
                 return f"{name} of an array by a word, which the shell evaluates"
             variables.declared.add(target)
-        variables.sets(target, one.atoms, one.value.values)
+        variables.sets(target, assigned.atoms, assigned.value.values)
     return ""
 
 
@@ -149,18 +149,18 @@ def _printf(words: Sequence[Word], line: Line) -> str:
     if not rest or not rest[0].fixed or rest[0].text.startswith("-"):
         return _unknown(words)
     pieces = list(_FORMAT.finditer(rest[0].text))
-    if "".join(one[0] for one in pieces) != rest[0].text:
+    if "".join(piece[0] for piece in pieces) != rest[0].text:
         return _unknown(words)
-    letters = "".join(one["letter"] or "" for one in pieces)
+    letters = "".join(piece["letter"] or "" for piece in pieces)
     if set(letters) - set("sbqc"):
         return _numbers_given(letters, rest[1:], line)
     return ""
 
 
-def _numbers_given(letters: str, given: Sequence[Word], line: Line) -> str:
+def _numbers_given(letters: str, arguments: Sequence[Word], line: Line) -> str:
     """Require a number wherever one is printed; a word may become several."""
-    whole = all(word.fixed or all(atom.joined for atom in word.atoms) for word in given)
-    for at, word in enumerate(given):
+    whole = all(word.fixed or all(atom.joined for atom in word.atoms) for word in arguments)
+    for at, word in enumerate(arguments):
         if not whole or letters[at % len(letters)] not in "sbqc":
             if word.fixed and _DIGITS.fullmatch(word.text):
                 continue
@@ -239,7 +239,7 @@ def _as_written(pattern: str) -> _Form:
     """Return the form of a builtin whose literal words match the pattern."""
     fits = re.compile(pattern).fullmatch
     return lambda words, _line: (
-        "" if fits(" ".join(one.raw for one in words[1:])) else _unknown(words)
+        "" if fits(" ".join(word.raw for word in words[1:])) else _unknown(words)
     )
 
 
@@ -254,9 +254,9 @@ _FORMS: Mapping[str, _Form] = {
     **dict.fromkeys(("[", "test"), lambda words, line: plain_test(words, line.found.variables)),
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),
     **dict.fromkeys(("source", "."), _source),
-    "wait": lambda words, line: _numbers([one for one in words if not _JOB(one.raw)], line),
+    "wait": lambda words, line: _numbers([word for word in words if not _JOB(word.raw)], line),
     "unset": lambda words, line: _sets(
-        words, [one for one in words[1:] if one.raw not in ("-v", "-f")], line, (), ("",)
+        words, [word for word in words[1:] if word.raw not in ("-v", "-f")], line, (), ("",)
     ),
     "read": _read,
     "printf": _printf,

@@ -82,7 +82,7 @@ def _either(line: Line, words: list[Word]) -> None:
     while True:
         _one(line, words)
         line.blanks()
-        joint = next((one for one in ("&&", "||") if line.ahead(one)), "")
+        joint = next((operator for operator in ("&&", "||") if line.ahead(operator)), "")
         if not joint:
             return
         _own(line, words, joint)

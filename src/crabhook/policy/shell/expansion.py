@@ -51,8 +51,8 @@ def _ansi_letter(match: re.Match[str]) -> str:
 
 def formatted(words: Sequence[str]) -> str:
     """Return what `printf` makes of its format and the words behind it, once through the format."""
-    given = iter([word for word in words if word != "--"])
-    return _DIRECTIVE.sub(lambda _: next(given, ""), next(given, ""))
+    arguments = iter([word for word in words if word != "--"])
+    return _DIRECTIVE.sub(lambda _: next(arguments, ""), next(arguments, ""))
 
 
 def braces(text: str) -> list[str] | None:
@@ -199,7 +199,7 @@ def _changed(line: Line, name: str, atom: Atom, *, quoted: bool) -> Atom:
             variables.sets(name, atoms, others)
         elif match[0].endswith("?"):
             return atom
-        joined = quoted and atom.joined and all(one.joined for one in atoms)
+        joined = quoted and atom.joined and all(part.joined for part in atoms)
         values = tuple(dict.fromkeys((*values, *others)))
         return variables.either((atom,), atoms, joined=joined, values=values)
     if line.match(_CASE):

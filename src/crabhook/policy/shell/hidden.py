@@ -108,9 +108,9 @@ def _rest(words: Argv, wrapper: _Wrapper) -> list[Argv]:
         if wrapper.assigns and _ASSIGNMENT.match(word):
             at, unsure = at + 1, False
         elif len(word) > 1 and word[0] in "-+":
-            known = word in wrapper.valued
-            at += 2 if known else 1
-            unsure = not known and "=" not in word
+            takes_value = word in wrapper.valued
+            at += 2 if takes_value else 1
+            unsure = not takes_value and "=" not in word
         else:
             break
     at += wrapper.positional
@@ -147,8 +147,11 @@ def _behind(argv: Argv, options: Collection[str]) -> Iterator[Argv]:
 
 
 def _find(argv: Argv) -> Inner:
-    found = _behind(argv, ("-exec", "-execdir", "-ok", "-okdir"))
-    runs = [tuple(takewhile(lambda word: word not in (";", "+", "\\;"), one)) for one in found]
+    behind = _behind(argv, ("-exec", "-execdir", "-ok", "-okdir"))
+    runs = [
+        tuple(takewhile(lambda word: word not in (";", "+", "\\;"), argv_behind))
+        for argv_behind in behind
+    ]
     return Inner((*runs, ("rm", *argv[1:2])) if "-delete" in argv else tuple(runs))
 
 
@@ -179,7 +182,9 @@ def _git(argv: Argv) -> Inner:
         if rebases and (bundle := _GIT_BUNDLE.match(word)):
             texts += [word[bundle.end() :]] if bundle.end() < len(word) else argv[at + 1 : at + 2]
         elif word == "foreach":
-            words = [one for one in argv[at + 1 :] if one not in ("--recursive", "-q", "--quiet")]
+            words = [
+                word for word in argv[at + 1 :] if word not in ("--recursive", "-q", "--quiet")
+            ]
             texts.append(" ".join(words))
         elif word in _GIT_SCRIPTS:
             texts += argv[at + 1 : at + 2]
@@ -201,10 +206,10 @@ _GIT_SCRIPT = re.compile(r"--exe?c?=|-x(?=.)|--(?:tree|index|msg|env|commit|pare
 
 
 _SPECIAL: Mapping[str, Callable[[Argv], Inner]] = {
-    "eval": lambda argv: Inner(scripts=(" ".join(one for one in argv[1:] if one != "--"),)),
+    "eval": lambda argv: Inner(scripts=(" ".join(word for word in argv[1:] if word != "--"),)),
     "trap": _trap,
     "alias": lambda argv: Inner(
-        scripts=tuple(one.partition("=")[2] for one in argv[1:] if "=" in one)
+        scripts=tuple(word.partition("=")[2] for word in argv[1:] if "=" in word)
     ),
     "find": _find,
     "fd": lambda argv: Inner(tuple(_behind(argv, ("-x", "-X", "--exec")))),

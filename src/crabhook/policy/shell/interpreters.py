@@ -99,8 +99,8 @@ def starts_untold(
     """Return why unnamed programs may start, in words for a person; empty if none."""
     calls = [_innermost(command) for command in commands if command.words]
     for call in calls:
-        if said := _why(call, is_stream):
-            return said
+        if reason := _why(call, is_stream):
+            return reason
     runs = next((call for call in calls if _runs_files(call)), None)
     written = tuple(_written(calls, redirects))
     if runs is not None and not _writes_its_own(calls):
@@ -137,7 +137,7 @@ def _innermost(command: Command) -> _Call:
     fed = False
     while True:
         readings = unwrapped(command)
-        fed |= any(basename(one[0].text) == "xargs" for one in readings[:-1])
+        fed |= any(basename(words[0].text) == "xargs" for words in readings[:-1])
         words = readings[-1]
         rest = _behind_env(words, assignments) or _behind_run(words)
         if not rest:
@@ -186,11 +186,11 @@ def _why(call: _Call, is_stream: IsStream) -> str:
     name, words = call.name, call.words
     if not words[0].fixed:
         return ""  # a trouble of its own
-    if said := _why_set(call):
-        return said
+    if reason := _why_set(call):
+        return reason
     if _is_program(name) or name in (".", "source"):
         closed = _is_in_closed_form(call, is_stream)
-    elif may_start_another(name, words, told=call.fed, beside=True):
+    elif may_start_another(name, words, fed=call.fed, beside=True):
         return f"an option of {name} starts a program that is only known when it runs"
     else:
         closed = not _hides_interpreter(call)
@@ -203,8 +203,8 @@ def _is_in_closed_form(call: _Call, is_stream: IsStream) -> bool:
     if name in _AWK:
         return _awk_is_harmless(call, is_stream)
     if name == "sed":
-        known = bool(words) and not any(word.begins_open for word in words)
-        return known and sed_is_harmless(words)
+        all_written = bool(words) and not any(word.begins_open for word in words)
+        return all_written and sed_is_harmless(words)
     if name in _EDITORS:
         return bool(words) and not any(word.text[:1] in "-+" or word.begins_open for word in words)
     return _make_is_closed(call, is_stream) if name in _MAKE else _is_closed(call, is_stream)
@@ -217,17 +217,25 @@ def _why_set(call: _Call) -> str:
     closed = is_interpreter(call.name)
     if not (closed or _runs_files(call) or _is_program(call.name)):
         return ""
-    for one in call.assignments:
-        safe = is_safe(one) or _is_read_as_script(one)
-        if not (safe or is_plain(one.name)) if closed else not safe and _OBEYED.fullmatch(one.name):
-            return f"{call.name} may obey {one.name}, which the line sets"
+    for assignment in call.assignments:
+        safe = is_safe(assignment) or _is_read_as_script(assignment)
+        if (
+            not (safe or is_plain(assignment.name))
+            if closed
+            else not safe and _OBEYED.fullmatch(assignment.name)
+        ):
+            return f"{call.name} may obey {assignment.name}, which the line sets"
     return ""
 
 
-def _is_read_as_script(one: Assignment) -> bool:
+def _is_read_as_script(assignment: Assignment) -> bool:
     """Whether what the variable holds is read as a script of the line: `PS4`, `GIT_PAGER`."""
-    named = NAMES_A_PROGRAM.fullmatch(one.name) and one.name not in ("ENV", "BASH_ENV", "SHELL")
-    return bool(named) and one.value.fixed
+    named = NAMES_A_PROGRAM.fullmatch(assignment.name) and assignment.name not in (
+        "ENV",
+        "BASH_ENV",
+        "SHELL",
+    )
+    return bool(named) and assignment.value.fixed
 
 
 def _is_closed(call: _Call, is_stream: IsStream) -> bool:
@@ -285,9 +293,9 @@ def _is_known_module(words: Sequence[Word], *, fed: bool) -> bool:
         return False
     if words[0].text in _COMPILING:
         return True
-    known = words[0].text.partition(".")[0] in _MODULES or words[0].text in _MODULES
+    is_listed = words[0].text.partition(".")[0] in _MODULES or words[0].text in _MODULES
     return (
-        known
+        is_listed
         and not fed
         and _all_known(words[1:])
         and not any(_ACTING_MODULE.fullmatch(word.text) for word in words[1:])
@@ -374,9 +382,9 @@ def _awk_is_harmless(call: _Call, is_stream: IsStream) -> bool:
 
 def _starts_nothing(word: Word) -> bool:
     """Whether an awk program is known but for numbers, and has no way to start a program."""
-    if not word.fixed and not all(one.kind is Kind.TEXT or one == NUMBER for one in word.atoms):
+    if not word.fixed and not all(atom.kind is Kind.TEXT or atom == NUMBER for atom in word.atoms):
         return False
-    text = word.text if word.fixed else "".join(one.text or "0" for one in word.atoms)
+    text = word.text if word.fixed else "".join(atom.text or "0" for atom in word.atoms)
     return not AWK_STARTS.search(_AWK_HARMLESS.sub(r"\g<before>1", text))
 
 
@@ -386,9 +394,9 @@ _SED_OPTION = re.compile(
 _ADDRESS = r"(?:[0-9$]+(?:~[0-9]+)?|/(?:[^/\\\n]|\\.)*/I?)"
 _PIECE = r"(?:[^{0}\\\n]|\\.)*"
 _SUBSTITUTION = "|".join(
-    f"s{re.escape(one)}{_PIECE.format(one)}{re.escape(one)}{_PIECE.format(one)}{re.escape(one)}"
+    f"s{re.escape(mark)}{_PIECE.format(mark)}{re.escape(mark)}{_PIECE.format(mark)}{re.escape(mark)}"
     "[gpIiM0-9]*"
-    for one in "/|#,@!:%"
+    for mark in "/|#,@!:%"
 )
 _SED_COMMAND = (
     rf"(?:{_ADDRESS}(?:,\+?{_ADDRESS})?)? ?!? ?(?:\{{\s*(?:{_ADDRESS} ?!? ?)?)?"
@@ -402,17 +410,17 @@ def sed_is_harmless(words: Sequence[Word]) -> bool:
     """Whether each sed script has only commands that start nothing, from a closed list."""
     scripts: list[Word] = []
     operands: list[Word] = []
-    given, rest = False, iter(words)
+    has_script, rest = False, iter(words)
     for word in rest:
         if word.text in ("-e", "--expression", "-ne", "-Ee", "-nEe"):
-            given = True
+            has_script = True
             scripts += islice(rest, 1)
         elif word.text[:1] == "-" and len(word.text) > 1:
             if not _SED_OPTION.fullmatch(word.text):
                 return False
         else:
             operands.append(word)
-    if not given:  # an empty first one may be an option's: `sed -i '' s/a/b/`
+    if not has_script:  # an empty first one may be an option's: `sed -i '' s/a/b/`
         scripts += operands[: 1 if operands and operands[0].text else 2]
     return all(word.fixed and (_SED.fullmatch(word.text) or not word.text) for word in scripts)
 
@@ -435,7 +443,9 @@ def _hides_interpreter(call: _Call) -> bool:
             first, *more = text.rpartition("=")[2].split() or [""]
             if able and basename(first) in SHELLS and after and after.text == "-c":
                 continue  # that script is read as one
-            spelled = {basename(one) for one in (first if more or after or able else "", *more)}
+            spelled = {
+                basename(program) for program in (first if more or after or able else "", *more)
+            }
             if any(map(_is_program, spelled if able else spelled - _USUAL_WORDS)):
                 return True
     return False
@@ -476,8 +486,8 @@ def _is_code(name: str) -> bool:
 
 def _written(calls: Iterable[_Call], redirects: Iterable[Redirect]) -> Iterator[str]:
     """Yield the last name parts of all files that the line may write."""
-    for one in redirects:
-        yield from (name for name in one.written if name)
+    for redirect in redirects:
+        yield from (name for name in redirect.written if name)
     for call in calls:
         words = tuple(word.text for word in call.words)
         fills = call.name in _FILLERS or writes(call.name, words)
@@ -501,7 +511,7 @@ def _makes_unnamed(call: _Call) -> bool:
     if name == "git":
         if any(map(_GIT_WRITES.match, texts)):
             return True
-        return next((one for one in texts if one[:1] != "-"), "help") not in _GIT_MAKES_NONE
+        return next((text for text in texts if text[:1] != "-"), "help") not in _GIT_MAKES_NONE
     if name in _AWK:
         return any(">" in word.text for word in call.words)
     return name in _MAKES_UNNAMED

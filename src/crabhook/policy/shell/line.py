@@ -44,7 +44,7 @@ _Atoms = tuple[Atom, ...]
 
 
 class Variables:
-    """The variables of one line; `known` are values that it finds them set to, to deny by.
+    """The variables of one line; `preset` are values that it finds them set to, to deny by.
 
     `inherited`: those that the script around this one may have set to more than a number; `texts`:
     all that these can be, where that is known.
@@ -52,7 +52,7 @@ class Variables:
 
     def __init__(
         self,
-        known: Mapping[str, Sequence[str]],
+        preset: Mapping[str, Sequence[str]],
         inherited: frozenset[str] = frozenset(),
         texts: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
@@ -64,8 +64,8 @@ class Variables:
         self.arrays: set[str] = set()
         self.declared: set[str] = set()  # set by a word of `declare` and its like
         self._appended: set[str] = set()
-        self._known = {name: list(values) for name, values in known.items()}
-        self._from_outside = frozenset(known)
+        self._known = {name: list(values) for name, values in preset.items()}
+        self._from_outside = frozenset(preset)
         self._set: dict[str, list[_Atoms]] = defaultdict(list)
         # What each is set to by wildcards, braces or a tilde.
         self._written: dict[str, list[str]] = defaultdict(list)
@@ -83,19 +83,21 @@ class Variables:
     ) -> None:
         """Keep what a variable may be set to; `sure`: it is, before what follows."""
         self._set[name].append(atoms)
-        if any(one.text == WRITTEN.text for one in atoms if one.kind is Kind.ANY):
+        if any(atom.text == WRITTEN.text for atom in atoms if atom.kind is Kind.ANY):
             self._written[name] += values
-        self.must_count((Atom(Kind.NAME, one) for one in _COUNTED & {name}), name)
+        self.must_count((Atom(Kind.NAME, variable) for variable in _COUNTED & {name}), name)
         if sure:
             self.sure |= {name}
-        known = dict.fromkeys((*self._known.get(name, ()), *values))
-        self._known[name] = list(known)[-MAX_KNOWN:]
+        merged = dict.fromkeys((*self._known.get(name, ()), *values))
+        self._known[name] = list(merged)[-MAX_KNOWN:]
 
     def appends(self, name: str, values: Sequence[str]) -> tuple[str, ...]:
         """Return what the variable may hold with this put behind it; its text is not settled."""
         self._appended.add(name)
         before = (self._known.get(name) or [""])[:MAX_SETTLED]
-        return tuple(f"{one}{value}" for one in before for value in values[:MAX_SETTLED])
+        return tuple(
+            f"{beginning}{value}" for beginning in before for value in values[:MAX_SETTLED]
+        )
 
     def either(self, *choices: _Atoms, joined: bool, values: tuple[str, ...]) -> Atom:
         """Return a piece of a word that is one of these."""
@@ -109,7 +111,7 @@ class Variables:
 
     def must_be_tame(self, atoms: Iterable[Atom], where: str) -> None:
         """Keep that this must be one plain word."""
-        self._must((one for one in atoms if not one.joined), where, number=False)
+        self._must((atom for atom in atoms if not atom.joined), where, number=False)
 
     def _must(self, atoms: Iterable[Atom], where: str, *, number: bool) -> None:
         for atom in atoms:
@@ -126,16 +128,16 @@ class Variables:
         if not self._duties:
             return odd
         unfit = {number: self.unfit(number=number) for number in {key[1] for key in self._duties}}
-        found = []
+        broken = []
         for name, number, where in self._duties:
             if not name or name in unfit[number] or not self._is_own(name):
                 what = "numbers" if number else "one plain word"
-                found.append(f"{where} takes {what}, and what it is given may be a command")
-        return [*odd, *dict.fromkeys(found)]
+                broken.append(f"{where} takes {what}, and what it is given may be a command")
+        return [*odd, *dict.fromkeys(broken)]
 
     def is_sure(self, atoms: _Atoms) -> bool:
         """Whether the line has set, by now, every variable in these pieces."""
-        sure = [one.text in self.sure and one.joined for one in atoms if one.kind is Kind.NAME]
+        sure = [atom.text in self.sure and atom.joined for atom in atoms if atom.kind is Kind.NAME]
         return bool(sure) and all(sure)
 
     def _is_own(self, name: str) -> bool:
@@ -179,7 +181,7 @@ class Variables:
         self, atoms: _Atoms, written: Sequence[str], seen: frozenset[str]
     ) -> tuple[str, ...] | None:
         """Return the texts that pieces can make; `written`: what wildcards, braces or `~` make."""
-        found = [""]
+        combined = [""]
         for atom in atoms:
             texts: Sequence[str] | None
             if atom.kind is Kind.ANY:
@@ -190,12 +192,12 @@ class Variables:
                 texts = self._texts_of(atom.text, seen)
             else:
                 texts = (atom.text,) if atom.kind is Kind.TEXT else ("*",)
-            if texts is None or len(found) * len(texts) > MAX_TEXTS:
+            if texts is None or len(combined) * len(texts) > MAX_TEXTS:
                 return None
-            found = [f"{before}{text}" for before in found for text in texts]
-            if max(map(len, found)) > MAX_LETTERS:
+            combined = [f"{before}{text}" for before in combined for text in texts]
+            if max(map(len, combined)) > MAX_LETTERS:
                 return None
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(combined))
 
     def _texts_of(self, name: str, seen: frozenset[str]) -> tuple[str, ...] | None:
         """Return every text of a variable; each is found once, when all of the line is read.
@@ -231,7 +233,7 @@ class Variables:
     def all_texts(self) -> dict[str, tuple[str, ...]]:
         """Return what each variable of the line can be, save those of which that is not known."""
         texts = {name: self._texts_of(name, frozenset()) for name in self._set if name[0] != "\0"}
-        return {name: known for name, known in texts.items() if known is not None}
+        return {name: choices for name, choices in texts.items() if choices is not None}
 
     def is_printed(self, atoms: Iterable[Atom], seen: frozenset[str] = frozenset()) -> bool:
         """Whether all that the line does not tell of these pieces is what its commands print."""
@@ -249,13 +251,13 @@ class Variables:
             self._kept_printed[name] = self._texts_of(name, frozenset()) is not None or (
                 name not in other
                 and bool(choices)
-                and all(self.is_printed(one, seen | {name}) for one in choices)
+                and all(self.is_printed(choice, seen | {name}) for choice in choices)
             )
         return self._kept_printed[name]
 
     def settled(self, atoms: _Atoms) -> tuple[str, ...]:
         """Return every text that these pieces, found sure, can be; nothing if it cannot be told."""
-        found = [""]
+        combined = [""]
         if self.forgotten:
             return ()
         for atom in atoms:
@@ -263,15 +265,17 @@ class Variables:
                 texts: Sequence[str] = [atom.text]
             elif atom.kind is Kind.NAME and atom.text not in self._appended | self.arrays:
                 choices = self._set[atom.text]
-                if any(one.kind is not Kind.TEXT for choice in choices for one in choice):
+                if any(atom.kind is not Kind.TEXT for choice in choices for atom in choice):
                     return ()
-                texts = ["".join(one.text for one in choice) for choice in choices]
+                texts = ["".join(atom.text for atom in choice) for choice in choices]
             else:
                 return ()
-            found = list(dict.fromkeys(f"{before}{text}" for before in found for text in texts))
-            if len(found) > MAX_SETTLED:
+            combined = list(
+                dict.fromkeys(f"{before}{text}" for before in combined for text in texts)
+            )
+            if len(combined) > MAX_SETTLED:
                 return ()
-        return tuple(found)
+        return tuple(combined)
 
 
 def _strays(atom: Atom, *, number: bool) -> bool:
@@ -306,7 +310,7 @@ class Found:
 
     def __init__(
         self,
-        known: Mapping[str, Sequence[str]],
+        preset: Mapping[str, Sequence[str]],
         inherited: frozenset[str],
         texts: Mapping[str, tuple[str, ...]],
     ) -> None:
@@ -316,7 +320,7 @@ class Found:
         self.given: list[str] = []
         self.given_varies = False  # some words are unknown until the line runs
         self.assigned: list[str] = []  # texts put into variables: a shell may evaluate each
-        self.variables = Variables(known, inherited, texts)
+        self.variables = Variables(preset, inherited, texts)
         self._troubles: dict[str, None] = {}
 
     def trouble(self, reason: str) -> None:
@@ -377,8 +381,12 @@ class Found:
             return Span(first, last, span.at, again=span.again or again)
 
         commands, opened = self.commands[mark[0] :], self.redirects[mark[1] :]
-        self.commands[mark[0] :] = [replace(one, span=wider(one.span)) for one in commands]
-        self.redirects[mark[1] :] = [replace(one, span=wider(one.span)) for one in opened]
+        self.commands[mark[0] :] = [
+            replace(command, span=wider(command.span)) for command in commands
+        ]
+        self.redirects[mark[1] :] = [
+            replace(redirect, span=wider(redirect.span)) for redirect in opened
+        ]
 
 
 @frozen
@@ -437,9 +445,9 @@ class Line:
 
     def take(self, text: str) -> bool:
         """Take the text if it comes next."""
-        found = self.text.startswith(text, self.at)
-        self.at += len(text) if found else 0
-        return found
+        is_next = self.text.startswith(text, self.at)
+        self.at += len(text) if is_next else 0
+        return is_next
 
     def expect(self, text: str) -> None:
         """Take the text, which must come next."""

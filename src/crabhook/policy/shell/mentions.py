@@ -47,7 +47,7 @@ class Mentions:
     @property
     def programs(self) -> frozenset[str]:
         """The names that a denial could begin with, if one of them came to run."""
-        called = (basename(words[0].text) for one in self.calls for words in unwrapped(one))
+        called = (basename(words[0].text) for command in self.calls for words in unwrapped(command))
         return self.names.union(called)
 
     def may_run(self, first: str, rest: Sequence[str]) -> bool:
@@ -68,27 +68,31 @@ def mentions(
     """
     commands = [command for command in script.commands if not command.hidden]
     calls = tuple(
-        one
-        for one in commands
-        if one.words
-        and (not all(word.fixed for word in one.words) or _is_fed(one) or _is_configured(one))
+        command
+        for command in commands
+        if command.words
+        and (
+            not all(word.fixed for word in command.words)
+            or _is_fed(command)
+            or _is_configured(command)
+        )
     )
     deep = deep or script
     starts = starts_untold((*commands, *deep.nested), deep.redirects, is_stream)
     # What a variable is set to is a text that may run, whatever else the line holds.
-    found = set(_tokens(script.assigned))
+    tokens = set(_tokens(script.assigned))
     if all(map(_is_data, commands)):
-        both = _both_spellings(text) if found else ""
-        return Mentions(frozenset(found), both, calls, starts)
+        both = _both_spellings(text) if tokens else ""
+        return Mentions(frozenset(tokens), both, calls, starts)
     words = [word for command in commands for word in command.words]
-    shell = any(basename(one.text) in SHELLS or one.text in _EVALUATING for one in words)
-    writes = any(one.written for one in script.redirects)
+    shell = any(basename(word.text) in SHELLS or word.text in _EVALUATING for word in words)
+    writes = any(redirect.written for redirect in script.redirects)
     for command in commands:
         if shell or writes or command.fed or not _is_data(command):
-            given = unwrapped(command)[-1][1:]
-            found.update(_tokens(text for word in given for text in (word.raw, *word.values)))
-    found.update(_tokens(script.given))
-    return Mentions(frozenset(found), _both_spellings(text), calls, starts)
+            arguments = unwrapped(command)[-1][1:]
+            tokens.update(_tokens(text for word in arguments for text in (word.raw, *word.values)))
+    tokens.update(_tokens(script.given))
+    return Mentions(frozenset(tokens), _both_spellings(text), calls, starts)
 
 
 def _both_spellings(text: str) -> str:
@@ -124,7 +128,7 @@ def _is_configured(command: Command) -> bool:
     """Whether settings come with the command: each could be a git alias for another."""
     words = [word.text for word in command.words]
     own = f"{basename(words[0]).upper()}_"  # GIT_CONFIG_COUNT, npm_config_script_shell
-    if any(one.name.upper().startswith(own) for one in command.assignments):
+    if any(assignment.name.upper().startswith(own) for assignment in command.assignments):
         return True
     return any(
         word.startswith(("-c", "--config")) and not _HARMLESS.match("".join(words[at : at + 2]))
@@ -135,7 +139,7 @@ def _is_configured(command: Command) -> bool:
 
 def _is_fed(command: Command) -> bool:
     """Whether `xargs` adds words from its input."""
-    return any(basename(one[0].text) == "xargs" for one in unwrapped(command))
+    return any(basename(words[0].text) == "xargs" for words in unwrapped(command))
 
 
 def _tokens(texts: Iterable[str]) -> Iterator[str]:

@@ -87,9 +87,9 @@ def _is_option(word: str, letters: str, long: tuple[str, ...]) -> bool:
     if not word.startswith("-"):
         return False
     name = word.partition("=")[0]
-    if len(name) > 2 and any(one.startswith(name) or name.startswith(one) for one in long):
+    if len(name) > 2 and any(option.startswith(name) or name.startswith(option) for option in long):
         return True
-    return not word.startswith("--") and any(one in word for one in letters)
+    return not word.startswith("--") and any(letter in word for letter in letters)
 
 
 def writes(program: str, words: tuple[str, ...]) -> bool:
@@ -104,8 +104,8 @@ def writes(program: str, words: tuple[str, ...]) -> bool:
 
 def only_reads(program: str, words: tuple[str, ...]) -> bool:
     """Whether a command leaves alone the files that it names."""
-    known = words[1:2] and words[1] in _GIT_READERS if program == "git" else program in READERS
-    return bool(known) and not writes(program, words)
+    is_reader = words[1:2] and words[1] in _GIT_READERS if program == "git" else program in READERS
+    return bool(is_reader) and not writes(program, words)
 
 
 _ONLY_DROP, _LISTS, _READS_NAMES = map(patterns, ("only_drop", "lists", "reads_names"))
@@ -182,10 +182,10 @@ def _computes(words: tuple[Word, ...]) -> tuple[Atom, ...]:
     """Return the operands of `seq` or `expr`: from numbers these make numbers."""
     if len(words) < 2 or not words[0].fixed or words[0].text not in ("seq", "expr"):
         return ()
-    given = [word for word in words[1:] if not (word.fixed and word.text in _OPERATORS)]
-    if not all(word.atoms and not word.glob and not word.parts for word in given):
+    operands = [word for word in words[1:] if not (word.fixed and word.text in _OPERATORS)]
+    if not all(word.atoms and not word.glob and not word.parts for word in operands):
         return ()
-    return tuple(atom for word in given for atom in word.atoms)
+    return tuple(atom for word in operands for atom in word.atoms)
 
 
 def _is_one(word: Word) -> bool:

@@ -35,11 +35,11 @@ _ENDS = ("", "\n", ";", "&", "|", ")")
 
 def read_script(
     text: str,
-    known: Mapping[str, Sequence[str]],
+    preset: Mapping[str, Sequence[str]],
     inherited: frozenset[str] = frozenset(),
     texts: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> Script:
-    """Return what the line `text` does; never raises.  `known`: what variables are found set to.
+    """Return what the line `text` does; never raises. `preset`: what variables are found set to.
 
     `inherited`: variables of the script around it whose value may be more than a number; `texts`:
     all that these can be, where that is known.
@@ -47,35 +47,35 @@ def read_script(
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_BYTES:
         return Script(troubles=(f"the line is {size} bytes long; up to {MAX_BYTES} are read",))
-    found = Found(known, inherited, texts)
+    findings = Found(preset, inherited, texts)
     if odd := next((letter for letter in text if _is_odd(letter)), None):
-        found.trouble(f"U+{ord(odd):04X}, {ODD_LETTER}")
-    line = Line(text, found, _READERS)
+        findings.trouble(f"U+{ord(odd):04X}, {ODD_LETTER}")
+    line = Line(text, findings, _READERS)
     try:
         read_list(line, frozenset())
         line.expect_end()
     except UnreadableError as error:
-        found.trouble(f"it is not well-formed, or more than rules know: {error}")
+        findings.trouble(f"it is not well-formed, or more than rules know: {error}")
     return Script(
-        tuple(_told(one, found) for one in found.commands),
-        tuple(_settled(found)),
-        found.troubles,
-        tuple(found.given),
-        found.given_varies,
-        tuple(found.assigned),
+        tuple(_told(command, findings) for command in findings.commands),
+        tuple(_settled(findings)),
+        findings.troubles,
+        tuple(findings.given),
+        findings.given_varies,
+        tuple(findings.assigned),
         frozenset(
-            found.variables.unfit() | ({"PWD", "OLDPWD"} if found.variables.moves else set())
+            findings.variables.unfit() | ({"PWD", "OLDPWD"} if findings.variables.moves else set())
         ),
-        texts=found.variables.all_texts(),
+        texts=findings.variables.all_texts(),
     )
 
 
-def _told(command: Command, found: Found) -> Command:
+def _told(command: Command, findings: Found) -> Command:
     """Return a command whose words say what they can be, if that is not fixed."""
     if all(word.fixed and "~" not in word.raw for word in command.words):
         return command
     return replace(
-        command, words=tuple(_told_word(word, found.variables) for word in command.words)
+        command, words=tuple(_told_word(word, findings.variables) for word in command.words)
     )
 
 
@@ -89,13 +89,17 @@ def _told_word(word: Word, variables: Variables) -> Word:
     return replace(word, told=not pipe, free=free and not pipe)
 
 
-def _settled(found: Found) -> Iterator[Redirect]:
+def _settled(findings: Found) -> Iterator[Redirect]:
     """Yield redirects with all values of their targets' variables in the whole line."""
-    for at, one in enumerate(found.redirects):
-        sure = at in found.settling and not one.target.tilde
-        texts = found.variables.settled(one.target.atoms) if sure else ()
-        told = _told_word(one.target, found.variables)
-        yield replace(one, settled=texts, target=told) if sure else replace(one, target=told)
+    for at, redirect in enumerate(findings.redirects):
+        sure = at in findings.settling and not redirect.target.tilde
+        texts = findings.variables.settled(redirect.target.atoms) if sure else ()
+        target = _told_word(redirect.target, findings.variables)
+        yield (
+            replace(redirect, settled=texts, target=target)
+            if sure
+            else replace(redirect, target=target)
+        )
 
 
 def _is_odd(letter: str) -> bool:
@@ -160,7 +164,7 @@ def _pipeline(line: Line, *, sure: bool) -> Shape:
         began, element = line.at, len(line.found.commands)
         written = len(line.found.redirects)
         command = _command(line, sure=sure and not piped)
-        if any(one.flow is not Flow.READ for one in line.found.redirects[written:]):
+        if any(redirect.flow is not Flow.READ for redirect in line.found.redirects[written:]):
             _keep_printed(line, line.found.commands[element:])
         mixed = ">&" in line.text[began : line.at]
         line.blanks()
@@ -172,7 +176,7 @@ def _pipeline(line: Line, *, sure: bool) -> Shape:
         redirects.skip_lines(line)
     if piped:
         fed = line.found.commands[start:last_start]
-        line.found.commands[start:last_start] = [replace(one, fed=True) for one in fed]
+        line.found.commands[start:last_start] = [replace(command, fed=True) for command in fed]
         _keep_printed(line, fed)
         line.found.run_together(mark)
     return Shape(command, mixed)
@@ -301,24 +305,28 @@ def _take(
 
 def _finish(line: Line, command: Command, *, sure: bool) -> Command:
     """Keep a simple command, its variables, and its troubles."""
-    found, words = line.found, command.words
-    for one in command.assignments:
-        if not words and not wrappers.is_plain(one.name):
-            found.trouble(f"it sets {one.name}, which may change what runs")
-        elif words and not wrappers.may_stand_before(one, words):
-            found.trouble(f"it sets {one.name} for a builtin, which may change what runs")
-        if wrappers.names_the_unknown(one):
-            found.trouble(f"{one.name} names a program that is only known when the line runs")
-        found.variables.sets(one.name, one.atoms, one.value.values, sure=sure and not words)
+    findings, words = line.found, command.words
+    for assignment in command.assignments:
+        if not words and not wrappers.is_plain(assignment.name):
+            findings.trouble(f"it sets {assignment.name}, which may change what runs")
+        elif words and not wrappers.may_stand_before(assignment, words):
+            findings.trouble(f"it sets {assignment.name} for a builtin, which may change what runs")
+        if wrappers.names_the_unknown(assignment):
+            findings.trouble(
+                f"{assignment.name} names a program that is only known when the line runs"
+            )
+        findings.variables.sets(
+            assignment.name, assignment.atoms, assignment.value.values, sure=sure and not words
+        )
     if words:
         if words[0].text in _ZSH_RESERVED:
-            found.trouble(f"{words[0].text!r}, which zsh keeps for itself")
+            findings.trouble(f"{words[0].text!r}, which zsh keeps for itself")
         if wrappers.runs_the_unknown(command):
-            found.trouble("what runs is only known when it runs")
+            findings.trouble("what runs is only known when it runs")
         for trouble in builtin_trouble(command, line):
-            found.trouble(trouble)
-        found.variables.moves |= any(map(_moves, wrappers.unwrapped(command)))
-    found.add(replace(command, fed=True) if line.within else command)
+            findings.trouble(trouble)
+        findings.variables.moves |= any(map(_moves, wrappers.unwrapped(command)))
+    findings.add(replace(command, fed=True) if line.within else command)
     return command
 
 

@@ -121,7 +121,7 @@ def _documents(line: Line) -> None:
     for document in waiting:
         body = _body(line, document)
         line.found.given.append(body)
-        depths = accumulate(1 if one == "(" else -1 for one in re.findall(r"[()]", body))
+        depths = accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", body))
         if line.within and min(depths, default=0) < 0:
             line.found.trouble(
                 "a bracket in a here-document inside $(…), where older shells end it"
@@ -193,7 +193,7 @@ def _makes_names(words: Sequence[Word]) -> bool:
     if not words or words[0].raw not in ("declare", "typeset", "local"):
         return False
     options = [word.raw for word in words[1:] if word.raw.startswith("-")]
-    return any(map(_BY_NAMES.fullmatch, options)) and not any("a" in one for one in options)
+    return any(map(_BY_NAMES.fullmatch, options)) and not any("a" in option for option in options)
 
 
 def _key(line: Line, *, by_names: bool) -> bool:

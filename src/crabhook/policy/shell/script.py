@@ -40,7 +40,7 @@ LONGEST_GUESS = 8 * 1024  # letters; variables made of variables would double it
 def values_of(atoms: Iterable[Atom]) -> tuple[str, ...]:
     """Return the texts that the pieces of a word may make together, the likeliest first."""
     combinations = islice(product(*(atom.values for atom in atoms)), MAX_VALUES)
-    return tuple(dict.fromkeys("".join(one)[:LONGEST_GUESS] for one in combinations)) or ("",)
+    return tuple(dict.fromkeys("".join(pieces)[:LONGEST_GUESS] for pieces in combinations)) or ("",)
 
 
 def written(text: str) -> Atom:
@@ -98,15 +98,15 @@ class Word:
         """Whether it is only known when the line runs, and may then be any option."""
         if self.fixed or self.raw[:2] in ("<(", ">("):
             return False
-        names = [one for one in self.names if one]
-        told = names and not (self.glob or self.parts)
-        if told and not any(one[0] in "-+*?[{" or set(one) & set(" \t\n") for one in names):
+        names = [name for name in self.names if name]
+        is_listed = names and not (self.glob or self.parts)
+        if is_listed and not any(name[0] in "-+*?[{" or set(name) & set(" \t\n") for name in names):
             return False
         if self.glob or self.parts:
             return self.raw[:1] in ("*", "?", "[", "{")
-        texts = takewhile(lambda one: one.kind is Kind.TEXT, self.atoms)
-        known = "".join(one.text for one in texts)
-        return _OPEN.fullmatch(known) is not None and self.atoms[:1] != (NUMBER,)
+        texts = takewhile(lambda atom: atom.kind is Kind.TEXT, self.atoms)
+        beginning = "".join(atom.text for atom in texts)
+        return _OPEN.fullmatch(beginning) is not None and self.atoms[:1] != (NUMBER,)
 
 
 @frozen

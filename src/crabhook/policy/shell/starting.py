@@ -48,12 +48,14 @@ class Starting:
         name = text.partition("=")[0]
         if text[:1] != "-" or len(text) < 2:
             return False
-        if not name.startswith("--") and any(one in name for one in self.letters):
+        if not name.startswith("--") and any(letter in name for letter in self.letters):
             return True
         if len(name) < _SHORTEST or name.startswith(self.but):
             return name in self.long
         single = not name.startswith("--")  # whose value may stand right behind it
-        return any(one.startswith(name) or (single and name.startswith(one)) for one in self.long)
+        return any(
+            option.startswith(name) or (single and name.startswith(option)) for option in self.long
+        )
 
 
 def _starting(row: Mapping[str, Any]) -> Starting:
@@ -71,11 +73,11 @@ def _starting(row: Mapping[str, Any]) -> Starting:
 
 
 def _by_program() -> dict[str, list[Starting]]:
-    found: dict[str, list[Starting]] = {}
+    rows: dict[str, list[Starting]] = {}
     for row in _TABLES["row"]:
         for name in row["programs"].split():
-            found.setdefault(name, []).append(_starting(row))
-    return found
+            rows.setdefault(name, []).append(_starting(row))
+    return rows
 
 
 _ROWS = _by_program()
@@ -97,11 +99,11 @@ def _rows(program: str, texts: Sequence[str], apart: str) -> list[Starting]:
 
 
 def may_start_another(
-    program: str, words: Sequence[Word], *, told: bool, beside: bool = False
+    program: str, words: Sequence[Word], *, fed: bool, beside: bool = False
 ) -> bool:
     """Whether a command does so by one of its words, or may by one that may be any option.
 
-    `told`: `xargs` adds words. `beside`: it is asked beside a denial, and not for a rule's star.
+    `fed`: `xargs` adds words. `beside`: it is asked beside a denial, and not for a rule's star.
     """
     if program not in _ROWS:
         return False
@@ -109,7 +111,7 @@ def may_start_another(
     rows = _rows(program, texts, "rules" if beside else "beside")
     if any(row.open and (row.letters or row.long or row.words is not _NEVER) for row in rows):
         options = takewhile(lambda word: word.raw != "--", words[1:])
-        if told or any(word.begins_open for word in options):
+        if fed or any(word.begins_open for word in options):
             return True
     return any(row.has(texts) for row in rows)
 

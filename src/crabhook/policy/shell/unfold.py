@@ -31,9 +31,9 @@ BLANK = "\x1f"  # a blank inside a word: no rule's text can hold it
 _GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
 
 
-def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Script:
+def unfold(text: str, script: Script, preset: Mapping[str, Sequence[str]]) -> Script:
     """Return the script with all that hides in it; `text` is what it was read from."""
-    search = _Search(known)
+    search = _Search(preset)
     search.take(script)
     if script.troubles:
         search.queue(_by_text(text))
@@ -52,14 +52,14 @@ def unfold(text: str, script: Script, known: Mapping[str, Sequence[str]]) -> Scr
 class _Search:
     """Looks behind each command for others, breadth first."""
 
-    def __init__(self, known: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, preset: Mapping[str, Sequence[str]]) -> None:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.troubles: list[str] = []
         self.nested: list[Command] = []  # of the scripts inside
         # Names of files that the line, or a script inside it, writes and may also run.
         self.written: frozenset[str] = frozenset()
-        self._known = known
+        self._known = preset
         self._seen: set[tuple[Span, tuple[str, ...]]] = set()
         self._read: set[tuple[Span, str]] = set()
         self._bytes = 0
@@ -82,9 +82,9 @@ class _Search:
         self._unfit |= script.unfit
         for name in script.unfit | script.texts.keys():
             texts, before = script.texts.get(name), self._texts.get(name, ())
-            known = texts is not None and before is not None
-            self._texts[name] = (*(before or ()), *(texts or ())) if known else None
-        self.written |= {name for one in script.redirects for name in one.written}
+            all_known = texts is not None and before is not None
+            self._texts[name] = (*(before or ()), *(texts or ())) if all_known else None
+        self.written |= {name for redirect in script.redirects for name in redirect.written}
         self._given |= dict.fromkeys(script.given)
         self.given |= dict.fromkeys(script.given)
         self._unknown_given |= script.varies
@@ -120,8 +120,8 @@ class _Search:
             if depth >= MAX_DEPTH and any(inner(argv) != Inner() for argv in spellings(command)):
                 self.troubles.append(f"scripts in one another, deeper than {MAX_DEPTH} levels")
                 continue
-            for one in command.assignments if depth < MAX_DEPTH else ():
-                script = assigned(f"{one.name}={one.value.text}")
+            for assignment in command.assignments if depth < MAX_DEPTH else ():
+                script = assigned(f"{assignment.name}={assignment.value.text}")
                 self._look_into(script, depth + 1, command.span)
             for argv in spellings(command):
                 # The same words at another time hide the same commands at that time.
@@ -134,7 +134,10 @@ class _Search:
                     self._shell_listens |= reads_script(argv) or runs_written
                     behind = inner(argv)
                     hidden = map(hidden_command, behind.commands)
-                    self.queue((replace(one, span=command.span) for one in hidden), depth + 1)
+                    self.queue(
+                        (replace(inner_command, span=command.span) for inner_command in hidden),
+                        depth + 1,
+                    )
                     self._look_into(behind.scripts, depth + 1, command.span)
         if self._shell_listens and self._unknown_given:
             self.troubles.append("a shell is given a script that is only known when it runs")
@@ -147,11 +150,15 @@ class _Search:
                 continue
             self._read.add((span, text))
             self._bytes += len(text)
-            texts = {name: one for name, one in self._texts.items() if one is not None}
+            texts = {name: choices for name, choices in self._texts.items() if choices is not None}
             read = read_script(text, self._known, self._unfit, texts)
-            self.troubles += [f"in a script inside it: {one}" for one in read.troubles[:2]]
-            commands = tuple(replace(one, hidden=True, span=span) for one in read.commands)
-            redirects = tuple(replace(one, hidden=True, span=span) for one in read.redirects)
+            self.troubles += [f"in a script inside it: {trouble}" for trouble in read.troubles[:2]]
+            commands = tuple(
+                replace(inner_command, hidden=True, span=span) for inner_command in read.commands
+            )
+            redirects = tuple(
+                replace(redirect, hidden=True, span=span) for redirect in read.redirects
+            )
             self.nested += commands
             self.take(replace(read, commands=commands, redirects=redirects), depth)
             if read.troubles:
@@ -215,7 +222,7 @@ def _by_text(text: str) -> list[Command]:
     text = text.replace("``", "").replace("$()", "")
     cut = re.split(r"[;&|\n\r(){}`<>]|\$\(", text[:MAX_TEXT])
     stripped = dict.fromkeys(piece.strip(" \t!\"'") for piece in cut)
-    pieces = [re.sub(r"[\\'\"]", "", one) for one in [*filter(None, stripped)][:MAX_FOUND]]
+    pieces = [re.sub(r"[\\'\"]", "", piece) for piece in [*filter(None, stripped)][:MAX_FOUND]]
     pieces += [piece.replace(",", " ") for piece in pieces if "," in piece]  # {rm,-rf,x}
     skipped = [list(dropwhile(_ASSIGNS.match, piece.split())) for piece in pieces]
     return [hidden_command(piece) for piece in skipped if piece]
@@ -247,15 +254,18 @@ def _spelled(words: Sequence[Word], changed: int, value: str) -> Iterator[str]:
 
 def lines(command: Command) -> set[str]:
     """Return every text by which a rule may know the command, to deny it."""
-    found = {" ".join(command.source.split())} if command.source else set()
+    texts = {" ".join(command.source.split())} if command.source else set()
     for argv in spellings(command):
         for words in _namings(argv):
-            found.add(" ".join(words))
-            found.add(line(words))
+            texts.add(" ".join(words))
+            texts.add(line(words))
             if command.assignments:
-                set_before = [f"{one.name}={one.value.text}" for one in command.assignments]
-                found.add(line([*set_before, *words]))
-    return found
+                set_before = [
+                    f"{assignment.name}={assignment.value.text}"
+                    for assignment in command.assignments
+                ]
+                texts.add(line([*set_before, *words]))
+    return texts
 
 
 def line(words: Argv) -> str:
@@ -302,24 +312,29 @@ class Reading:
 
 def readings(command: Command) -> tuple[Reading, ...]:
     """Return the texts of which a rule must match one to allow the command."""
-    found, inside_xargs = [], False
+    texts, inside_xargs = [], False
     skippable = all(map(is_safe, command.assignments))
     for words in unwrapped(command):
         if not _evaluates(words):
             tail = [BLANK] if inside_xargs else []  # arguments unknown until the line runs
             text = line([*map(_text, words), *tail])
             exact = _needs_exact(words, unknown_tail=inside_xargs)
-            starts = may_start_another(basename(words[0].text), words, told=inside_xargs)
+            starts = may_start_another(basename(words[0].text), words, fed=inside_xargs)
             starts |= basename(words[0].text) == "sed" and not sed_is_harmless(words[1:])
             reads = exact and not inside_xargs and _finds_and_reads(words)
             if skippable:
-                found.append(Reading(text, exact, reads, starts=starts))
+                texts.append(Reading(text, exact, reads, starts=starts))
             if command.assignments and len(words) == len(command.words):
-                before = line([f"{one.name}={_text(one.value)}" for one in command.assignments])
+                before = line(
+                    [
+                        f"{assignment.name}={_text(assignment.value)}"
+                        for assignment in command.assignments
+                    ]
+                )
                 whole = f"{before} {text}"
-                found.append(Reading(whole, exact, reads, assigned=True, starts=starts))
+                texts.append(Reading(whole, exact, reads, assigned=True, starts=starts))
         inside_xargs |= words[0].text == "xargs"
-    return tuple(found)
+    return tuple(texts)
 
 
 def _text(word: Word) -> str:
@@ -353,7 +368,7 @@ def _finds_and_reads(words: Sequence[Word]) -> bool:
             run = texts[at + 1 : ends]
             if texts[at] != "-exec" or not run or run[0] not in _FIND_RUNS:
                 return False
-            if any("{}" in one and one != "{}" for one in run):
+            if any("{}" in word and word != "{}" for word in run):
                 return False
             at = ends
         at += 1

@@ -89,12 +89,12 @@ def _check(line: Line, raw: str, plain: str) -> None:
         line.found.trouble("a letter outside quotes that an older shell may take for a blank")
 
 
-def _joined(raw: str, found: Sequence[Atom], *, glob: bool, braces: Sequence[str]) -> Word:
-    atoms, values = tuple(found), script.values_of(found)
+def _joined(raw: str, pieces: Sequence[Atom], *, glob: bool, braces: Sequence[str]) -> Word:
+    atoms, values = tuple(pieces), script.values_of(pieces)
     certain = all(atom.kind is Kind.TEXT for atom in atoms)
     if braces:
         values = tuple(dict.fromkeys((*values, *braces)))
-        number = certain and not glob and all(one.isdigit() for one in braces)
+        number = certain and not glob and all(text.isdigit() for text in braces)
         atoms = (NUMBER if number else WRITTEN if certain else ANY,)
     elif glob:
         atoms = (WRITTEN if certain else ANY,)
@@ -109,13 +109,13 @@ def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
     if "{" not in bare or not ("," in raw or ".." in raw):
         return ()
     try:
-        found = expansion.braces(raw) or ()
+        choices = expansion.braces(raw) or ()
     except OverflowError:
         line.found.trouble("its braces make too many words to look at")
         return ()
-    if found and _BARE_DOLLAR.search(raw):
+    if choices and _BARE_DOLLAR.search(raw):
         line.found.trouble("braces beside a variable, which may make another one's name")
-    return tuple(expansion.unescape(re.sub(r"(?<!\\)['\"]", "", one)) for one in found)
+    return tuple(expansion.unescape(re.sub(r"(?<!\\)['\"]", "", choice)) for choice in choices)
 
 
 def _escaped(line: Line) -> Atom:
@@ -241,11 +241,11 @@ def _printed(line: Line, before: int, shape: script.Shape, *, quoted: bool) -> A
     if len(commands) == 1 and commands[0].words:
         guess = printed(commands[0])
     if operands := counts(shape):
-        choices = [(one,) for one in operands]
+        choices = [(operand,) for operand in operands]
         return line.found.variables.either(*choices, joined=False, values=("0", ""))
     if texts := _told_by_words(commands):
         return replace(KNOWN, joined=quoted, values=texts)
-    words = [word.text for one in commands for word in one.words if word.fixed]
+    words = [word.text for command in commands for word in command.words if word.fixed]
     if len(commands) == 1 and words in (["pwd"], ["git", "rev-parse", "--show-toplevel"]):
         return _folder_here(line, quoted=quoted, above=words[0] == "git")
     return replace(PRINTED, joined=quoted, values=(*guess, ""))

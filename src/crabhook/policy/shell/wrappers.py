@@ -38,7 +38,7 @@ def _is_safe_name(name: str) -> bool:
 
 def is_plain(name: str) -> bool:
     """Whether a line may use the name for its own variable without changing anything else."""
-    if _is_safe_name(name) or all(one in _NOUNS for one in name.split("_")):
+    if _is_safe_name(name) or all(noun in _NOUNS for noun in name.split("_")):
         return True
     return bool(_PLAIN_NAME.fullmatch(name)) and name not in _TIED and not _MEANT.match(name)
 
@@ -78,7 +78,7 @@ def runs_the_unknown(command: Command) -> bool:
         return True
     readings = unwrapped(command)
     words = readings[-1]
-    fed = any(basename(one[0].text) == "xargs" and _feeds_a_program(one) for one in readings)
+    fed = any(basename(words[0].text) == "xargs" and _feeds_a_program(words) for words in readings)
     if fed or len(readings) == _DEEPEST:
         return True
     return not all(word.fixed for word in words) and _is_told_what_to_run(words)
@@ -112,9 +112,9 @@ def read_xargs(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     while at < len(words) and words[at].startswith("-"):
         option, valued = words[at], _XARGS_VALUED.fullmatch(words[at])
         at += 2 if valued else 1
-        if found := _XARGS_STAND_IN.fullmatch(option):
+        if match := _XARGS_STAND_IN.fullmatch(option):
             after = "".join(words[at - 1 : at])
-            stand_in = found["given"] or (after if valued else "{}")
+            stand_in = match["given"] or (after if valued else "{}")
     return stand_in, words[at:]
 
 
