@@ -37,9 +37,9 @@ def computed_names(
     """
     listed = _only_lists(script, commands, redirects)
     far = tuple(_listed_elsewhere(commands, context)) if listed else ()
-    movers = [one for one in commands if _goes_anywhere(one)]
+    movers = [command for command in commands if _goes_anywhere(command)]
     for command in commands:
-        lost = any(command.span.ends >= one.span.begins for one in movers)
+        lost = any(command.span.ends >= mover.span.begins for mover in movers)
         for words in unwrapped(command)[-1:]:
             yield from _of_git(command, words, folders, context, lost=lost)
             program = _opener(words)
@@ -69,7 +69,9 @@ def _opener(words: Sequence[Word]) -> str:
     if name in _OPENERS | _OPEN or (name == "git" and any(map(_is_file_of_git(words), words))):
         return name
     if name in RUNNERS or not words[0].fixed:
-        return next((one for word in words[1:] if (one := basename(word.text)) in _OPENERS), "")
+        return next(
+            (program for word in words[1:] if (program := basename(word.text)) in _OPENERS), ""
+        )
     return ""
 
 
@@ -87,15 +89,15 @@ def _is_computed(
 ) -> bool:
     """Whether a name that the command opens may be any file."""
     name, rest = basename(words[0].text), words[1:]
-    given = rest
+    names = rest
     if name in programs.OPENERS:
-        given = tuple(mentioned_files.files_given(name, rest))
-    if any(_may_be_any(word, context, listed=listed) for word in given):
+        names = tuple(mentioned_files.files_given(name, rest))
+    if any(_may_be_any(word, context, listed=listed) for word in names):
         return True
     texts = tuple(word.text for word in words)
     if not listed and (is_brought_words(command) or programs.reads_names(name, texts)):
         return True
-    return lost and (programs.reads_deep(name, texts) or any(map(_is_relative, given)))
+    return lost and (programs.reads_deep(name, texts) or any(map(_is_relative, names)))
 
 
 def _may_be_any(word: Word, context: Context, *, listed: bool) -> bool:
@@ -119,9 +121,9 @@ def _is_relative(word: Word) -> bool:
 
 def _only_lists(script: Script, commands: Sequence[Command], redirects: Sequence[Redirect]) -> bool:
     """Whether all that commands of the line print for others is names of files in folders."""
-    if script.given or any(one.flow is not Flow.WRITE for one in redirects):
+    if script.given or any(redirect.flow is not Flow.WRITE for redirect in redirects):
         return False
-    fed = [unwrapped(one)[-1] for one in commands if one.fed]
+    fed = [unwrapped(command)[-1] for command in commands if command.fed]
     return bool(fed) and all(map(_lists, fed))
 
 
@@ -168,7 +170,7 @@ def _of_git(
     if lost or any(word.told for _, word in named):
         yield FilePart(source, Use.READ, (), program="git", computed=True)
     places = tuple(
-        place for one in dict.fromkeys(where) for place in places_in(one, ("/",), context)
+        place for folder in dict.fromkeys(where) for place in places_in(folder, ("/",), context)
     )
     if places:
         yield FilePart(source, Use.READ, places, program="git", repository=True)

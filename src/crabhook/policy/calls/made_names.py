@@ -85,10 +85,10 @@ def made_names(
     parts: dict[str, FilePart] = {}
     troubles: dict[str, str] = {}
     for use in _uses(commands, redirects):
-        before = [one for one in makers if _may_come_before(use, one)]
+        before = [maker for maker in makers if _may_come_before(use, maker)]
         if not before:
             continue
-        settled = not any(_moves_by(one, commands, ground) for one in before)
+        settled = not any(_moves_by(maker, commands, ground) for maker in before)
         opens = [
             word
             for word in use.names
@@ -96,7 +96,7 @@ def made_names(
         ]
         if not opens and (settled or use.idle):
             continue
-        worst = max(before, key=lambda one: one.makes)
+        worst = max(before, key=lambda maker: maker.makes)
         if worst.makes is Makes.ANYTHING and not use.opens:
             continue
         shown = opens[0].raw if opens else "a folder's files"
@@ -113,7 +113,7 @@ def made_names(
 
 def _makers(commands: Sequence[Command], ground: _Ground) -> list[_Maker]:
     """Return the commands that make names."""
-    found = []
+    makers = []
     moving = []
     for command in commands:
         makes = _makes(command)
@@ -122,19 +122,19 @@ def _makers(commands: Sequence[Command], ground: _Ground) -> list[_Maker]:
         if basename(_words(command)[0].text) in ("mv", "cp") and not is_brought_words(command):
             moving.append(command)
         else:
-            found.append(_Maker(command, makes, _new_folder(command, ground.folders)))
+            makers.append(_Maker(command, makes, _new_folder(command, ground.folders)))
     # What is moved or copied is a link only where it is one now, or may become one before.
     for _ in range(len(moving)):
         more = [
             _Maker(command, makes)
             for command in moving
-            if all(one.command is not command for one in found)
-            and (makes := _carries(command, found, ground))
+            if all(maker.command is not command for maker in makers)
+            and (makes := _carries(command, makers, ground))
         ]
-        found += more
+        makers += more
         if not more:
             break
-    return found
+    return makers
 
 
 def _words(command: Command) -> Sequence[Word]:
@@ -209,7 +209,7 @@ def _new_folder(command: Command, folders: Folders) -> str:
 
 def _carries(command: Command, makers: Iterable[_Maker], ground: _Ground) -> Makes:
     """Return what a `mv` or `cp` makes of names, by what it is given."""
-    before = [one.makes for one in makers if _may_follow(command, one.command)]
+    before = [maker.makes for maker in makers if _may_follow(command, maker.command)]
     words = _words(command)[1:]
     sources = [word for word in words if not (word.fixed and word.text[:1] == "-")]
     if not any(word.text.startswith(("-t", "--t")) for word in words):
@@ -269,14 +269,14 @@ def _uses(commands: Iterable[Command], redirects: Iterable[Redirect]) -> Iterato
         opened = tuple(_opened(name, words))
         if is_brought_words(command):
             opened = (*opened, Word("what it is brought", ("",), fixed=False))
-        known = name in programs.OPENERS | _OPENS | {"git"} or _brings_to_opener(name, words)
+        opens_names = name in programs.OPENERS | _OPENS | {"git"} or _brings_to_opener(name, words)
         yield _Uses(
             command.span,
             command.source or name,
             opened,
             name,
-            opener=known and name not in _RUNNING,
-            opens=known or name in _TRIES,
+            opener=opens_names and name not in _RUNNING,
+            opens=opens_names or name in _TRIES,
             writes=programs.writes(name, texts),
             leaves=name in _LEAVES,
             idle=False,
@@ -355,7 +355,7 @@ def _opened_by_git(words: Sequence[Word]) -> Iterator[Word]:
     """
     rest = words[1:]
     kind = rest[0].text if rest else ""
-    if kind in _GIT_LEAVES_FILES and not any(_brings_git_a_file(kind, one) for one in rest[1:]):
+    if kind in _GIT_LEAVES_FILES and not any(_brings_git_a_file(kind, word) for word in rest[1:]):
         return
     yield from (word for word in rest[1:] if not (word.fixed and _BARE_OPTION.fullmatch(word.text)))
 
@@ -389,10 +389,10 @@ def _may_follow(command: Command, maker: Command) -> bool:
     return command.span.ends >= maker.span.begins
 
 
-def _is_inside(one: Command, other: Command) -> bool:
+def _is_inside(first: Command, other: Command) -> bool:
     """Whether one of the commands is the rest of the other's words: the same, read twice."""
     short, long = sorted(
-        ([word.text for word in command.words] for command in (one, other)), key=len
+        ([word.text for word in command.words] for command in (first, other)), key=len
     )
     return long[len(long) - len(short) :] == short
 
@@ -409,7 +409,7 @@ def _moves_by(maker: _Maker, commands: Iterable[Command], ground: _Ground) -> bo
         if (
             not places
             or not maker.below
-            or any(is_within(one, maker.below) and one != maker.below for one in places)
+            or any(is_within(place, maker.below) and place != maker.below for place in places)
         ):
             return True
     return False
@@ -423,7 +423,9 @@ def _places(word: Word, ground: _Ground) -> tuple[str, ...]:
         expand_home(word.text, ground.context.home), ground.folders.all, ground.context
     )
     return (
-        tuple(one.named for one in places) if all(one.named == one.real for one in places) else ()
+        tuple(place.named for place in places)
+        if all(place.named == place.real for place in places)
+        else ()
     )
 
 
@@ -443,13 +445,13 @@ def _is_certain(
     if (word.fixed and text in STREAMS) or word.raw[:2] in ("<(", ">("):
         return True
     if settled and word.fixed and text in (".", "./") and use.program not in _FOLLOWS:
-        texts = tuple(one.text for one in use.command.words) if use.command else ()
+        texts = tuple(word.text for word in use.command.words) if use.command else ()
         return not programs.follows_links(use.program, texts)
     if settled and use.leaves and "/" not in word.raw and not set(word.raw) & set("$`~{"):
         return text != ".."
     places = _places(word, ground)
     return bool(places) and all(
         maker.below
-        and not any(is_within(one, maker.below) and one != maker.below for one in places)
+        and not any(is_within(place, maker.below) and place != maker.below for place in places)
         for maker in makers
     )

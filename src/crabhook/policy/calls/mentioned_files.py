@@ -34,7 +34,7 @@ def named_files(
     commands: Iterable[Command], folders: Sequence[str], context: Context
 ) -> list[FilePart]:
     """Return every file that the words of the commands may mean, from each of the folders."""
-    found: dict[tuple[str, str, Use, bool, Deep | None], FilePart] = {}
+    parts: dict[tuple[str, str, Use, bool, Deep | None], FilePart] = {}
     for command in commands:
         for argv in spellings(command):
             program, words = basename(argv[0]), tuple(argv)
@@ -45,16 +45,16 @@ def named_files(
             for name in (*here, *into_here, *_names(argv)):
                 # The program itself is run, and not changed.
                 changes = writes and name is not argv[0]
-                if len(found) >= MAX_NAMES:
-                    return list(found.values())
+                if len(parts) >= MAX_NAMES:
+                    return list(parts.values())
                 deep = what if name in into else None
                 key = (program, name, use, changes, deep)
-                if key not in found:
+                if key not in parts:
                     places, wild = _places(name, folders, context), bool(_WILD.search(name))
-                    found[key] = FilePart(
+                    parts[key] = FilePart(
                         name, use, places, glob=wild, program=program, deep=deep, writes=changes
                     )
-    return [*found.values(), *_by_variables(commands, folders, context)]
+    return [*parts.values(), *_by_variables(commands, folders, context)]
 
 
 def _by_variables(
@@ -87,8 +87,8 @@ def _deep(
     values = [word for word in argv if word[:1] == "-"]
     options = [piece for word in values for piece in (word[2:], *_CUT.split(word)[1:]) if piece]
     follows = programs.follows_links(program, argv)
-    if told := searched(program, argv):
-        paths, globs = told
+    if wanted := searched(program, argv):
+        paths, globs = wanted
         here = () if paths else (".",)
         return Deep(globs, follows), frozenset((*paths, *here)), here
     named = program == "find" and argv[1:2] and argv[1][:1] not in ("-", "(", "!")
@@ -128,8 +128,8 @@ def searched(program: str, argv: tuple[str, ...]) -> tuple[list[str], tuple[str,
     globs, operands = [], []
     words = iter(argv[1:])
     for word in words:
-        if given := option.fullmatch(word):
-            globs.append(given[1] or next(words, ""))
+        if match := option.fullmatch(word):
+            globs.append(match[1] or next(words, ""))
         elif not word.startswith("-") or word == "-":
             operands.append(word)
         elif not _TAKES_NOTHING[program].fullmatch(word):
@@ -188,7 +188,7 @@ def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> It
         for name in _names_in(word):
             places = _places_of(name, folders, context)
             wild = word.glob and writes
-            inside = places and all(is_inside(one, context) for one in places)
+            inside = places and all(is_inside(place, context) for place in places)
             if unmeant or wild or not inside:
                 text = f"what {part.text} writes" if unmeant else name or word.raw
                 yield FilePart(
@@ -237,7 +237,7 @@ def _files_of_git(words: Sequence[Word]) -> Iterator[Word]:
     """
     kind = words[0].text if words else ""
     anywhere = any(word.text.startswith("--no-i") for word in words)
-    texts = {id(after) for one, after in pairwise(words) if _GIT_TEXT.fullmatch(one.text)}
+    texts = {id(after) for option, after in pairwise(words) if _GIT_TEXT.fullmatch(option.text)}
     for word in files_given("grep", words[1:]) if kind == "grep" else words[1:]:
         if anywhere or (word.fixed and not _GIT_TEXT.match(word.text) and id(word) not in texts):
             yield word
@@ -260,19 +260,19 @@ def _names_in(word: Word) -> Iterator[str]:
         return
     for text in word.parts or (word.text,):
         before, _, value = text.partition("=")
-        found = [value if text.startswith("--") else text[2:] if text.startswith("-") else text]
+        texts = [value if text.startswith("--") else text[2:] if text.startswith("-") else text]
         if glued := _SHORT_OPTION.match(text):
-            found.append(text[glued.end() :])
+            texts.append(text[glued.end() :])
         if before.isalnum():  # dd of=…, curl -F file=@…
-            found.insert(0, value)
+            texts.insert(0, value)
         # Without what curl and its like put before a name.
-        yield from (one.removeprefix("@").removeprefix("file://") for one in found if one)
+        yield from (text.removeprefix("@").removeprefix("file://") for text in texts if text)
 
 
 def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ...]:
     path = expand_home(name, context.home)
-    known = path.startswith("/") or (folders.sure and not path.startswith("~"))
-    return places_in(path, folders.all, context) if known else ()
+    is_settled = path.startswith("/") or (folders.sure and not path.startswith("~"))
+    return places_in(path, folders.all, context) if is_settled else ()
 
 
 def is_inside(where: Place, context: Context) -> bool:
@@ -286,20 +286,27 @@ def is_inside(where: Place, context: Context) -> bool:
 
 
 def told_files(
-    commands: Sequence[Command], given: Iterable[str], folders: Folders, context: Context
+    commands: Sequence[Command], texts: Iterable[str], folders: Folders, context: Context
 ) -> Iterator[FilePart]:
     """Yield what is read by each command that reads files named by other commands' output.
 
     Any file of its folder may be, unless a `find -name` or `git ls-files` with patterns gives all
-    the names; and any file that the line itself names in a text: `given`, or an `echo`.
+    the names; and any file that the line itself names in one of the `texts`, or an `echo`.
     """
     globs = _brought(commands)
     # Which names a wildcard means is not known: hidden ones too, or in another folder.
     open_globs = not folders.sure or any(
-        word.text == "dotglob" for one in commands for word in one.words
+        word.text == "dotglob" for command in commands for word in command.words
     )
-    said = [word.text for one in commands if one.fed and is_echo(one) for word in one.words]
-    names = dict.fromkeys(piece for text in (*given, *said) for piece in _CUT.split(text) if piece)
+    printed = [
+        word.text
+        for command in commands
+        if command.fed and is_echo(command)
+        for word in command.words
+    ]
+    names = dict.fromkeys(
+        piece for text in (*texts, *printed) for piece in _CUT.split(text) if piece
+    )
     for command in commands:
         program = _reads_told(command, open_globs=open_globs)
         if program:
@@ -322,22 +329,22 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
     program = basename(words[0].text)
     if is_brought_words(command):
         readers = (basename(word.text) for word in words)
-        return next((one for one in readers if one in programs.CONTENT_READERS), "")
+        return next((reader for reader in readers if reader in programs.CONTENT_READERS), "")
     if programs.reads_names(program, tuple(word.text for word in words)):
         return program
     if program not in programs.CONTENT_READERS:
         return ""
-    told = any(
+    is_told = any(
         word.told or (open_globs and not word.fixed) or (word.glob and word.is_afar)
         for word in files_given(program, words[1:])
         if word.raw[:2] not in ("<(", ">(")
     )
-    return program if told else ""
+    return program if is_told else ""
 
 
 def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
     """Return globs for all names that commands hand to each other; none if unknown."""
-    found: list[str] = []
+    every_glob: list[str] = []
     for command in commands:
         if not command.fed or command.hidden:
             continue
@@ -347,5 +354,5 @@ def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
             return ()
         if not (globs or programs.only_drops(texts)):
             return ()
-        found += globs
-    return all_alternatives(found)
+        every_glob += globs
+    return all_alternatives(every_glob)

@@ -51,8 +51,8 @@ def canonical(name: str) -> str:
 
 def command_tools() -> frozenset[str]:
     """Return every name of a tool that runs commands."""
-    known = (*KINDS, *vocabulary().aliases)
-    return frozenset(name for name in known if kind_of(name) is Kind.COMMAND)
+    names = (*KINDS, *vocabulary().aliases)
+    return frozenset(name for name in names if kind_of(name) is Kind.COMMAND)
 
 
 def mcp_name(fields: Mapping[str, Value]) -> str:

@@ -54,10 +54,10 @@ def changed_paths(event: Event) -> tuple[str, ...]:
         named: Sequence[Value] = [tool.input.get(vocabulary().path_keys.get(tool.name, ""))]
     else:
         patches = (tool.input.get(key) for key in parts.PATCH_KEYS)
-        text = next((one for one in patches if isinstance(one, str)), "")
+        text = next((patch for patch in patches if isinstance(patch, str)), "")
         named = read_patch(text).paths
-    paths = [one for one in named[:MOST_CHANGED] if isinstance(one, str) and one]
-    return tuple(posixpath.join(event.cwd or "/", one) for one in paths)
+    paths = [path for path in named[:MOST_CHANGED] if isinstance(path, str) and path]
+    return tuple(posixpath.join(event.cwd or "/", path) for path in paths)
 
 
 def may_go_deep(event: Event) -> bool:
@@ -101,8 +101,8 @@ class _Reading:
 
     def other_files(self, use: Use, tool: str) -> tuple[FilePart, ...]:
         """Return the files that other inputs name: ones of other tools, or of older agents."""
-        given = (self.inputs.get(key) for key in parts.PATH_KEYS if key != self._own)
-        paths = [one if isinstance(one, str) else canonical(one) for one in given if one]
+        values = (self.inputs.get(key) for key in parts.PATH_KEYS if key != self._own)
+        paths = [value if isinstance(value, str) else canonical(value) for value in values if value]
         return tuple(self.file(path, use, tool) for path in paths)
 
     def call(self, *required: Part, trouble: str = "", suspected: tuple[Part, ...] = ()) -> Call:
@@ -113,9 +113,9 @@ class _Reading:
     def file(self, path: str, use: Use, *tools: str) -> FilePart:
         """Return the part for a file that the tool's input names."""
         written = {path, path.strip(" ")} - {""}
-        names = written | {expand_home(one, self.context.home) for one in written}
-        known = [name for name in sorted(names) if "\0" not in name]
-        places = tuple(place(name, self.cwd, self.context) for name in known)
+        names = written | {expand_home(name, self.context.home) for name in written}
+        usable = [name for name in sorted(names) if "\0" not in name]
+        places = tuple(place(name, self.cwd, self.context) for name in usable)
         against = frozenset({*self.tool.tools, *tools})
         # `Edit` alone says nothing of Write, as Claude Code reads it; a patch is both.
         own = self.tool.tools if self.kind is Kind.EDIT else against
@@ -147,10 +147,12 @@ def command_line(event: Event, context: Context) -> CommandLine | None:
 def _command_line(reading: _Reading) -> CommandLine:
     # The tool's own name tells the agent, if only one agent has such a tool.
     keys = folder_keys(vocabulary().owners.get(reading.tool.text, reading.platform))
-    told = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
-    cwd = posixpath.join(reading.cwd, *list(told)[:1])
+    folders = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
+    cwd = posixpath.join(reading.cwd, *list(folders)[:1])
     loosened = any(reading.inputs.get(key) for key in vocabulary().loosening)
-    several = len(told) > 1 or any(not isinstance(reading.inputs.get(key, ""), str) for key in keys)
+    several = len(folders) > 1 or any(
+        not isinstance(reading.inputs.get(key, ""), str) for key in keys
+    )
     trouble = "a folder to run in that can be read in several ways" if several else ""
     return CommandLine(reading.text("command"), cwd, loosened, trouble)
 
@@ -159,11 +161,11 @@ def _command(reading: _Reading) -> Call:
     tools = frozenset({*reading.tool.tools, "Bash"})
     line = _command_line(reading)
     call = shell_call(line.text, line.cwd, tools, reading.tool, reading.context)
-    told = ", ".join(sorted(key for key in parts.RUNNING_KEYS if reading.inputs.get(key)))
+    keys = ", ".join(sorted(key for key in parts.RUNNING_KEYS if reading.inputs.get(key)))
     more = (
         "more than its sandbox permits" if line.loosened else "",
         line.trouble,
-        f"an input beside the line that may change what runs: {told}" if told else "",
+        f"an input beside the line that may change what runs: {keys}" if keys else "",
     )
     return replace(call, troubles=(*call.troubles, *filter(None, more)))
 
@@ -194,19 +196,21 @@ def _search(reading: _Reading) -> Call:
     inside = reading.file(f"{folder.rstrip('/')}/{ANYTHING}", Use.READ, "Read")
     others = reading.other_files(Use.READ, "Read")
     try:
-        globs = tuple(dict.fromkeys(one for text in _globs(reading) for one in alternatives(text)))
+        globs = tuple(
+            dict.fromkeys(glob for text in _globs(reading) for glob in alternatives(text))
+        )
         trouble = ""
     except GlobError as error:
         globs, trouble = (), str(error)
     suspected = [
         replace(reading.file(path, Use.READ, "Read"), glob=True)
-        for one in globs or _globs(reading)
-        for path in [one if one[:1] in "/~" else f"{folder}/{one}"]
+        for glob in globs or _globs(reading)
+        for path in [glob if glob[:1] in "/~" else f"{folder}/{glob}"]
     ]
     whole = reading.file(folder, Use.READ, "Read")
     if reading.name != "LS":  # which tells names, and reads no file
         whole = replace(whole, deep=parts.Deep(globs))
-    if any(".." in one.split("/") or one[:1] in ("/", "~") for one in globs):
+    if any(".." in glob.split("/") or glob[:1] in ("/", "~") for glob in globs):
         trouble = "a pattern that leaves the folder"
     trouble = trouble or (_OTHER_PATH if others else _path_trouble(folder))
     part = replace(inside, text=folder)
@@ -241,13 +245,13 @@ def _fetch(reading: _Reading) -> Call:
     if not (address and reading.tool.text == "WebFetch"):
         addresses += _ADDRESS.findall(reading.text("prompt"))
     fetched, trouble = [], "" if addresses else "it names no address"
-    for one in addresses:
-        host = _host(one)
-        if not _HOST.fullmatch(host) or re.search(r"[\s\\\x00-\x1f\x7f-\U0010ffff]|//.*@", one):
+    for target in addresses:
+        host = _host(target)
+        if not _HOST.fullmatch(host) or re.search(r"[\s\\\x00-\x1f\x7f-\U0010ffff]|//.*@", target):
             trouble = "an address that programs may read in several ways"
-        elif not _ADDRESS.match(one):
+        elif not _ADDRESS.match(target):
             trouble = "an address that is not of HTTP"
-        fetched.append(parts.FetchPart(one, host, reading.tool.tools))
+        fetched.append(parts.FetchPart(target, host, reading.tool.tools))
     return reading.call(*fetched, trouble=trouble)
 
 

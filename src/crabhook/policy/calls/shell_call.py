@@ -63,16 +63,18 @@ class Call:
 def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: Context) -> Call:
     """Return what the shell line `text` comes to in the folder `cwd`."""
     cwd = normal(cwd)
-    known = known_variables(cwd, context)
-    script = read_script(text, known)
-    deep = unfold(text, script, known)
+    preset = known_variables(cwd, context)
+    script = read_script(text, preset)
+    deep = unfold(text, script, preset)
     commands = [command for command in deep.commands if command.words]
     folders = folders_of(cwd, commands, context)
     stays = folders.sure and len(folders.all) == 1 and _is_root(cwd, context)
     required: list[Part] = []
     suspected: list[Part] = [tool]
     troubles = dict.fromkeys(deep.troubles)
-    given = bool(script.given) or any(one.flow is not Flow.WRITE for one in script.redirects)
+    feeds_text = bool(script.given) or any(
+        redirect.flow is not Flow.WRITE for redirect in script.redirects
+    )
     for command in commands:
         texts = () if command.hidden else readings(command)
         named = CommandPart(command.source, command, texts, frozenset(lines(command)), tools)
@@ -80,7 +82,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
             suspected.append(named)
             continue
         required += (named, *mentioned_files.files_elsewhere(named, folders, context))
-        required += _brought_files(named, commands, given=given)
+        required += _brought_files(named, commands, feeds_text=feeds_text)
         # A folder's settings may name programs, and an agent could make a folder below its
         # project's root that looks like git's: there only the tool as a whole covers git.
         if not stays and basename(unwrapped(command)[-1][0].text) in programs.VERSION_CONTROL:
@@ -104,10 +106,10 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     suspected += mentioned_files.named_files(commands, folders.all, context)
     suspected += mentioned_files.told_files(commands, script.given, folders, context)
     computed = tuple(computed_names(deep, commands, deep.redirects, folders, context))
-    suspected += (one for one in computed if one.deep)
+    suspected += (part for part in computed if part.deep)
     parts = tuple(required), tuple(suspected)
-    told = mentions(text, script, deep, _is_stream_in(folders, context))
-    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), told, computed)
+    mentioned = mentions(text, script, deep, _is_stream_in(folders, context))
+    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentioned, computed)
 
 
 _STREAMS = ("/dev", "/proc")
@@ -124,7 +126,7 @@ def _is_stream_in(folders: Folders, context: Context) -> IsStream:
             return True
         places = places_in(expand_home(name, context.home), folders.all, context)
         return any(
-            is_within(one, top) for where in places for one in where.both for top in _STREAMS
+            is_within(name, top) for where in places for name in where.both for top in _STREAMS
         )
 
     return is_stream
@@ -152,12 +154,12 @@ def known_variables(cwd: str, context: Context) -> Mapping[str, Sequence[str]]:
 
 
 def _brought_files(
-    part: CommandPart, commands: Iterable[Command], *, given: bool
+    part: CommandPart, commands: Iterable[Command], *, feeds_text: bool
 ) -> Iterator[FilePart]:
     """Yield what only the tool as a whole covers: files whose names are brought to the command.
 
     Not so where the names can only be of files below the folder: all that is printed for other
-    commands comes from programs that list such names, and no text is `given`.
+    commands comes from programs that list such names, and the line `feeds_text` to none.
     """
     readings = unwrapped(part.command)
     program = basename(readings[-1][0].text)
@@ -165,12 +167,12 @@ def _brought_files(
     brought = is_brought_words(part.command)
     if not (brought and program in programs.OPENERS) and not programs.reads_names(program, texts):
         return
-    fed = [unwrapped(one)[-1] for one in commands if one.fed and not one.hidden]
+    fed = [unwrapped(command)[-1] for command in commands if command.fed and not command.hidden]
     listed = all(
         all(word.fixed for word in words) and programs.lists_names([word.text for word in words])
         for words in fed
     )
-    if given or not fed or not listed:
+    if feeds_text or not fed or not listed:
         text = f"the files whose names are brought to {part.text}"
         yield FilePart(text, Use.READ, (), part.tools, program=program, own=part.tools, by=part)
 
@@ -194,7 +196,7 @@ def folders_of(cwd: str, commands: Iterable[Command], context: Context) -> Folde
             where = [word for word in words[1:] if word.text not in ("-L", "-P", "-e", "--", "-q")]
             sure &= words[0].text != "popd" and all(map(_is_sure, where)) and len(where) < 2
             named = (where[0].text, *where[0].names) if where else (context.home,)
-            for target in [expand_home(one, context.home) for one in dict.fromkeys(named)]:
+            for target in [expand_home(name, context.home) for name in dict.fromkeys(named)]:
                 for folder in list(folders):
                     gone = normal(target if target.startswith("/") else f"{folder}/{target}")
                     if gone not in folders:
@@ -219,10 +221,10 @@ def _redirect_parts(
     target = redirect.target
     paths = _targets_of(redirect, context)
     places = tuple(where for path in paths for where in places_in(path, folders.all, context))
-    known = bool(places) and _is_known(redirect, folders)
-    if known and all(one.named in STREAMS for one in places):
+    is_sure = bool(places) and _is_known(redirect, folders)
+    if is_sure and all(place.named in STREAMS for place in places):
         return
-    free = known and all(is_inside(one, context) or _is_temporary(one) for one in places)
+    free = is_sure and all(is_inside(place, context) or _is_temporary(place) for place in places)
     # `wc -l < "$f"` opens the file that a variable of the user's own names, as `wc -l "$f"` does.
     outside = _is_from_outside(redirect)
     own = covering if free or outside else frozenset()
@@ -238,13 +240,13 @@ def _targets_of(redirect: Redirect, context: Context) -> Sequence[str]:
     """Return every name that the file of a redirect can have; an empty one opens nothing."""
     target = redirect.target
     text = expand_home(target.text, context.home) if target.tilde else target.text
-    names = [expand_home(one, context.home) for one in _names_of(target)]
+    names = [expand_home(name, context.home) for name in _names_of(target)]
     return redirect.settled or names or (text,)
 
 
 def _names_of(target: Word) -> list[str]:
     """Return all names of a target by its variables; what braces make, shells open apart."""
-    return [one for one in target.names if one and not (target.glob or target.parts)]
+    return [name for name in target.names if name and not (target.glob or target.parts)]
 
 
 def _is_from_outside(redirect: Redirect) -> bool:
@@ -271,14 +273,14 @@ def _is_known(redirect: Redirect, folders: Folders) -> bool:
     if redirect.settled:
         return all(text and (folders.sure or text.startswith("/")) for text in redirect.settled)
     if names := _names_of(target):
-        return not target.is_afar and all(folders.sure or one[0] in "/~" for one in names)
+        return not target.is_afar and all(folders.sure or name[0] in "/~" for name in names)
     if not target.fixed or not target.text or target.is_afar:
         return False
     return folders.sure or target.text.startswith(("/", "~/"))
 
 
 def _redirect_trouble(part: FilePart, redirect: Redirect, folders: Folders) -> str:
-    if any(one.named.startswith(("/dev/tcp", "/dev/udp")) for one in part.places):
+    if any(place.named.startswith(("/dev/tcp", "/dev/udp")) for place in part.places):
         return "a redirect to the net"
     if _is_from_outside(redirect):
         return ""
@@ -324,9 +326,9 @@ def _is_critical(name: str, folders: Sequence[str], context: Context) -> bool:
     places = places_in(expand_home(name, context.home), folders, context)
     kept = (context.home, context.project, folders[0])
     return any(
-        dirname(where) == "/" or any(is_within(one, where) for one in kept)
-        for one in places
-        for where in one.both
+        dirname(where) == "/" or any(is_within(folder, where) for folder in kept)
+        for place in places
+        for where in place.both
     )
 
 
@@ -344,7 +346,7 @@ class Patch:
 def read_patch(text: str) -> Patch:
     """Return what the patch in `text` touches; a patch not fully understood has a trouble."""
     lines = text.strip().split("\n")
-    paths = tuple(found[1] for line in lines if (found := _NAMES_FILE.match(line)))
+    paths = tuple(match[1] for line in lines if (match := _NAMES_FILE.match(line)))
     trouble = "" if paths else "a patch that names no file"
     if lines[0].strip() != "*** Begin Patch" or lines[-1].strip() != "*** End Patch":
         trouble = "a patch without its first or last line"

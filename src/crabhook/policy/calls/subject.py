@@ -35,27 +35,29 @@ def subject_of_line(text: str) -> str:
     if len(text) > LONGEST:
         return text
     script = read_script(text, {})
-    commands = [one for one in script.commands if one.words and not one.hidden]
+    commands = [command for command in script.commands if command.words and not command.hidden]
     if script.troubles or not commands or any(map(_reads_its_program, commands)):
         return text.strip()
     heads = [_head(command) for command in commands]
-    told = [
+    telling = [
         head
         for head, command in zip(heads, commands, strict=True)
         if head != "cd" and not _only_shows(command)
     ]
     written = [
-        f"> {one.target.text}"
-        for one in script.redirects
-        if one.flow is not Flow.READ and one.target.text != _NOWHERE
+        f"> {redirect.target.text}"
+        for redirect in script.redirects
+        if redirect.flow is not Flow.READ and redirect.target.text != _NOWHERE
     ]
-    return ", ".join(dict.fromkeys([*(told or heads), *written]))
+    return ", ".join(dict.fromkeys([*(telling or heads), *written]))
 
 
 def _reads_its_program(command: Command) -> bool:
     """Whether an interpreter runs what comes by its input, which only the whole line tells."""
     words = unwrapped(command)[-1]
-    return is_interpreter(basename(words[0].text)) and all(one.text[:1] == "-" for one in words[1:])
+    return is_interpreter(basename(words[0].text)) and all(
+        word.text[:1] == "-" for word in words[1:]
+    )
 
 
 def _only_shows(command: Command) -> bool:
@@ -66,9 +68,9 @@ def _only_shows(command: Command) -> bool:
 
 def _head(command: Command) -> str:
     """Return what a command runs; all its words where a rule too would have to say them all."""
-    plain = [one for one in readings(command) if not one.assigned]
+    plain = [reading for reading in readings(command) if not reading.assigned]
     if not plain or plain[-1].exact or plain[-1].starts:
-        before = [f"{one.name}={one.value.raw}" for one in command.assignments]
+        before = [f"{assignment.name}={assignment.value.raw}" for assignment in command.assignments]
         return " ".join([*before, *(word.raw for word in command.words)])
     return " ".join(_named([word.text for word in unwrapped(command)[-1]]))
 
