@@ -35,8 +35,8 @@ class Reader:
     what the line brings from the net, or decodes, for others.
     """
 
-    def __init__(self, known: Known, scene: objects.Scene) -> None:
-        self._known, self._scene = known, scene
+    def __init__(self, facts: Known, scene: objects.Scene) -> None:
+        self._known, self._scene = facts, scene
         self.told: list[tuple[str, objects.Subject]] = []
         self.unknown: dict[str, None] = {}
         self.given, self.decoded = False, False
@@ -50,10 +50,10 @@ class Reader:
 
     def tell(self, name: str, subject: objects.Subject | str = "") -> None:
         """Add an effect and its object."""
-        one = objects.Subject(subject) if isinstance(subject, str) else subject
-        one = replace(one, at=self._at) if self._at else one
-        is_disk = one.device and name in ("writes", "empties", "deletes", "moves")
-        self.told.append(("disk" if is_disk else name, one))
+        named = objects.Subject(subject) if isinstance(subject, str) else subject
+        named = replace(named, at=self._at) if self._at else named
+        is_disk = named.device and name in ("writes", "empties", "deletes", "moves")
+        self.told.append(("disk" if is_disk else name, named))
 
     def read(self, command: Command, *, sure: bool, depth: int = 0) -> None:
         """Read a command's effects; `sure`: an unknown name is reported."""
@@ -112,9 +112,9 @@ class Reader:
         for command in script.commands:
             if command.words:
                 self.read(command, sure=True, depth=depth)
-        for one in script.redirects:
-            if one.flow is not Flow.READ and one.target.text not in STREAMS:
-                self.tell("writes", objects.Subject(one.target.text))
+        for redirect in script.redirects:
+            if redirect.flow is not Flow.READ and redirect.target.text not in STREAMS:
+                self.tell("writes", objects.Subject(redirect.target.text))
 
     @contextmanager
     def _elsewhere(self, where: str) -> Iterator[None]:
@@ -146,14 +146,14 @@ class Reader:
         call = CallWords(words, facts.valued.get(name, frozenset()))
         fitting = [(form, skip) for form in forms if (skip := form.fits(call)) >= 0]
         asks_nothing = max((form.weight for form, _ in fitting if not form.effects), default=0)
-        doubtful = [one for one in call.operands[:1] if one.startswith(objects.DOUBT)]
+        doubtful = [operand for operand in call.operands[:1] if operand.startswith(objects.DOUBT)]
         if doubtful and any(form.verbs for form in forms):
             self.tell("untold", f"{name} {doubtful[0][1:]}")
-        told = {effect for form, _ in fitting for effect, _ in form.effects}
+        effects = {effect for form, _ in fitting for effect, _ in form.effects}
         for form, skip in fitting:
             for effect, designation in form.effects if form.weight >= asks_nothing else ():
                 if effect in (Aside.READS_ALL, Aside.SEARCHES):
-                    if Aside.ONLY_NAMES not in told:
+                    if Aside.ONLY_NAMES not in effects:
                         self._searches(effect, designation, call, call.operands[skip:], name)
                 elif effect in facts.places:
                     self._runs_at(effect, designation, call, skip, depth)
@@ -182,12 +182,12 @@ class Reader:
         name = named[0].removeprefix(objects.DOUBT) if named and designation else ""
         name = objects.host(name).text if place == "on-host" else name
         with self._elsewhere(table().places[place].format(name or "another machine")):
-            if place == "on-host" and any(set(one) & _SHELL_WORDS for one in words):
+            if place == "on-host" and any(set(word) & _SHELL_WORDS for word in words):
                 texts.append(" ".join(words))
             elif words:
                 self._read(tuple(words), sure=True, hidden=True, depth=depth + 1)
-            for one in texts:
-                self._read_script(one, depth + 1)
+            for text in texts:
+                self._read_script(text, depth + 1)
 
     def _searches(
         self, effect: str, designation: str, call: CallWords, operands: Sequence[str], name: str
@@ -204,10 +204,10 @@ class Reader:
     def _search(self, words: Iterable[str], globs: tuple[str, ...], *, sure: bool) -> None:
         for word in words if not self._at else ():
             brought = self._scene.is_stand_in(word)
-            for one in (self._known.found or (".",)) if brought else (word,):
+            for name in (self._known.found or (".",)) if brought else (word,):
                 certain = sure and not (brought and (self._known.tracked or not self._known.found))
                 taken = globs or (self._known.found_globs if brought else ())
-                for place in self._scene.places(one):
+                for place in self._scene.places(name):
                     self.searches[objects.Search(place.named, taken, certain)] = None
 
     def _on(self, effect: str, designation: str, call: CallWords, skip: int, name: str) -> None:
@@ -219,18 +219,19 @@ class Reader:
             self._on_values(effect, designation, call)
         elif designation == "host":
             copies = name in _COPIERS
-            found = list(objects.hosts(call.words if copies else operands, bare=not copies))
-            for subject in found or ([] if copies else [objects.Subject("")]):
+            addresses = list(objects.hosts(call.words if copies else operands, bare=not copies))
+            for subject in addresses or ([] if copies else [objects.Subject("")]):
                 self.tell(effect, subject)
-            self.saved |= {basename(one.partition("?")[0]) for one in operands}
+            self.saved |= {basename(operand.partition("?")[0]) for operand in operands}
         elif designation == "to":
-            named = [one for one in operands if one[:1] not in "+@"]  # as `dig` has them
+            # As `dig` has them.
+            named = [operand for operand in operands if operand[:1] not in "+@"]
             self.tell(effect, objects.host(named[0]) if named else "")
         elif designation != "alone":
             names = {
                 "": "",
                 "remote": objects.branches(operands),
-                "names": ", ".join(one.removeprefix(objects.DOUBT) for one in operands[:3]),
+                "names": ", ".join(operand.removeprefix(objects.DOUBT) for operand in operands[:3]),
                 "form": " ".join([name, *call.operands[: max(skip, 1)]]).replace(objects.DOUBT, ""),
             }
             self.tell(effect, names[designation])
@@ -242,14 +243,14 @@ class Reader:
         if designation[:1] == "-":
             values = list(call.values(designation))
         else:
-            begun = (one for one in call.words if one.startswith(designation))
-            values = [one.removeprefix(designation) for one in begun]
+            begun = (word for word in call.words if word.startswith(designation))
+            values = [word.removeprefix(designation) for word in begun]
         if effect in ("network", "sends"):
             for subject in objects.hosts(values, bare=True):
                 self.tell(effect, subject)
             return
         values = values or (["."] if designation.endswith("|.") else [])
-        for subject in self._scene.files(one for one in values if one != "-"):
+        for subject in self._scene.files(value for value in values if value != "-"):
             self.tell(effect, subject)
         self.saved |= set(map(basename, values))
 
@@ -268,11 +269,11 @@ class Reader:
         if objects.BROUGHT in operands and designation != "first":
             chosen = [*dict.fromkeys((*chosen, objects.BROUGHT))]
         if name in _COPIERS:
-            chosen = [one for one in chosen if not _REMOTE_COPY.fullmatch(one)]
+            chosen = [name for name in chosen if not _REMOTE_COPY.fullmatch(name)]
         if not table().kinds[effect].file:
-            self.tell(effect, ", ".join(one.removeprefix(objects.DOUBT) for one in chosen[:3]))
+            self.tell(effect, ", ".join(name.removeprefix(objects.DOUBT) for name in chosen[:3]))
             return
-        for subject in self._scene.files(one for one in chosen if one != "-"):
+        for subject in self._scene.files(name for name in chosen if name != "-"):
             self.tell(effect, subject)
 
     def _runs_file(self, path: str) -> None:
@@ -286,16 +287,16 @@ class Reader:
         else:
             self.tell("runs-outside", subject.text)
 
-    def _interpret(self, one: Interpreter, argv: Argv, depth: int) -> None:
+    def _interpret(self, interpreter: Interpreter, argv: Argv, depth: int) -> None:
         """Add what an interpreter runs: a text, a module, a file, or its input."""
         words = argv[1:]
-        codes = [at for at, word in enumerate(words) if word.partition("=")[0] in one.code]
-        module = words.index(one.module) if one.module in words else -1
+        codes = [at for at, word in enumerate(words) if word.partition("=")[0] in interpreter.code]
+        module = words.index(interpreter.module) if interpreter.module in words else -1
         first = next((word for word in words if word[:1] != "-"), "")
-        call = CallWords(words, one.valued)
+        call = CallWords(words, interpreter.valued)
         if codes:
             self.given |= any(objects.DOUBT in word for word in words[codes[0] :])
-            self.tell("runs-code", one.title)
+            self.tell("runs-code", interpreter.title)
         elif module >= 0 and words[module + 1 :]:
             runs = words[module + 1 :]
             if table().name_of(runs[0]) and depth < MOST_NESTED:
@@ -304,24 +305,24 @@ class Reader:
                 self.tell("long-running")
             elif runs[0] not in table().modules:
                 self.tell("runs-project", f"-m {runs[0]}")
-        elif one.shell and any(
+        elif interpreter.shell and any(
             re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*|--command.*", word) for word in words
         ):
             self.given |= any(objects.DOUBT in word for word in words)
-        elif one.shell and reads_script(argv):
+        elif interpreter.shell and reads_script(argv):
             self.given = True
         else:
-            operands = [word for word in call.operands if word not in one.verbs]
-            self._runs_operand(one, operands, words, verb=first in one.verbs)
+            operands = [word for word in call.operands if word not in interpreter.verbs]
+            self._runs_operand(interpreter, operands, words, verb=first in interpreter.verbs)
 
     def _runs_operand(
-        self, one: Interpreter, operands: Sequence[str], words: Sequence[str], *, verb: bool
+        self, interpreter: Interpreter, operands: Sequence[str], words: Sequence[str], *, verb: bool
     ) -> None:
         file = operands[0] if operands else ""
         if file in ("", "-", "/dev/stdin"):
-            if not one.shell and (not words or file == "-"):
+            if not interpreter.shell and (not words or file == "-"):
                 self.given = True
-                self.tell("runs-code", one.title)
+                self.tell("runs-code", interpreter.title)
             elif verb:
                 self.tell("runs-project")
         elif file.startswith(objects.DOUBT):

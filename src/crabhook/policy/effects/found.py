@@ -43,30 +43,30 @@ class Found:
 
     def tell(self, name: str, subject: Subject | str = "") -> None:
         """Add an effect and its object."""
-        one = Subject(subject) if isinstance(subject, str) else subject
-        if not table().kinds[name].quiet or one.where is Where.OUTSIDE:
-            self._told.setdefault((name, one.where, one.at), {})[cut(one.text)] = None
+        named = Subject(subject) if isinstance(subject, str) else subject
+        if not table().kinds[name].quiet or named.where is Where.OUTSIDE:
+            self._told.setdefault((name, named.where, named.at), {})[cut(named.text)] = None
 
     def look(self, searches: Iterable[Search], scene: Scene) -> None:
         """Add each secret in the folders, and each folder with an incomplete look.
 
         A folder that always has secrets, as the home folder, is not searched.
         """
-        for number, one in enumerate(searches):
-            folder = scene.file(one.folder) or Subject(one.folder)
-            if self._holds_secret(one.folder, program="" if one.chosen else "grep"):
+        for number, search in enumerate(searches):
+            folder = scene.file(search.folder) or Subject(search.folder)
+            if self._holds_secret(search.folder, program="" if search.chosen else "grep"):
                 self.tell("reads-secrets", folder.text)
                 continue
             if number >= MOST_FOLDERS:
                 self.tell("unlooked", folder)
                 continue
-            below = self.context.below(one.folder, self.wanted)
-            named = list(filter(one.takes, below.found))[:MOST_SECRETS]
+            below = self.context.below(search.folder, self.wanted)
+            named = list(filter(search.takes, below.found))[:MOST_SECRETS]
             held = [name for name in named if self._holds_secret(name, only=True)]
             for name in held:
                 shown = scene.file(name) or Subject(name)
-                self.tell("reads-secrets" if one.sure else "may-read-secrets", shown.text)
-            if not (held or below.whole or one.chosen):
+                self.tell("reads-secrets" if search.sure else "may-read-secrets", shown.text)
+            if not (held or below.whole or search.chosen):
                 self.tell("unlooked", folder)
 
     def _holds_secret(self, name: str, *, program: str = "", only: bool = False) -> bool:
@@ -82,7 +82,7 @@ class Found:
         """Add that a protected file is touched, or a command changes one."""
         entry = self._protected.concerned(part, self._bases)
         looks = table().looks if isinstance(part, CommandPart) else ()
-        if entry is None or any(fnmatchcase(part.text, one) for one in looks):
+        if entry is None or any(fnmatchcase(part.text, glob) for glob in looks):
             return
         changes = table().protected[entry.name].name
         program = part.program if isinstance(part, FilePart) else ""
@@ -96,25 +96,25 @@ class Found:
     def risk(self) -> Risk:
         """Return all that was found, as much as a person can read."""
         kinds = table().kinds
-        covered = {(one, at) for name, _, at in self._told for one in kinds[name].instead}
+        covered = {(instead, at) for name, _, at in self._told for instead in kinds[name].instead}
         others = {
             text for (name, *_), texts in self._told.items() if name != "reads" for text in texts
         }
         for (name, _, at), texts in self._told.items():
             if name == "reads" and others.issuperset(texts):
                 covered |= {(name, at)}
-        told = [
+        effects = [
             _effect(kinds[name], where, at, tuple(filter(None, texts)))
             for (name, where, at), texts in self._told.items()
             if (name, at) not in covered
         ]
-        return shortened(told, _counted(self.unknown))
+        return shortened(effects, _counted(self.unknown))
 
 
 def shortened(effects: Iterable[Effect], unknown: tuple[str, ...]) -> Risk:
     """Return the risk of these effects, the worst first, as many as a person can read."""
-    ordered = sorted(effects, key=lambda one: -one.level)
-    level = max((one.level for one in ordered), default=Level.NONE)
+    ordered = sorted(effects, key=lambda effect: -effect.level)
+    level = max((effect.level for effect in ordered), default=Level.NONE)
     if more := ordered[MOST_EFFECTS:]:
         counted = Effect("more", more[0].level, f"and {len(more)} more")
         ordered = [*ordered[:MOST_EFFECTS], counted]
@@ -131,19 +131,19 @@ def _effect(kind: Kind, where: Where, at: str, objects: tuple[str, ...]) -> Effe
 
 
 def _counted(unknown: Iterable[str]) -> tuple[str, ...]:
-    named = tuple(cut(one) for one in unknown)
+    named = tuple(cut(text) for text in unknown)
     rest = len(named) - MOST_UNKNOWN
     return (*named[:MOST_UNKNOWN], f"and {rest} more") if rest > 0 else named
 
 
 def chosen_by_wildcards(
-    commands: Iterable[Command], folders: Folders, found: Found
+    commands: Iterable[Command], folders: Folders, findings: Found
 ) -> Iterator[Search]:
     """Yield the folders in which a shell's wildcards choose files whose text a command shows."""
-    for part in named_files(commands, folders.all, found.context):
+    for part in named_files(commands, folders.all, findings.context):
         if part.glob and part.program in SHOWERS and part.text[-1:] != "/":
-            for one in part.places:
-                if found.wanted.may_be_in(one.named):
-                    parts = one.named.split("/")
+            for place in part.places:
+                if findings.wanted.may_be_in(place.named):
+                    parts = place.named.split("/")
                     fixed = takewhile(lambda name: not set(name) & set("*?["), parts)
-                    yield Search("/".join(fixed) or "/", chosen=one.named)
+                    yield Search("/".join(fixed) or "/", chosen=place.named)

@@ -38,9 +38,16 @@ class Known:
     def __init__(self, text: str, script: Script, outside: Iterable[str]) -> None:
         pairs = pairwise(script.commands)
         self.fed = {after.words for before, after in pairs if before.fed}  # by a pipe
-        self._text, self._set = text, [one for c in script.commands for one in c.assignments]
-        unsure = {one.name for one in self._set if one.array or not one.value.fixed}
-        self._told = {*outside, *(one.name for one in self._set)} - unsure
+        self._text, self._set = (
+            text,
+            [assignment for c in script.commands for assignment in c.assignments],
+        )
+        unsure = {
+            assignment.name
+            for assignment in self._set
+            if assignment.array or not assignment.value.fixed
+        }
+        self._told = {*outside, *(assignment.name for assignment in self._set)} - unsure
         self.functions = frozenset(_FUNCTION.findall(text)) if "(" in text else frozenset()
         named = [(c, [word.text for word in c.words]) for c in script.commands if c.words]
         self.elsewhere = any(
@@ -54,7 +61,9 @@ class Known:
         self.find_acts = any(_FIND_ACTS.intersection(texts) for texts in finds)
         self.find_removes = {("rm", *texts[1:2]) for texts in finds if "-delete" in texts}
         piped = len(self._bringers) == len(_PIPED.findall(text))
-        reads = script.given or any(one.flow is not Flow.WRITE for one in script.redirects)
+        reads = script.given or any(
+            redirect.flow is not Flow.WRITE for redirect in script.redirects
+        )
         fed = [texts for c, texts in named if c.fed or basename(texts[0]) == "find"]
         self.found = _found(fed) if piped and not reads else ()
         self.found_globs = _found_globs(finds if self.find_acts else fed)
@@ -66,7 +75,7 @@ class Known:
         most = max(map(len, choices))
         tail = (BROUGHT,) if self._is_brought(command) else ()
         for at in range(min(most, MAX_SPELLED)):
-            chosen = (one[min(at, len(one) - 1)] for one in choices)
+            chosen = (texts[min(at, len(texts) - 1)] for texts in choices)
             yield (*(text for texts in chosen for text in texts), *tail)
         if not command.words[0].fixed:
             yield from map(tuple, islice(spellings(command), MAX_SPELLED))
@@ -94,11 +103,11 @@ class Known:
                 yield (f"{DOUBT}{word.raw}",)
             else:
                 values = word.values[:-1] if len(names) == 1 else word.values[:1]
-                yield from ((one,) for one in values or word.values)
+                yield from ((value,) for value in values or word.values)
 
     def _is_temporary(self, name: str, raw: str) -> bool:
         """Whether a variable has only the output of `mktemp`."""
-        values = [one.value.raw for one in self._set if one.name == name]
+        values = [assignment.value.raw for assignment in self._set if assignment.name == name]
         only = not re.search(rf"(?<![\w${{-]){name}(?![\w=])", self._text)
         return bool(values) and only and ".." not in raw and all(map(_MKTEMP.fullmatch, values))
 
@@ -106,7 +115,8 @@ class Known:
         """Whether unknown names follow the words of a hidden command."""
         texts = [word.text for word in command.words]
         return command.hidden and any(
-            one[-len(texts) :] == texts and len(one) > len(texts) for one in self._bringers
+            bringer[-len(texts) :] == texts and len(bringer) > len(texts)
+            for bringer in self._bringers
         )
 
 
@@ -116,8 +126,8 @@ def _stand_ins(named: Iterable[Sequence[str]]) -> Iterator[str]:
             yield stand_in
         elif basename(texts[0]) == "parallel":
             for word, after in pairwise((*texts, "")):
-                if word.startswith("-I") and (given := word[2:] or after):
-                    yield given
+                if word.startswith("-I") and (replaced := word[2:] or after):
+                    yield replaced
 
 
 def _found(fed: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -137,30 +147,33 @@ def _named_in(name: str, texts: Sequence[str], words: Sequence[str]) -> Sequence
     if name == "find":
         return find_roots(texts)
     if name == "ls":
-        return () if any("/" in one or one == ".." for one in words) else (".",)
+        return () if any("/" in word or word == ".." for word in words) else (".",)
     if name == "git":
         names = texts[:1] in (["ls-files"], ["diff"]) and "--no-index" not in texts
         return (".",) if names and (texts[0] == "ls-files" or "--name-only" in texts) else ()
-    options = [one for one in texts if one.startswith("-")]
-    lists = all(map(_LISTS.fullmatch, options)) and any("l" in one for one in options)
-    deep = name == "rg" or any("r" in one.lower() for one in options)
+    options = [option for option in texts if option.startswith("-")]
+    lists = all(map(_LISTS.fullmatch, options)) and any("l" in option for option in options)
+    deep = name == "rg" or any("r" in option.lower() for option in options)
     return words[1:] or (".",) if name in ("grep", "rg") and lists and deep else ()
 
 
 def _found_globs(fed: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Return globs for all names that `find` and the like hand on; none if unknown."""
-    found: list[str] = []
+    all_globs: list[str] = []
     for texts in fed:
-        name, words = basename(texts[0]), list(takewhile(lambda one: one not in _FIND_ACTS, texts))
+        name, words = (
+            basename(texts[0]),
+            list(takewhile(lambda text: text not in _FIND_ACTS, texts)),
+        )
         globs: list[str] = []
         if name == "find" and not {"-o", "-or", "-not", "!", ","}.intersection(words):
-            globs = [after for one, after in pairwise(words) if one in ("-name", "-iname")]
-        elif list(texts[:2]) == ["git", "ls-files"] and all(one[:1] != "-" for one in texts[2:]):
+            globs = [after for option, after in pairwise(words) if option in ("-name", "-iname")]
+        elif list(texts[:2]) == ["git", "ls-files"] and all(text[:1] != "-" for text in texts[2:]):
             globs = list(texts[2:])
         if not globs and name in ("find", "git", "grep", "rg", "ls"):
             return ()
-        found += globs
-    return all_alternatives(found)
+        all_globs += globs
+    return all_alternatives(all_globs)
 
 
 def find_roots(words: Sequence[str]) -> list[str]:

@@ -70,8 +70,8 @@ def cut(text: str) -> str:
 class Scene:
     """Where a line runs, to resolve its words.
 
-    `stand_ins`: words for names that another command brings. `found`: the folders of these names,
-    if known for sure.
+    `stand_ins`: words for names that another command brings. `folders_of_names`: where these names
+    are, if known for sure.
     """
 
     def __init__(
@@ -79,10 +79,10 @@ class Scene:
         context: Context,
         folders: Folders,
         stand_ins: frozenset[str] = frozenset(),
-        found: Sequence[str] = (),
+        folders_of_names: Sequence[str] = (),
     ) -> None:
         self.context, self.folders = context, folders
-        self._stand_ins, self._found = stand_ins, found
+        self._stand_ins, self._found = stand_ins, folders_of_names
         project = context.project
         self._roots = {project, context.real(project)} if project else set()
 
@@ -93,9 +93,11 @@ class Scene:
                 yield Subject("more than is looked at")
                 return
             if self.is_stand_in(word):
-                told = [self.file(one) for one in self._found]
+                subjects = [self.file(folder) for folder in self._found]
                 brought = [
-                    Subject(f"what is found in {one.text}", one.where) for one in told if one
+                    Subject(f"what is found in {subject.text}", subject.where)
+                    for subject in subjects
+                    if subject
                 ]
                 yield from brought or [Subject(BROUGHT[1:])]
             elif not word.startswith((f"{DOUBT}<(", f"{DOUBT}>(")) and (subject := self.file(word)):
@@ -103,7 +105,7 @@ class Scene:
 
     def is_stand_in(self, word: str) -> bool:
         """Whether a word stands for names that another command brings."""
-        return word == BROUGHT or any(one in word for one in self._stand_ins)
+        return word == BROUGHT or any(stand_in in word for stand_in in self._stand_ins)
 
     def file(self, word: str) -> Subject | None:
         """Return the file that a word names, in its worst possible place."""
@@ -135,7 +137,7 @@ class Scene:
     def _where_named(self, path: str) -> Where:
         if any(is_within(path, root) for root in self._roots):
             return Where.INSIDE
-        below = any(is_within(path, one) and path != one for one in _TEMPORARY)
+        below = any(is_within(path, folder) and path != folder for folder in _TEMPORARY)
         return Where.TEMPORARY if below else Where.OUTSIDE
 
     def _shown(self, word: str, file: Place, where: Where) -> str:
@@ -165,11 +167,11 @@ PLACE_WORDS = {
 def hosts(words: Iterable[str], *, bare: bool) -> Iterator[Subject]:
     """Yield the hosts in words: in addresses, and before a colon; `bare`: by themselves, too."""
     for word in words:
-        found = _URL.match(word)
-        if not found and not word.startswith(("-", "/", ".", DOUBT)):
-            found = (_BARE.fullmatch(word) if bare else None) or _REMOTE.fullmatch(word)
-        if found:
-            name = next(filter(None, found.groups()))
+        match = _URL.match(word)
+        if not match and not word.startswith(("-", "/", ".", DOUBT)):
+            match = (_BARE.fullmatch(word) if bare else None) or _REMOTE.fullmatch(word)
+        if match:
+            name = next(filter(None, match.groups()))
             yield host(name)
         elif word.startswith(DOUBT) and bare:
             yield Subject(f"{word[1:]}, known only when it runs")
@@ -185,5 +187,5 @@ def branches(operands: Sequence[str]) -> str:
     """Return git's remote and the branches, as they are written."""
     if not operands:
         return "the default remote"
-    remote, *refs = (one.removeprefix(DOUBT) for one in operands)
+    remote, *refs = (operand.removeprefix(DOUBT) for operand in operands)
     return f"{remote}: {', '.join(refs)}" if refs else remote

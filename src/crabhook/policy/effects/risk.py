@@ -53,84 +53,88 @@ def effects_of(
     """
     if event.tool is None:
         return NO_RISK
-    found = Found(context, protected, event, wanted or protected.secret.wanted)
+    findings = Found(context, protected, event, wanted or protected.secret.wanted)
     if line := command_line(event, context):
-        _of_line(line, found)
+        _of_line(line, findings)
     elif call := read_call(event, context):
-        _of_tool(call, event, found)
-    return found.risk()
+        _of_tool(call, event, findings)
+    return findings.risk()
 
 
 _OPTION = re.compile(r"-[\w-]*")
 _CHAINED = re.compile(r"\s*cd\s+[^\s;&|()<>`$]+(?:\s*&&(?:[^;&|\n`(]|>&|&>|\|(?!\|))+)+", re.ASCII)
 
 
-def _of_line(line: CommandLine, found: Found) -> None:
-    cwd, context = normal(line.cwd), found.context
-    known = known_variables(cwd, context)
-    script = read_script(line.text, known)
+def _of_line(line: CommandLine, findings: Found) -> None:
+    cwd, context = normal(line.cwd), findings.context
+    preset = known_variables(cwd, context)
+    script = read_script(line.text, preset)
     if hides := unseen(line.text):
         for letter in hides:
-            found.tell("hides", letter)
+            findings.tell("hides", letter)
         # what is told by name needs no guess at the words, which would take a comment for a name
-        troubles = tuple(one for one in script.troubles if not one.endswith(ODD_LETTER))
+        troubles = tuple(trouble for trouble in script.troubles if not trouble.endswith(ODD_LETTER))
         script = replace(script, troubles=troubles)
-    deep = unfold(line.text[:MOST_UNREAD], script, known)
+    deep = unfold(line.text[:MOST_UNREAD], script, preset)
     if line.loosened:
-        found.tell("sandbox")
+        findings.tell("sandbox")
     for trouble in (*deep.troubles[:1], line.trouble, "" if line.text else "it has no command"):
         if trouble:
-            found.tell("untold", trouble)
-    commands = [one for one in deep.commands if one.words]
-    told = Known(line.text, deep, known)
+            findings.tell("untold", trouble)
+    commands = [command for command in deep.commands if command.words]
+    facts = Known(line.text, deep, preset)
     folders = _narrowed(line.text, folders_of(cwd, commands, context), commands)
-    scene = Scene(context, folders, told.stand_ins, told.found)
-    away = Scene(context, Folders((), sure=False)) if told.elsewhere else scene
-    near, far = Reader(told, scene), Reader(told, away)
-    _read_all(commands, script, told, near, far)
+    scene = Scene(context, folders, facts.stand_ins, facts.found)
+    away = Scene(context, Folders((), sure=False)) if facts.elsewhere else scene
+    near, far = Reader(facts, scene), Reader(facts, away)
+    _read_all(commands, script, facts, near, far)
     ran = near.ran | far.ran  # a script is no program that a table could have
-    for one in (near, far):
-        for name, subject in one.told:
-            found.tell(name, subject)
-        found.unknown |= {
-            f"{name}: not known here": None for name in one.unknown if name not in ran
+    for reader in (near, far):
+        for name, subject in reader.told:
+            findings.tell(name, subject)
+        findings.unknown |= {
+            f"{name}: not known here": None for name in reader.unknown if name not in ran
         }
-    _of_what_is_run(near, far, deep, found)
-    _of_redirects(deep.redirects, scene, found)
+    _of_what_is_run(near, far, deep, findings)
+    _of_redirects(deep.redirects, scene, findings)
     made = made_names(commands, deep.redirects, folders, frozenset(), context)
     for name in made.opened:
-        found.tell("opens-made", name)
-    _of_protected(commands, told, near, folders, found)
-    chosen = chosen_by_wildcards(commands, folders, found) if set(line.text) & set("*?[") else ()
-    found.look((*near.searches, *far.searches, *chosen), scene)
-    here = [_as_written(one) for one in commands if _words(one) not in near.away or not one.hidden]
+        findings.tell("opens-made", name)
+    _of_protected(commands, facts, near, folders, findings)
+    chosen = chosen_by_wildcards(commands, folders, findings) if set(line.text) & set("*?[") else ()
+    findings.look((*near.searches, *far.searches, *chosen), scene)
+    here = [
+        _as_written(command)
+        for command in commands
+        if _words(command) not in near.away or not command.hidden
+    ]
     if removal_trouble(here, folders.all, context):
-        found.tell("deletes-all")
+        findings.tell("deletes-all")
 
 
 def _as_written(command: Command) -> Command:
     """Return a hidden command with its original wildcards."""
     if not command.hidden:
         return command
-    words = (replace(one, glob=one.glob or "*" in one.text) for one in command.words)
+    words = (replace(word, glob=word.glob or "*" in word.text) for word in command.words)
     return replace(command, words=tuple(words))
 
 
 def _read_all(
-    commands: Sequence[Command], script: Script, told: Known, near: Reader, far: Reader
+    commands: Sequence[Command], script: Script, facts: Known, near: Reader, far: Reader
 ) -> None:
     """Read each command: hidden ones with `far`, since they may run elsewhere.
 
     Some of these are guesses: parts of others, or of a given text.
     """
-    tails = {one.words[at:] for one in commands if one.hidden for at in (1, 2)}
+    tails = {command.words[at:] for command in commands if command.hidden for at in (1, 2)}
     for command in commands:
         if not command.hidden:
             near.read(command, sure=True)
         elif _words(command) in near.away:  # whose effects have its place
             continue
-        elif _words(command) not in told.find_removes:
-            heard = any(command.source in one for one in script.given)
+        elif _words(command) not in facts.find_removes:
+            heard = any(command.source in text for text in script.given)
             far.read(command, sure=not (script.troubles or command.words in tails or heard))
 
 
@@ -140,32 +144,32 @@ def _words(command: Command) -> tuple[str, ...]:
 
 def _narrowed(text: str, folders: Folders, commands: Iterable[Command]) -> Folders:
     """Return where a line runs, without the folder that its first `cd` surely left."""
-    moves = sum(one.words[0].text in MOVES for one in commands)
+    moves = sum(command.words[0].text in MOVES for command in commands)
     if moves == 1 and folders.sure and len(folders.all) == 2 and _CHAINED.fullmatch(text):
         return Folders(folders.all[1:], sure=True)
     return folders
 
 
-def _of_what_is_run(near: Reader, far: Reader, script: Script, found: Found) -> None:
+def _of_what_is_run(near: Reader, far: Reader, script: Script, findings: Found) -> None:
     """Add what commands do together: run each other's output."""
     fetched = [*near.fetched, *far.fetched]
     if near.given or far.given:
         if fetched:
-            found.tell("runs-downloaded", ", ".join(filter(None, fetched)))
+            findings.tell("runs-downloaded", ", ".join(filter(None, fetched)))
         if near.decoded or far.decoded:
-            found.tell("runs-decoded")
+            findings.tell("runs-decoded")
     saved = near.saved | far.saved
     downloads = any(name == "network" for name, _ in (*near.told, *far.told))
     if downloads:
-        saved |= {name for one in script.redirects for name in one.written}
+        saved |= {name for redirect in script.redirects for name in redirect.written}
         for name in sorted((near.ran | far.ran) & saved):
-            found.tell("runs-downloaded", name)
+            findings.tell("runs-downloaded", name)
 
 
 _USES: Mapping[Flow, Use] = {Flow.READ: Use.READ, Flow.WRITE: Use.WRITE, Flow.BOTH: Use.WRITE}
 
 
-def _of_redirects(redirects: Iterable[Redirect], scene: Scene, found: Found) -> None:
+def _of_redirects(redirects: Iterable[Redirect], scene: Scene, findings: Found) -> None:
     for redirect in redirects:
         target, use = redirect.target, _USES[redirect.flow]
         doubtful = not target.fixed and set(target.raw) & set("$`") and not redirect.settled
@@ -173,21 +177,21 @@ def _of_redirects(redirects: Iterable[Redirect], scene: Scene, found: Found) -> 
             name = f"{DOUBT}{target.raw}" if doubtful else text
             if text.startswith(("/dev/tcp/", "/dev/udp/")):
                 at = host(text.split("/")[3])
-                found.tell("network", at)
-                found.tell("sends", at)
+                findings.tell("network", at)
+                findings.tell("sends", at)
                 continue
             subject = scene.file(name)
             if subject is None:
                 continue
             device = use is Use.WRITE and subject.device
             written = "disk" if device else "writes" if use is Use.WRITE else "reads"
-            found.tell(written, subject)
+            findings.tell(written, subject)
             places = scene.places(text)
-            found.concern(FilePart(text, use, places, glob=target.glob), subject.text)
+            findings.concern(FilePart(text, use, places, glob=target.glob), subject.text)
 
 
 def _of_protected(
-    commands: Sequence[Command], told: Known, near: Reader, folders: Folders, found: Found
+    commands: Sequence[Command], facts: Known, near: Reader, folders: Folders, findings: Found
 ) -> None:
     """Add protected files that commands name, and commands that change protected things."""
     here = []
@@ -196,50 +200,54 @@ def _of_protected(
             continue
         own = near.own_words.get(command.words)
         here.append(replace(command, words=command.words[:own]) if own else command)
-        if not found.triggers.isdisjoint(basename(word.text) for word in here[-1].words):
+        if not findings.triggers.isdisjoint(basename(word.text) for word in here[-1].words):
             texts = frozenset(lines(command))
             run = CommandPart(command.source, command, (), texts, frozenset())
-            found.concern(run, command.source)
-    whole = {word.text for one in commands for word in one.words}
+            findings.concern(run, command.source)
+    whole = {word.text for command in commands for word in command.words}
     away = [(hidden_command(words), at) for words, at in near.away.items()]
     for part, at in (
-        *((one, "") for one in named_files(here, folders.all, found.context)),
-        *((one, at) for words, at in away for one in named_files([words], ("/",), found.context)),
+        *((part, "") for part in named_files(here, folders.all, findings.context)),
+        *(
+            (part, at)
+            for words, at in away
+            for part in named_files([words], ("/",), findings.context)
+        ),
     ):
         if at and part.text == ".":
             continue  # nobody here knows the folder that a command elsewhere is in
-        looks = part.program in ("find", "fd") and not told.find_acts
+        looks = part.program in ("find", "fd") and not facts.find_acts
         idle = looks or part.program in PRINTERS or _OPTION.fullmatch(part.text)
         if not idle and (not part.glob or part.text in whole):  # a piece of a word may be no glob
-            found.concern(part, part.text, at)
+            findings.concern(part, part.text, at)
 
 
-def _of_tool(call: Call, event: Event, found: Found) -> None:
-    scene = Scene(found.context, Folders((found.cwd,), sure=True))
+def _of_tool(call: Call, event: Event, findings: Found) -> None:
+    scene = Scene(findings.context, Folders((findings.cwd,), sure=True))
     files = [part for part in call.parts if isinstance(part, FilePart)]
     for part in dict.fromkeys(part for part in files if "\x1f" not in part.text and part.text):
         subject = scene.file(part.text) or Subject(part.text)
         writes = part.use is Use.WRITE
         deletes = call.kind is Sort.PATCH and f"*** Delete File: {part.text}" in str(event.tool)
         for letter in unseen(part.text):
-            found.tell("hides", letter)
+            findings.tell("hides", letter)
         if not part.glob:
             name = "deletes" if deletes else "writes" if writes else "reads"
-            found.tell(name, subject)
-        found.concern(part, subject.text)
+            findings.tell(name, subject)
+        findings.concern(part, subject.text)
     if call.tool == "ReadMany" or (call.tool == "Grep" and _shows_lines(event)):
         read = [(at.named, part.deep.globs) for part in files if part.deep for at in part.places]
-        found.look((Search(folder, globs, sure=False) for folder, globs in read), scene)
-    for one in call.parts:
-        if isinstance(one, FetchPart):
-            found.tell("network", host(one.host) if one.host else one.text)
+        findings.look((Search(folder, globs, sure=False) for folder, globs in read), scene)
+    for call_part in call.parts:
+        if isinstance(call_part, FetchPart):
+            findings.tell("network", host(call_part.host) if call_part.host else call_part.text)
     if call.kind in (Sort.AGENT, Sort.SKILL):
         name = "subagent" if call.kind is Sort.AGENT else "skill"
-        found.tell(name, call.required[0].text)
+        findings.tell(name, call.required[0].text)
     elif call.kind is Sort.OTHER:
-        _of_other_tool(call.tool, event, found)
+        _of_other_tool(call.tool, event, findings)
     if call.troubles and call.kind is not Sort.ASKING:
-        found.tell("untold", call.troubles[0])
+        findings.tell("untold", call.troubles[0])
 
 
 def _shows_lines(event: Event) -> bool:
@@ -256,18 +264,20 @@ _DELETES = re.compile(
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def _of_other_tool(name: str, event: Event, found: Found) -> None:
+def _of_other_tool(name: str, event: Event, findings: Found) -> None:
     """Add a tool by its name: the agent's own, or an unknown server's."""
     own = table().tools.get(name)
     for effect, _ in own or ():
-        found.tell(effect)
+        findings.tell(effect)
     if own is not None:
         return
     whole = mcp_name(event.fields) or name
     server = whole.startswith("mcp_")
     if _DELETES.search(_SPLIT.sub("_", whole).lower()):
-        found.tell("named-deletion", whole)
-    found.unknown["what MCP tools do is not known" if server else f"{whole}: not known here"] = None
+        findings.tell("named-deletion", whole)
+    findings.unknown["what MCP tools do is not known" if server else f"{whole}: not known here"] = (
+        None
+    )
 
 
 OWN = "own"
@@ -277,7 +287,7 @@ _KEPT = frozenset({"agent-settings", "crabhook", "sandbox"})
 
 
 def with_own(
-    found: Risk, call: Call, event: Event, rulesets: Sequence[RuleSet], context: Context
+    risk: Risk, call: Call, event: Event, rulesets: Sequence[RuleSet], context: Context
 ) -> Risk:
     """Return the risk of a call with the rule files' words.
 
@@ -289,23 +299,23 @@ def with_own(
     speaking: list[Effect] = []
     lowers: list[RiskRule] = []
     left = list(call.required)
-    for one in rulesets:
-        if one.folder and not is_within(here, one.folder):
+    for rules in rulesets:
+        if rules.folder and not is_within(here, rules.folder):
             continue
-        bases = Bases(context.home, one.folder or context.project, cwd, context.real)
-        for rule in one.risks:
+        bases = Bases(context.home, rules.folder or context.project, cwd, context.real)
+        for rule in rules.risks:
             if any(m.hits(part, bases) for m in rule.matchers for part in call.parts):
-                words = f"{rule.words} (says the project)" if one.folder else rule.words
+                words = f"{rule.words} (says the project)" if rules.folder else rule.words
                 speaking.append(Effect(OWN, rule.level, words))
-            if not one.folder:
+            if not rules.folder:
                 rest = [p for p in left if not any(m.covers(p, bases) for m in rule.matchers)]
                 lowers += [rule] if len(rest) < len(left) else []
                 left = rest
     cap = max((rule.level for rule in lowers), default=Level.DANGER)
     cap = Level.DANGER if left or call.troubles or not call.required else cap
     effects = [
-        one if one.kind in _KEPT else replace(one, level=min(one.level, cap))
-        for one in found.effects
+        effect if effect.kind in _KEPT else replace(effect, level=min(effect.level, cap))
+        for effect in risk.effects
     ]
-    own = sorted(speaking, key=lambda one: -one.level)[:MOST_OWN]
-    return shortened((*own, *effects), found.unknown)
+    own = sorted(speaking, key=lambda effect: -effect.level)[:MOST_OWN]
+    return shortened((*own, *effects), risk.unknown)

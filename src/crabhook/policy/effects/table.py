@@ -116,7 +116,7 @@ class Table:
     @cached_property
     def carriers(self) -> frozenset[str]:
         """The programs that run what their words say in another place."""
-        named = ((name, one) for name, forms in self.forms.items() for one in forms)
+        named = ((name, form) for name, forms in self.forms.items() for form in forms)
         return frozenset(n for n, form in named if any(e in self.places for e, _ in form.effects))
 
     def name_of(self, program: str) -> str:
@@ -246,7 +246,7 @@ def table() -> Table:
 def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
     """Return the table of the two files' data, or raise TableError."""
     try:
-        kinds = {name: _kind(name, one) for name, one in of_kinds.items()}
+        kinds = {name: _kind(name, row) for name, row in of_kinds.items()}
         places = dict(data["places"])
         forms = _forms(data["forms"], {*kinds, *places, *Aside})
         for name in names(data["harmless"]["programs"]):
@@ -255,8 +255,8 @@ def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
             kinds,
             forms,
             {
-                name: _interpreter(**one)
-                for listed, one in data["interpreters"].items()
+                name: _interpreter(**row)
+                for listed, row in data["interpreters"].items()
                 for name in listed.split("|")
             },
             {name: names(options) for name, options in data["valued"].items()},
@@ -280,7 +280,7 @@ def _kind(name: str, row: Mapping[str, Any]) -> Kind:
 
 
 def _forms(listed: Mapping[str, str], kinds: Collection[str]) -> dict[str, list[Form]]:
-    found: dict[str, list[Form]] = {}
+    forms_of: dict[str, list[Form]] = {}
     for key, text in listed.items():
         programs, *tokens = key.split()
         groups: tuple[list[tuple[str, ...]], ...] = ([], [], [])
@@ -290,19 +290,21 @@ def _forms(listed: Mapping[str, str], kinds: Collection[str]) -> dict[str, list[
         verbs, options, holding = map(tuple, groups)
         form = Form(verbs, options, holding, _effects(text, kinds, key))
         for program in programs.split("|"):
-            found.setdefault(program, []).append(form)
-    return found
+            forms_of.setdefault(program, []).append(form)
+    return forms_of
 
 
 def _effects(text: str, kinds: Collection[str], where: str) -> tuple[tuple[str, str], ...]:
-    found = []
-    for one in filter(None, map(str.strip, text.split(","))):
-        name, _, designation = one.partition(" ")
-        known = designation in DESIGNATIONS or designation[:1] == "-" or designation[-1:] == "="
-        if name not in kinds or not known:
-            raise TableError(f"{where!r} has {one!r}")
-        found.append((name, designation))
-    return tuple(found)
+    effects = []
+    for piece in filter(None, map(str.strip, text.split(","))):
+        name, _, designation = piece.partition(" ")
+        is_designation = (
+            designation in DESIGNATIONS or designation[:1] == "-" or designation[-1:] == "="
+        )
+        if name not in kinds or not is_designation:
+            raise TableError(f"{where!r} has {piece!r}")
+        effects.append((name, designation))
+    return tuple(effects)
 
 
 def _interpreter(*, code: str = "", valued: str = "", verbs: str = "", **rest: Any) -> Interpreter:  # noqa: ANN401 - of a table
