@@ -133,7 +133,7 @@ _PIECE = re.compile(
 def _unquote(text: str) -> str:
     """Return the text as a shell's words, or unchanged where its quotes do not close."""
     pieces = list(_PIECE.finditer(text))
-    return text if any(one[0] in ("'", '"') for one in pieces) else "".join(map(_bare, pieces))
+    return text if any(piece[0] in ("'", '"') for piece in pieces) else "".join(map(_bare, pieces))
 
 
 def _bare(piece: re.Match[str]) -> str:

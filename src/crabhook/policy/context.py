@@ -42,7 +42,9 @@ class Wanted:
 
     def may_be_in(self, chosen: str) -> bool:
         """Whether a shell's wildcards in this absolute path could choose one of the names."""
-        parts = list(dropwhile(lambda one: not set(one) & WILDCARDS, chosen.casefold().split("/")))
+        parts = list(
+            dropwhile(lambda part: not set(part) & WILDCARDS, chosen.casefold().split("/"))
+        )
         return "**" in parts or any(
             may_share(glob, name)
             for glob in parts
@@ -54,15 +56,15 @@ class Wanted:
         name = path[path.rfind("/") + 1 :]
         tails = self._by_name.get(name.casefold(), ())
         if self._any_wild is not None and self._any_wild.fullmatch(name):
-            tails = (*tails, *(tail for one, tail in self._each_wild if one.fullmatch(name)))
+            tails = (*tails, *(tail for wild, tail in self._each_wild if wild.fullmatch(name)))
         return any(_ends(path, tail) for tail in tails)
 
     @cached_property
     def _by_name(self) -> dict[str, tuple[_Tail, ...]]:
-        found: dict[str, tuple[_Tail, ...]] = {}
+        tails_of: dict[str, tuple[_Tail, ...]] = {}
         for *before, name in self.names:
-            found[name] = (*found.get(name, ()), tuple(before))
-        return found
+            tails_of[name] = (*tails_of.get(name, ()), tuple(before))
+        return tails_of
 
     @cached_property
     def _each_wild(self) -> tuple[tuple[re.Pattern[str], _Tail], ...]:
@@ -73,7 +75,7 @@ class Wanted:
 
     @cached_property
     def _any_wild(self) -> re.Pattern[str] | None:
-        texts = "|".join(f"(?:{one.pattern})" for one, _ in self._each_wild)
+        texts = "|".join(f"(?:{wild.pattern})" for wild, _ in self._each_wild)
         return re.compile(texts, re.IGNORECASE | re.DOTALL) if texts else None
 
 
@@ -123,7 +125,10 @@ def wanted_by(patterns: Iterable[str], rooted: Iterable[str] = ()) -> Wanted:
     """
     names: set[_Tail] = set()
     wild: set[_Tail] = set()
-    for pattern, at_root in (*((one, False) for one in patterns), *((one, True) for one in rooted)):
+    for pattern, at_root in (
+        *((pattern, False) for pattern in patterns),
+        *((pattern, True) for pattern in rooted),
+    ):
         parts = pattern.strip("/").split("/")
         while len(parts) > 1 and not parts[-1].strip("*"):
             parts.pop()
@@ -147,10 +152,10 @@ _GITIGNORES = re.compile(
 )
 
 
-def _wider(found: re.Match[str]) -> str:
-    if found["set"] or found[0] == "?":
+def _wider(match: re.Match[str]) -> str:
+    if match["set"] or match[0] == "?":
         return "."
-    return ".*" if found["unsure"] or found[0] == "*" else re.escape(found["letter"] or found[0])
+    return ".*" if match["unsure"] or match[0] == "*" else re.escape(match["letter"] or match[0])
 
 
 MOST = 256  # alternatives of one glob; what has more is not understood
@@ -178,23 +183,23 @@ def alternatives(text: str) -> tuple[str, ...]:
         raise GlobError("a glob that is too long")
     if text.lstrip().startswith(":") or _EXTENDED.search(text):
         raise GlobError("a glob that some programs read in their own way")
-    found: dict[str, None] = {}
+    globs: dict[str, None] = {}
     for whole in _expanded(text):
         for piece in map(str.strip, (whole, *_PARTED.split(whole))):
             if piece:
-                found[piece] = None
-                found[re.sub(r"\\(.)", r"\1", piece, flags=re.DOTALL)] = None
-    if any("[" in _CLASS.sub("", one) for one in found):
+                globs[piece] = None
+                globs[re.sub(r"\\(.)", r"\1", piece, flags=re.DOTALL)] = None
+    if any("[" in _CLASS.sub("", glob) for glob in globs):
         raise GlobError("a glob whose brackets do not close")
-    if len(found) > MOST:
+    if len(globs) > MOST:
         raise GlobError("a glob with too many alternatives")
-    return tuple(found)
+    return tuple(globs)
 
 
 def all_alternatives(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the alternatives of several globs; none where one of them is not understood."""
     try:
-        return tuple(dict.fromkeys(one for text in texts for one in alternatives(text)))
+        return tuple(dict.fromkeys(glob for text in texts for glob in alternatives(text)))
     except GlobError:
         return ()
 
@@ -204,7 +209,7 @@ def selects(globs: Iterable[str], path: str) -> bool:
 
     A glob that only excludes files (`!*.md`) selects all others.
     """
-    return any(one.startswith("!") or _loosest(one).search(path) is not None for one in globs)
+    return any(glob.startswith("!") or _loosest(glob).search(path) is not None for glob in globs)
 
 
 def _expanded(text: str) -> list[str]:
@@ -212,15 +217,15 @@ def _expanded(text: str) -> list[str]:
     done: list[str] = []
     waiting = [text]
     while waiting:
-        one = waiting.pop()
-        inner = _BRACES.search(one)
+        glob = waiting.pop()
+        inner = _BRACES.search(glob)
         if inner is None:
-            if "{" in one or "}" in one:
+            if "{" in glob or "}" in glob:
                 raise GlobError("a glob whose braces do not close")
-            done.append(one)
+            done.append(glob)
         else:
             choices = inner[1].split(",") if "," in inner[1] else [inner[1], "*"]  # `{a..c}`
-            waiting += [one[: inner.start()] + some + one[inner.end() :] for some in choices]
+            waiting += [glob[: inner.start()] + some + glob[inner.end() :] for some in choices]
         if len(done) + len(waiting) > MOST:
             raise GlobError("a glob with too many alternatives")
     return done
@@ -234,22 +239,22 @@ def _loosest(text: str) -> re.Pattern[str]:
     at any folder, and everything below a match matches. Stars never backtrack, so no text is slow.
     """
     plain = _NOWHERE.sub("/", f"/{text}").strip("/").replace("**/", "*")
-    found = _starred(plain.removeprefix("*") if text[:2] == "**" else plain)
-    return re.compile(f"(?:^|/){found}(?:/|$)", re.IGNORECASE | re.DOTALL)
+    expression = _starred(plain.removeprefix("*") if text[:2] == "**" else plain)
+    return re.compile(f"(?:^|/){expression}(?:/|$)", re.IGNORECASE | re.DOTALL)
 
 
 def _starred(text: str) -> str:
     """Return an expression for a piece of a glob whose stars do not backtrack."""
     first, *rest = map(_letters, re.split(r"\*+", text))
     *middle, last = rest or [""]
-    between = "".join(f"(?>.*?{one})" for one in middle)
+    between = "".join(f"(?>.*?{piece})" for piece in middle)
     return f"{first}{between}.*?{last}" if rest else first
 
 
 def _letters(text: str) -> str:
     return "".join(
-        "." if one == "?" or len(one) > 1 else re.escape(one)
-        for one in re.findall(r"\[[!^]?\]?[^\]]*\]|.", text, flags=re.DOTALL)
+        "." if letter == "?" or len(letter) > 1 else re.escape(letter)
+        for letter in re.findall(r"\[[!^]?\]?[^\]]*\]|.", text, flags=re.DOTALL)
     )
 
 

@@ -58,24 +58,26 @@ class Evaluation:
         """Return the ruling on the whole call."""
         required = [self._rule_on(part, hidden=False) for part in self._call.required]
         suspected = [self._rule_on(part, hidden=True) for part in self._call.suspected]
-        hits = [one for one in suspected if one.rank is not Rank.NOTHING]
-        parts = tuple(dict.fromkeys(one.part for one in (*required, *hits)))
-        against = [one for one in (*required, *hits) if one.rank <= Rank.ASK]
+        hits = [ranked for ranked in suspected if ranked.rank is not Rank.NOTHING]
+        parts = tuple(dict.fromkeys(ranked.part for ranked in (*required, *hits)))
+        against = [ranked for ranked in (*required, *hits) if ranked.rank <= Rank.ASK]
         if not against and (held := self._held()):
             parts, against = (*parts, held.part), [held]
         if against:
-            return self._decided(min(against, key=lambda one: (one.rank, one.order)), parts)
+            return self._decided(
+                min(against, key=lambda ranked: (ranked.rank, ranked.order)), parts
+            )
         # A companion's agent might run it without asking anybody.
         if unseen := self._unseen() or self._denied_by_computing():
             why, because = unseen
             troubles = (*self._call.troubles, why)
             ask = RuleVerdict.ASK_OPERATOR
             return Ruling(ask, None, why, parts, troubles, because=because)
-        said = self._starts_untold()
-        if troubles := tuple(filter(None, (*self._call.troubles, said))):
-            why = f"no rule may allow this: {said or troubles[0]}"
+        unnamed = self._starts_untold()
+        if troubles := tuple(filter(None, (*self._call.troubles, unnamed))):
+            why = f"no rule may allow this: {unnamed or troubles[0]}"
             return Ruling(None, None, why, parts, troubles)
-        last = max(required, key=lambda one: one.rank, default=None)
+        last = max(required, key=lambda ranked: ranked.rank, default=None)
         if last is None or last.rank is Rank.NOTHING:
             why = f"no rule speaks of {last.part.text}" if last else "no rule speaks of it"
             return Ruling(None, None, why, parts)
@@ -91,9 +93,9 @@ class Evaluation:
             against = (*self._law.deny.of_program(name), *self._law.ask.of_program(name))
             for placed in filter(self._holds, against):
                 if _speaks_of(placed, name, mentions):
-                    said, rule = f"{name} may run in it, and ", placed.rule
-                    why = f"{said}a rule denies or asks: {rule.where}"
-                    return why, rule_index.because_of_rule(rule, str(rule), said)
+                    before, rule = f"{name} may run in it, and ", placed.rule
+                    why = f"{before}a rule denies or asks: {rule.where}"
+                    return why, rule_index.because_of_rule(rule, str(rule), before)
         return None
 
     def _denied_by_computing(self) -> tuple[str, Because] | None:
@@ -145,14 +147,14 @@ class Evaluation:
             verdict = RuleVerdict.ASK_OPERATOR
             words = f"{entry.what} always reach a person: {part.text}"
             because = Because(Brought.PROTECTED, words, entry.name)
-            said = PartRuling(part.kind, part.text, verdict, None, why, hidden, because)
-            return RankedRuling(Rank.PROTECTED, 0, said)
+            part_ruling = PartRuling(part.kind, part.text, verdict, None, why, hidden, because)
+            return RankedRuling(Rank.PROTECTED, 0, part_ruling)
         if match := self._first(self._law.ask, part, keys, against=True):
             return rule_index.ruling_by_rule(Rank.ASK, match, part, hidden=hidden)
         if plan:  # before an allow: whose plan file it is, only the agent knows
             rule, why = PLAN_FILE, plan_file.WHY
-            said = PartRuling(part.kind, part.text, rule.verdict, rule, why, hidden)
-            return RankedRuling(Rank.PASS, 0, said)
+            part_ruling = PartRuling(part.kind, part.text, rule.verdict, rule, why, hidden)
+            return RankedRuling(Rank.PASS, 0, part_ruling)
         if not hidden:
             for rank, index in ((Rank.ALLOW, self._law.allow), (Rank.PASS, self._law.leave)):
                 if match := self._first(index, part, keys, against=False):
@@ -168,22 +170,24 @@ class Evaluation:
         for part in self._call.parts:
             if not isinstance(part, FilePart) or not (part.deep or self._is_chosen(part)):
                 continue
-            for folder in dict.fromkeys(_above_wildcards(one.named, part) for one in part.places):
+            for folder in dict.fromkeys(
+                _above_wildcards(target.named, part) for target in part.places
+            ):
                 looked_into.add(folder)
                 if len(looked_into) > FOLDERS:
                     if part.program in READ_NOTHING:
                         break
                     why = "it goes into too many folders"
                     return rule_index.question_about_folder(part, folder, why)
-                if said := self._held_by(folder, part):
-                    return said
+                if held_by := self._held_by(folder, part):
+                    return held_by
         return None
 
     def _is_chosen(self, part: FilePart) -> bool:
         """Whether a shell's wildcards choose a program's files, perhaps a wanted file."""
         if not part.glob or part.program in PRINTERS | NAMES_ONLY or not part.program:
             return False
-        return any(self._law.wanted.may_be_in(one.named) for one in part.places)
+        return any(self._law.wanted.may_be_in(place.named) for place in part.places)
 
     def _held_by(self, folder: str, part: FilePart) -> RankedRuling | None:
         below, deep = self._context.below(folder, self._law.wanted), part.deep
@@ -196,9 +200,9 @@ class Evaluation:
             if part.writes:
                 uses.append(FilePart(name, Use.NAMED, where, program=part.program, writes=True))
             for file in uses:
-                said = self._rule_on(file, hidden=True)
-                if said.rank <= Rank.ASK and not self._is_for_all(said, file, part):
-                    return rule_index.question_about_search(said, part)
+                ranked = self._rule_on(file, hidden=True)
+                if ranked.rank <= Rank.ASK and not self._is_for_all(ranked, file, part):
+                    return rule_index.question_about_search(ranked, part)
         if part.program in READ_NOTHING:
             return None
         why = "" if below.whole else "nobody could look at all that is in it"
@@ -206,11 +210,11 @@ class Evaluation:
             why = "a link in it leads elsewhere"
         return rule_index.question_about_folder(part, folder, why) if why else None
 
-    def _is_for_all(self, said: RankedRuling, file: FilePart, part: FilePart) -> bool:
+    def _is_for_all(self, ranked: RankedRuling, file: FilePart, part: FilePart) -> bool:
         """Whether only the protected list names the file, and a search may show it anyway."""
-        if said.rank is not Rank.PROTECTED or part.writes or part.program in READ_NOTHING:
+        if ranked.rank is not Rank.PROTECTED or part.writes or part.program in READ_NOTHING:
             return False
-        return any(self._law.protected.may_be_shown(one, self._bases) for one in file.places)
+        return any(self._law.protected.may_be_shown(place, self._bases) for place in file.places)
 
     def _first(
         self, index: RuleIndex, part: Part, keys: frozenset[tuple[str, str]], *, against: bool
@@ -253,10 +257,10 @@ class Evaluation:
             return False
         if scope.platform and event.platform not in scope.platform:
             return False
-        modes = [_MODES.get(one, one) for one in scope.mode]
+        modes = [_MODES.get(mode, mode) for mode in scope.mode]
         if modes and _MODES.get(mode, mode) not in modes:
             return False
-        folders = [expand_home(one, self._context.home) for one in scope.project]
+        folders = [expand_home(folder, self._context.home) for folder in scope.project]
         return not folders or any(is_within(self._here, folder) for folder in folders)
 
 
@@ -269,15 +273,18 @@ def _opens(part: FilePart) -> str:
 def _takes(part: FilePart, name: str) -> bool:
     """Whether a search, or a shell's wildcards, may take this file of the folder."""
     if part.deep is None:
-        return any(fits_shell_glob(one.named, name) for one in part.places)
+        return any(fits_shell_glob(place.named, name) for place in part.places)
     return not part.deep.globs or selects(part.deep.globs, name)
 
 
 def _speaks_of(placed: Placed, name: str, mentions: Mentions) -> bool:
     """Whether a command of the rule begins with this name, and could come to run."""
-    commands = (one.pattern for one in placed.rule.matchers if isinstance(one, CommandMatcher))
+    commands = (
+        matcher.pattern for matcher in placed.rule.matchers if isinstance(matcher, CommandMatcher)
+    )
     return any(
-        one.first_word == name and mentions.may_run(name, one.written_words[1:]) for one in commands
+        pattern.first_word == name and mentions.may_run(name, pattern.written_words[1:])
+        for pattern in commands
     )
 
 
@@ -285,7 +292,7 @@ def _above_wildcards(name: str, part: FilePart) -> str:
     """Return the folder in or below which the name is, up to its first wildcard."""
     if not part.glob:
         return name
-    fixed = takewhile(lambda one: not set(one) & set("*?[{"), name.split("/"))
+    fixed = takewhile(lambda piece: not set(piece) & set("*?[{"), name.split("/"))
     return "/".join(fixed) or "/"
 
 
@@ -298,20 +305,28 @@ class Policy:
     """All rules in order, asked about each part of a call."""
 
     def __init__(self, rulesets: Sequence[RuleSet], protected: Protected) -> None:
-        rules = ((rule, one.folder) for one in rulesets for rule in one.counting)
+        rules = ((rule, ruleset.folder) for ruleset in rulesets for rule in ruleset.counting)
         placed = [Placed(order, rule, folder) for order, (rule, folder) in enumerate(rules)]
-        off = [name for one in rulesets if not one.folder for name in one.unprotect]
+        off = [name for ruleset in rulesets if not ruleset.folder for name in ruleset.unprotect]
 
         def index(*verdicts: RuleVerdict) -> RuleIndex:
-            return RuleIndex(one for one in placed if one.rule.verdict in verdicts)
+            return RuleIndex(
+                placed_rule for placed_rule in placed if placed_rule.rule.verdict in verdicts
+            )
 
         self.deny = index(RuleVerdict.DENY)
         self.ask = index(RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
         self.allow, self.leave = index(RuleVerdict.ALLOW), index(RuleVerdict.PASS)
         self.protected = protected.without(off)
         self._size = len(placed)
-        self.ends = sorted(one.rule.expires for one in placed if one.rule.expires is not None)
-        self._risks = tuple(one for one in rulesets if one.risks and one.trust is not Trust.NONE)
+        self.ends = sorted(
+            placed_rule.rule.expires
+            for placed_rule in placed
+            if placed_rule.rule.expires is not None
+        )
+        self._risks = tuple(
+            ruleset for ruleset in rulesets if ruleset.risks and ruleset.trust is not Trust.NONE
+        )
         self._all_protected = protected  # a secret that is off the list is a risk all the same
 
     def __len__(self) -> int:
@@ -321,7 +336,7 @@ class Policy:
     def wanted(self) -> Wanted:
         """The names of all files that a search must not read without a word from a person."""
         against = (*self.deny.matchers, *self.ask.matchers)
-        named = (one.pattern for one in against if isinstance(one, PathMatcher))
+        named = (matcher.pattern for matcher in against if isinstance(matcher, PathMatcher))
         return PathSet((*named, *self.protected.secret.patterns)).wanted
 
     @cached_property
@@ -344,9 +359,9 @@ class Policy:
         from crabhook.policy.effects.risk import effects_of, with_own  # noqa: PLC0415 - see above
 
         context = _looking_once(context)
-        found = effects_of(event, context, self._all_protected, self._looked_for)
+        risk = effects_of(event, context, self._all_protected, self._looked_for)
         call = read_call(event, context) if self._risks else None
-        return found if call is None else with_own(found, call, event, self._risks, context)
+        return risk if call is None else with_own(risk, call, event, self._risks, context)
 
     def examine(self, event: Event, context: Context) -> Ruling:
         """Return what the rules say of each part of the call, even where that decides nothing."""

@@ -35,7 +35,7 @@ class ToolMatcher:
     def covers(self, part: Part, _bases: Bases) -> bool:
         """Whether the part is the tool's own, and in no way that needs an exact rule."""
         if isinstance(part, CommandPart) and all(
-            one.exact and not one.reads for one in part.readings
+            reading.exact and not reading.reads for reading in part.readings
         ):
             return False
         if isinstance(part, FilePart):
@@ -86,7 +86,7 @@ class PathMatcher:
         use = Use.WRITE if self.writes else Use.READ
         if not isinstance(part, FilePart) or part.use is not use or part.glob:
             return False
-        return bool(part.places) and all(self.pattern.covers(one, bases) for one in part.places)
+        return bool(part.places) and all(self.pattern.covers(place, bases) for place in part.places)
 
     def hits(self, part: Part, bases: Bases) -> bool:
         """Whether the pattern may match the file.
@@ -119,21 +119,21 @@ def may_be_meant(patterns: PathSet, part: FilePart, bases: Bases) -> bool:
         return bool(patterns.patterns)
     folders = [name for place in part.places for name in place.both]
     named = [
-        f"{base}/{'/'.join(certain_parts(one.pattern.strip('/')))}"
-        for one in patterns.patterns
-        if not one.loose
-        for base in bases.of(one.anchor, one.up)
+        f"{base}/{'/'.join(certain_parts(pattern.pattern.strip('/')))}"
+        for pattern in patterns.patterns
+        if not pattern.loose
+        for base in bases.of(pattern.anchor, pattern.up)
     ]
-    return any(is_within(one, two) or is_within(two, one) for one in named for two in folders)
+    return any(is_within(base, two) or is_within(two, base) for base in named for two in folders)
 
 
 def file_hit(patterns: PathSet, part: FilePart, bases: Bases) -> bool:
     """Whether one of the patterns may mean the file, in one of its places."""
-    if any(patterns.hits(one, bases) for one in part.places):
+    if any(patterns.hits(place, bases) for place in part.places):
         return True
     return part.glob and any(
-        may_become(one.named, pattern, bases)
-        for one in part.places
+        may_become(place.named, pattern, bases)
+        for place in part.places
         for pattern in patterns.patterns
     )
 
@@ -265,8 +265,8 @@ def parse_matcher(text: str, *, restricts: bool) -> Matcher:
     if specifier is None or specifier.strip() in {"", "*"}:
         return _whole_tool(tool, restricts=restricts)
     if "*" in tool:
-        if restricts and (given := _INPUT.fullmatch(specifier)):
-            return InputMatcher(parse(tool), given["key"], parse(given["value"]))
+        if restricts and (named_input := _INPUT.fullmatch(specifier)):
+            return InputMatcher(parse(tool), named_input["key"], parse(named_input["value"]))
         raise ValueError("has a star in the tool's name and a specifier")
     return _specified(tool, specifier.strip(), restricts=restricts)
 
@@ -293,12 +293,17 @@ def _specified(tool: str, specifier: str, *, restricts: bool) -> Matcher:
         if not re.fullmatch(r"[a-z0-9*.:\[\]-]+", host):
             raise ValueError("names no host")
         return DomainMatcher(tuple(map(parse, host.rstrip(".").split("."))))
-    given = _INPUT.fullmatch(specifier)
-    if restricts and given and given["key"] not in parts.PRIMARY_KEYS and specifier[-2:] != ":*":
-        return InputMatcher(parse(tool), given["key"], parse(given["value"].strip()))
+    named_input = _INPUT.fullmatch(specifier)
+    if (
+        restricts
+        and named_input
+        and named_input["key"] not in parts.PRIMARY_KEYS
+        and specifier[-2:] != ":*"
+    ):
+        return InputMatcher(parse(tool), named_input["key"], parse(named_input["value"].strip()))
     if tool in {"Agent", "Skill"}:
         return NameMatcher(tool, command_pattern(specifier))
-    raise ValueError(_refusal(tool, has_input=given is not None))
+    raise ValueError(_refusal(tool, has_input=named_input is not None))
 
 
 def _refusal(tool: str, *, has_input: bool) -> str:

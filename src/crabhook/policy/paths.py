@@ -143,17 +143,17 @@ class PathSet:
     @cached_property
     def wanted(self) -> Wanted:
         """What a look at a folder searches for, to find every file that a pattern matches."""
-        rooted = [one.pattern for one in self.patterns if one.anchor is Anchor.ROOT]
-        others = [one.pattern for one in self.patterns if one.anchor is not Anchor.ROOT]
+        rooted = [pattern.pattern for pattern in self.patterns if pattern.anchor is Anchor.ROOT]
+        others = [pattern.pattern for pattern in self.patterns if pattern.anchor is not Anchor.ROOT]
         return wanted_by(others, rooted)
 
     @cached_property
     def _compiled(self) -> tuple[_Compiled, ...]:
         """One expression for all patterns with the same base."""
         grouped: dict[tuple[Anchor, int], list[str]] = {}
-        for one in self.patterns:
-            if not one.loose:
-                grouped.setdefault((one.anchor, one.up), []).append(one.pattern)
+        for pattern in self.patterns:
+            if not pattern.loose:
+                grouped.setdefault((pattern.anchor, pattern.up), []).append(pattern.pattern)
         return tuple(
             (anchor, up, _compile(tuple(texts), any_case=True))
             for (anchor, up), texts in grouped.items()
@@ -162,7 +162,7 @@ class PathSet:
     @cached_property
     def _loose(self) -> "_Loose | None":
         """The patterns that match at any depth; None where there are none."""
-        loose = [one.pattern.lstrip("/") for one in self.patterns if one.loose]
+        loose = [pattern.pattern.lstrip("/") for pattern in self.patterns if pattern.loose]
         return _Loose(loose) if loose else None
 
 
@@ -191,8 +191,8 @@ class _Loose:
     def hits(self, path: str) -> bool:
         """Whether a pattern matches the absolute path."""
         # Letters beyond ASCII have several cases; an expression's end leaves out a last newline.
-        told = path.isascii() and path.isprintable()
-        apart = told and self._parts.isdisjoint(path.lower().split("/"))
+        is_plain = path.isascii() and path.isprintable()
+        apart = is_plain and self._parts.isdisjoint(path.lower().split("/"))
         return _matches_below(self._wild if apart else self._every, path, "/")
 
 
@@ -223,15 +223,15 @@ def _gitignored(pattern: str) -> str | None:
     return None if regex is None else _SET.sub(_plain_set, regex)
 
 
-def _plain_set(found: re.Match[str]) -> str:
+def _plain_set(match: re.Match[str]) -> str:
     """Return a set whose every letter is escaped.
 
     So no version of `re` takes two of them for a difference, a union or a set in the set: Python
     warns of `[a--b]`, `[~~]`, `[&&]`, `[||]` and `[[a]` that their meaning will change.
     """
-    if found["inside"] is None:
-        return found[0]
-    letters = list(found["inside"].replace("\\\\", "\\"))
+    if match["inside"] is None:
+        return match[0]
+    letters = list(match["inside"].replace("\\\\", "\\"))
     pieces = []
     while letters:
         first = re.escape(letters.pop(0))
@@ -239,7 +239,7 @@ def _plain_set(found: re.Match[str]) -> str:
             first += f"-{re.escape(letters[1])}"
             del letters[:2]
         pieces.append(first)
-    return f"[{found['other']}{''.join(pieces)}]"
+    return f"[{match['other']}{''.join(pieces)}]"
 
 
 def path_pattern(text: str) -> PathPattern:
@@ -251,16 +251,16 @@ def path_pattern(text: str) -> PathPattern:
         raise ValueError("begins or ends with a character that gitignore reads in its own way")
     if _ODD_SET.match(rest):
         raise ValueError("has a set of characters that can be read in two ways")
-    found = own_pattern(text)
+    pattern = own_pattern(text)
     try:
-        usable = _gitignored(found.pattern) is not None
+        usable = _gitignored(pattern.pattern) is not None
         if usable:
-            _compile((found.pattern,), any_case=False)
+            _compile((pattern.pattern,), any_case=False)
     except (ValueError, re.error) as error:
         raise ValueError(f"is no gitignore pattern: {error}") from error
     if not usable:
         raise ValueError("is a gitignore pattern that matches nothing")
-    return found
+    return pattern
 
 
 def own_pattern(text: str) -> PathPattern:
@@ -273,7 +273,7 @@ def own_pattern(text: str) -> PathPattern:
 def _anchored(text: str) -> tuple[Anchor, int, str]:
     """Return a specifier's base, how many folders above that, and the rest."""
     whole, up = "~/**" if text == "~" else text, 0
-    anchor = next((one for one in Anchor if whole.startswith(one)), Anchor.CWD)
+    anchor = next((base for base in Anchor if whole.startswith(base)), Anchor.CWD)
     rest = whole.removeprefix(anchor)
     while anchor is Anchor.CWD and (rest == ".." or rest.startswith("../")):
         up, rest = up + 1, rest[3:]

@@ -69,7 +69,7 @@ def propose(
     if call is None or call.troubles or is_never_remembered(call):
         return ()
     end = expires or _end(context)
-    found: dict[tuple[tuple[str, ...], RuleScope], Proposal] = {}
+    proposals: dict[tuple[tuple[str, ...], RuleScope], Proposal] = {}
     for texts, scope, covers in _drafts(call, event, context):
         try:
             matchers = tuple(parse_matcher(text, restricts=False) for text in texts)
@@ -79,8 +79,8 @@ def propose(
             continue
         rule = Rule(RuleVerdict.ALLOW, texts, matchers, scope=scope, expires=end)
         if _ruled(Policy([RuleSet((rule,))], protected), call, event, context) is rule.verdict:
-            found.setdefault((texts, scope), Proposal(rule, covers, options_given(rule)))
-    return tuple(found.values())
+            proposals.setdefault((texts, scope), Proposal(rule, covers, options_given(rule)))
+    return tuple(proposals.values())
 
 
 def propose_denials(event: Event, context: Context, protected: Protected) -> tuple[Proposal, ...]:
@@ -92,7 +92,7 @@ def propose_denials(event: Event, context: Context, protected: Protected) -> tup
     if (call := read_call(event, context)) is None:
         return ()
     end = _end(context)
-    found: dict[tuple[str, RuleScope], Proposal] = {}
+    proposals: dict[tuple[str, RuleScope], Proposal] = {}
     for part in call.required:
         for text, scope, covers in _narrow_to_wide(_widths(part, event, context), event, context):
             try:
@@ -101,10 +101,10 @@ def propose_denials(event: Event, context: Context, protected: Protected) -> tup
                 continue
             rule = Rule(RuleVerdict.DENY, (text,), (matcher,), scope=scope, expires=end)
             if _ruled(Policy([RuleSet((rule,))], protected), call, event, context) is rule.verdict:
-                found.setdefault((text, scope), Proposal(rule, covers))
-            if len(found) == MOST_DENIALS:
-                return tuple(found.values())
-    return tuple(found.values())
+                proposals.setdefault((text, scope), Proposal(rule, covers))
+            if len(proposals) == MOST_DENIALS:
+                return tuple(proposals.values())
+    return tuple(proposals.values())
 
 
 def _end(context: Context) -> datetime:
@@ -123,8 +123,10 @@ def tried_each(
     proposals together, with nothing protected, would decide it so, each is tried: few calls are.
     """
     verdict = proposals[0].rule.verdict
-    policies = [Policy([RuleSet((one.rule,))], protected) for one in proposals]
-    widest = Policy([RuleSet(tuple(one.rule for one in proposals))], protected.without(ENTRY_NAMES))
+    policies = [Policy([RuleSet((proposal.rule,))], protected) for proposal in proposals]
+    widest = Policy(
+        [RuleSet(tuple(proposal.rule for proposal in proposals))], protected.without(ENTRY_NAMES)
+    )
     covered = [0] * len(policies)
     undone: list[list[Event]] = [[] for _ in policies]
     for event, past_verdict in past:
@@ -156,7 +158,7 @@ def _drafts(call: Call, event: Event, context: Context) -> Iterator[_Draft]:
     texts: tuple[str, ...] = ()
     words = ""
     for width in range(max(map(len, widths))):
-        chosen = [one[min(width, len(one) - 1)] for one in widths]
+        chosen = [texts[min(width, len(texts) - 1)] for texts in widths]
         texts = tuple(dict.fromkeys(text for text, _ in chosen))
         words = " and ".join(dict.fromkeys(words for _, words in chosen))
         if width == 0 and event.session:
@@ -198,24 +200,26 @@ def _widths(part: parts.Part, event: Event, context: Context) -> Sequence[tuple[
 
 
 def _command_widths(part: parts.CommandPart) -> list[tuple[str, str]]:
-    plain = [one for one in part.readings if not one.assigned]
+    plain = [reading for reading in part.readings if not reading.assigned]
     if not plain:
         return []
     text = plain[-1].text  # inside the wrappers, which an allow looks through
     words = text.split(" ")
-    found = []
+    widths = []
     if not any(letter in text for letter in "*\\\"'"):
-        exact = " ".join(f'"{one.replace(BLANK, " ")}"' if BLANK in one else one for one in words)
-        found.append((f"Bash({exact})", f"exactly `{exact}`"))
+        exact = " ".join(
+            f'"{word.replace(BLANK, " ")}"' if BLANK in word else word for word in words
+        )
+        widths.append((f"Bash({exact})", f"exactly `{exact}`"))
     if plain[-1].exact:
-        return found
+        return widths
     for size in (3, 2, 1):
         head = words[:size]
         if len(words) < size or not _says_enough(head) or not all(map(_PLAIN.fullmatch, head)):
             continue
         start = " ".join(head)
-        found.append((f"Bash({start} *)", f"`{start}` with any arguments"))
-    return found
+        widths.append((f"Bash({start} *)", f"`{start}` with any arguments"))
+    return widths
 
 
 def _says_enough(head: Sequence[str]) -> bool:
@@ -230,21 +234,21 @@ def _file_widths(part: parts.FilePart, event: Event, context: Context) -> list[t
         return []
     name, cwd = part.places[0].named, event.cwd or context.project
     folder = dirname(name)
-    found = [] if name.endswith(ANYTHING) else [(f"{tool}(/{name})", f"{verb} {name}")]
+    widths = [] if name.endswith(ANYTHING) else [(f"{tool}(/{name})", f"{verb} {name}")]
     if folder not in ("/", context.home):
-        found.append((f"{tool}(/{folder}/**)", f"{verb} below {folder}"))
+        widths.append((f"{tool}(/{folder}/**)", f"{verb} below {folder}"))
     if is_within(name, cwd) and cwd != context.home:
-        found.append((f"{tool}(./**)", f"{verb} below the working directory"))
-    return found
+        widths.append((f"{tool}(./**)", f"{verb} below the working directory"))
+    return widths
 
 
 def _tool_widths(part: parts.ToolPart) -> list[tuple[str, str]]:
     name = next((tool for tool in part.tools if tool.startswith("mcp__")), part.text)
-    found = [(name, f"any call of {name}")]
+    widths = [(name, f"any call of {name}")]
     server, parted, _ = name.removeprefix("mcp__").partition("__")
     if name.startswith("mcp__") and parted:
-        found.append((f"mcp__{server}__*", f"every tool of {server}"))
-    return found
+        widths.append((f"mcp__{server}__*", f"every tool of {server}"))
+    return widths
 
 
 def why_no_denial(event: Event, context: Context) -> str:

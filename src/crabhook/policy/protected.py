@@ -65,7 +65,7 @@ class Entry:
         writes = part.use is Use.WRITE or part.writes
         if not (writes if self.changed else self.secret or part.use is not Use.READ):
             return False
-        if self.free.patterns and all(self.free.hits(one, bases) for one in part.places):
+        if self.free.patterns and all(self.free.hits(place, bases) for place in part.places):
             return False
         if file_hit(self.paths, part, bases):
             return True
@@ -83,16 +83,16 @@ class Entry:
 
     @cached_property
     def _at_home(self) -> bool:
-        return any(one.anchor is Anchor.HOME for one in self.paths.patterns)
+        return any(pattern.anchor is Anchor.HOME for pattern in self.paths.patterns)
 
     def _folders_above(self, home: str) -> frozenset[str]:
         """Return the absolute folders that have something protected somewhere in them."""
         if home not in self._above_by_home:
             fixed = {Anchor.HOME: home, Anchor.ROOT: ""}
             whole = (
-                f"{fixed[one.anchor]}{one.pattern}"
-                for one in self.paths.patterns
-                if one.anchor in fixed
+                f"{fixed[pattern.anchor]}{pattern.pattern}"
+                for pattern in self.paths.patterns
+                if pattern.anchor in fixed
             )
             certain = ("/".join(certain_parts(text)) for text in whole)
             self._above_by_home[home] = frozenset(
@@ -107,7 +107,7 @@ class Entry:
     @cached_property
     def _above(self) -> tuple[str, ...]:
         """The ends of names of folders with something protected, as `/.github`."""
-        parts = [one.pattern.split("/") for one in self.paths.patterns if one.loose]
+        parts = [pattern.pattern.split("/") for pattern in self.paths.patterns if pattern.loose]
         return tuple("/" + "/".join(some[:n]) for some in parts for n in range(1, len(some)))
 
 
@@ -174,7 +174,7 @@ class Protected:
             return None
         # Most files are in no entry, and soon told.
         whole = part.glob or part.program in _WHOLE
-        if not (whole or any(self._all_paths.hits(one, bases) for one in part.places)):
+        if not (whole or any(self._all_paths.hits(place, bases) for place in part.places)):
             return None
         others = (entry for entry in self.entries if entry.name != but)
         return next((entry for entry in others if entry.concerns(part, bases)), None)
@@ -193,29 +193,29 @@ class Protected:
 
     def _of_command(self, lines: frozenset[str]) -> Entry | None:
         words = {line.partition(" ")[0] for line in lines} | {""}
-        found = (one for word in words for one in self._by_first_word.get(word, ()))
-        hit = [at for at, pattern in found if any(map(pattern.hits_text, lines))]
+        numbered = (pair for word in words for pair in self._by_first_word.get(word, ()))
+        hit = [at for at, pattern in numbered if any(map(pattern.hits_text, lines))]
         return self.entries[min(hit)] if hit else None
 
     @cached_property
     def _by_first_word(self) -> dict[str, list[tuple[int, CommandPattern]]]:
         """The command patterns by first word, each with its entry's place."""
-        found: dict[str, list[tuple[int, CommandPattern]]] = {}
+        by_word: dict[str, list[tuple[int, CommandPattern]]] = {}
         for at, entry in enumerate(self.entries):
             for pattern in entry.commands:
-                found.setdefault(pattern.first_word, []).append((at, pattern))
-        return found
+                by_word.setdefault(pattern.first_word, []).append((at, pattern))
+        return by_word
 
     @cached_property
     def triggers(self) -> frozenset[str]:
         """Words; a command without any of them changes nothing on the list."""
-        patterns = [one for entry in self.entries for one in entry.commands]
-        fixed = (one.first_word or " ".join(one.written.parts) for one in patterns)
+        patterns = [pattern for entry in self.entries for pattern in entry.commands]
+        fixed = (pattern.first_word or " ".join(pattern.written.parts) for pattern in patterns)
         return frozenset(word for text in fixed for word in text.split())
 
     @cached_property
     def _all_paths(self) -> PathSet:
-        return PathSet(tuple(one for entry in self.entries for one in entry.paths.patterns))
+        return PathSet(tuple(pattern for entry in self.entries for pattern in entry.paths.patterns))
 
     def may_be_shown(self, target: Place, bases: Bases) -> bool:
         """Whether a search may show the file, though it may not be written and is asked about."""
@@ -224,13 +224,15 @@ class Protected:
     @cached_property
     def _kept(self) -> PathSet:
         """Crabhook's own files outside of projects, and the secrets beside them."""
-        return PathSet(tuple(one for one in self.secret.patterns if one not in _SHOWN.patterns))
+        return PathSet(
+            tuple(pattern for pattern in self.secret.patterns if pattern not in _SHOWN.patterns)
+        )
 
     @cached_property
     def secret(self) -> PathSet:
         """What may not be read either."""
         secret = (entry for entry in self.entries if entry.secret)
-        return PathSet(tuple(one for entry in secret for one in entry.paths.patterns))
+        return PathSet(tuple(pattern for entry in secret for pattern in entry.paths.patterns))
 
     def _with_own(self, entry: Entry) -> Entry:
         places = {"own-files": self.own, "own-program": self.program}.get(entry.name, ())
@@ -264,7 +266,7 @@ def _is_never_line(line: str) -> bool:
     if name in _SHELLS or (plain in _INTERPRETERS and rest in ("", "-")):
         return True
     spellings = (line, f"{plain} {rest}") if plain in _INTERPRETERS else (line,)
-    return any(pattern.hits_text(one) for one in spellings for pattern in _PATTERNS)
+    return any(pattern.hits_text(spelling) for spelling in spellings for pattern in _PATTERNS)
 
 
 def reaches_never(matcher: Matcher) -> bool:
@@ -299,7 +301,7 @@ def patterns_run(pattern: CommandPattern) -> tuple[CommandPattern, ...]:
     The denials' reader reads the pattern as a shell line: `timeout 5 rm *` gives `rm *` too, and
     `git -C sub push *` gives `git push *`.
     """
-    found = {pattern: None}
+    patterns = {pattern: None}
     first = basename(pattern.written.parts[0].partition(" ")[0])
     if first in _HELD_BY_EXACTNESS and not pattern.exact:
         return (pattern,)  # no command that these run is covered by a star
@@ -309,21 +311,21 @@ def patterns_run(pattern: CommandPattern) -> tuple[CommandPattern, ...]:
         for command in unfold(text, read_script(text, {}), {}).commands:
             for line in lines(command):
                 written = line.replace("*", "\\*").replace(_ANY_WORD, "*")
-                found[command_pattern(written)] = None
-    return tuple(found)
+                patterns[command_pattern(written)] = None
+    return tuple(patterns)
 
 
 def _takes_in_never(pattern: CommandPattern) -> bool:
     if pattern.written.exact:
         lines = (pattern.written.parts[0], pattern.unquoted.parts[0])
-        bare = (re.sub("^[^ ]*/", "", one) for one in lines)
+        bare = (re.sub("^[^ ]*/", "", text) for text in lines)
         return pattern.everything or any(map(_is_never_line, bare))
     begins = pattern.written.parts[0]
     name, blank, rest = begins.partition(" ")
     name = basename(name)
     if not blank:
         runs = (*_SHELLS, *_INTERPRETERS)
-        return any(one.startswith(name) for one in runs) or _meets_any(name)
+        return any(text.startswith(name) for text in runs) or _meets_any(name)
     if name in _SHELLS or name.rstrip(_VERSION) in _INTERPRETERS:
         return True
     return name not in _HELD_BY_EXACTNESS and _meets_any(f"{name} {rest}")
@@ -331,8 +333,8 @@ def _takes_in_never(pattern: CommandPattern) -> bool:
 
 def _meets_any(begins: str) -> bool:
     """Whether a text with such a beginning can match one of the patterns."""
-    fixed = filter(None, (one.written.parts[0] for one in (*_PATTERNS, *_ANYTHING_GOES)))
-    return any(begins.startswith(one) or one.startswith(begins) for one in fixed)
+    fixed = filter(None, (pattern.written.parts[0] for pattern in (*_PATTERNS, *_ANYTHING_GOES)))
+    return any(begins.startswith(text) or text.startswith(begins) for text in fixed)
 
 
 def never_made(rule: Rule) -> tuple[str, ...]:
@@ -354,7 +356,7 @@ def options_given(rule: Rule) -> tuple[str, ...]:
     """
     if rule.verdict.restricts:
         return ()
-    return tuple(dict.fromkeys(said for one in rule.matchers for said in _given(one)))
+    return tuple(dict.fromkeys(warning for matcher in rule.matchers for warning in _given(matcher)))
 
 
 def misread(rule: Rule) -> tuple[str, ...]:
@@ -371,16 +373,16 @@ def misread(rule: Rule) -> tuple[str, ...]:
 def _given(matcher: Matcher) -> Iterator[str]:
     if not isinstance(matcher, CommandMatcher) or matcher.pattern.exact:
         return
-    told = False
+    has_options = False
     for pattern in patterns_run(matcher.pattern):
         begins = pattern.written.parts[0]
         for words, options in _OPTIONS.items():
             if begins.startswith(f"{words} "):
-                told = True
+                has_options = True
                 yield (
                     f"with any arguments `{words}` also takes {options}, and so runs something else"
                 )
-    if not told and (program := _not_understood(matcher.pattern)):
+    if not has_options and (program := _not_understood(matcher.pattern)):
         yield f"crabhook does not know what {program} does with its arguments"
 
 

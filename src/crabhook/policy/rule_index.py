@@ -44,20 +44,20 @@ class RuleIndex:
     @property
     def matchers(self) -> Iterator[Matcher]:
         """All matchers of all rules, each as often as it is found."""
-        found = (placed for rules in self._by_key.values() for placed in rules)
-        return (matcher for placed in found for matcher in placed.rule.matchers)
+        every_rule = (placed for rules in self._by_key.values() for placed in rules)
+        return (matcher for placed in every_rule for matcher in placed.rule.matchers)
 
     @cached_property
     def of_commands(self) -> tuple[Placed, ...]:
         """The rules that name commands."""
-        found = (rules for key, rules in self._by_key.items() if key[0] == "command")
-        return tuple(placed for rules in found for placed in rules)
+        of_each = (rules for key, rules in self._by_key.items() if key[0] == "command")
+        return tuple(placed for rules in of_each for placed in rules)
 
     @cached_property
     def of_files(self) -> tuple[Placed, ...]:
         """The rules that name files."""
-        found = (rules for key, rules in self._by_key.items() if key[0] in ("read", "write"))
-        return tuple(placed for rules in found for placed in rules)
+        of_each = (rules for key, rules in self._by_key.items() if key[0] in ("read", "write"))
+        return tuple(placed for rules in of_each for placed in rules)
 
     def of_program(self, name: str) -> Sequence[Placed]:
         """Return the rules of commands that begin with this word."""
@@ -69,27 +69,27 @@ class RuleIndex:
             return ()
         wild = isinstance(part, FilePart) and part.glob and part.by is None
         chosen = self._path_keys if wild else keys
-        found = [rules for key in chosen if (rules := self._by_key.get(key))]
-        if len(found) < 2:
-            return found[0] if found else ()
-        unique = {placed.order: placed for rules in found for placed in rules}
+        chosen_rules = [rules for key in chosen if (rules := self._by_key.get(key))]
+        if len(chosen_rules) < 2:
+            return chosen_rules[0] if chosen_rules else ()
+        unique = {placed.order: placed for rules in chosen_rules for placed in rules}
         return [unique[order] for order in sorted(unique)]
 
 
-def _key_of(one: Matcher) -> _Key:
-    match one:
+def _key_of(rule_matcher: Matcher) -> _Key:
+    match rule_matcher:
         case matcher.CommandMatcher():
-            return "command", one.pattern.first_word or _ANY
+            return "command", rule_matcher.pattern.first_word or _ANY
         case PathMatcher():
-            return "write" if one.writes else "read", _fixed_part(one)
+            return "write" if rule_matcher.writes else "read", _fixed_part(rule_matcher)
         case matcher.DomainMatcher():
-            ends = one.labels[-2:]
+            ends = rule_matcher.labels[-2:]
             fixed = all(label.exact for label in ends)
             return "fetch", ".".join(label.parts[0] for label in ends) if fixed else ""
         case matcher.NameMatcher():
-            return "name", one.tool
+            return "name", rule_matcher.tool
         case matcher.ToolMatcher():
-            return "tool", one.name.parts[0] if one.name.exact else _ANY
+            return "tool", rule_matcher.name.parts[0] if rule_matcher.name.exact else _ANY
         case matcher.InputMatcher():
             return "tool", _ANY
 
@@ -97,7 +97,7 @@ def _key_of(one: Matcher) -> _Key:
 def _fixed_part(path: PathMatcher) -> str:
     """Return the last part that every path matched by the rule has."""
     parts = reversed(path.pattern.pattern.split("/"))
-    plain = (one for one in parts if one and one.isascii() and not set(one) & set("*?[]\\"))
+    plain = (part for part in parts if part and part.isascii() and not set(part) & set("*?[]\\"))
     return next(plain, "").casefold()
 
 
@@ -112,7 +112,7 @@ def keys_of(part: Part) -> frozenset[_Key]:
         case FilePart():
             keys |= {("tool", tool) for tool in ("Read", *part.own)}  # Read stops writes too
             names = {name.casefold() for place in part.places for name in place.both}
-            for fixed in {"", *(one for name in names for one in name.split("/"))}:
+            for fixed in {"", *(piece for name in names for piece in name.split("/"))}:
                 keys |= {("write", fixed), ("read", fixed)}
             keys |= keys_of(part.by) if part.by else set()
         case FetchPart():
@@ -151,8 +151,8 @@ def ruling_by_rule(
     why = f"{rule.where}: {rule.verdict} {text}" + (f" ({rule.note})" if rule.note else "")
     asks = rule.verdict is RuleVerdict.ASK_OPERATOR
     because = because_of_rule(rule, text if asks else f"{rule.verdict} {text}")
-    said = PartRuling(part.kind, part.text, rule.verdict, rule, why, hidden, because)
-    return RankedRuling(rank, placed.order, said)
+    part_ruling = PartRuling(part.kind, part.text, rule.verdict, rule, why, hidden, because)
+    return RankedRuling(rank, placed.order, part_ruling)
 
 
 def because_of_rule(rule: Rule, text: str, before: str = "") -> Because:
@@ -161,23 +161,23 @@ def because_of_rule(rule: Rule, text: str, before: str = "") -> Because:
     return Because(Brought.RULE, words, text, rule.note)
 
 
-def question_about_search(said: RankedRuling, part: FilePart) -> RankedRuling:
+def question_about_search(ranked: RankedRuling, part: FilePart) -> RankedRuling:
     """Return the ruling on a file as a question about the search that reads the file."""
-    verdict = said.part.verdict
+    verdict = ranked.part.verdict
     if verdict is RuleVerdict.DENY:
         verdict = RuleVerdict.ASK_OPERATOR
-    why = f"it reads {said.part.text} too, and of that: {said.part.why}"
-    rank = Rank.PROTECTED if said.rank is Rank.PROTECTED else Rank.ASK
-    because = said.part.because
+    why = f"it reads {ranked.part.text} too, and of that: {ranked.part.why}"
+    rank = Rank.PROTECTED if ranked.rank is Rank.PROTECTED else Rank.ASK
+    because = ranked.part.because
     if because is not None:
-        because = replace(because, words=f"it reads {said.part.text} too: {because.words}")
+        because = replace(because, words=f"it reads {ranked.part.text} too: {because.words}")
     asked = PartRuling(part.kind, part.text, verdict, None, why, hidden=True, because=because)
-    return RankedRuling(rank, said.order, asked)
+    return RankedRuling(rank, ranked.order, asked)
 
 
 def question_about_folder(part: FilePart, folder: str, why: str) -> RankedRuling:
     """Return the question about a folder whose look was incomplete."""
     why = f"what a rule denies or protects may be in {folder}: {why}"
     ask = RuleVerdict.ASK_OPERATOR
-    said = PartRuling(part.kind, part.text, ask, None, why, hidden=True)
-    return RankedRuling(Rank.ASK, 0, said)
+    part_ruling = PartRuling(part.kind, part.text, ask, None, why, hidden=True)
+    return RankedRuling(Rank.ASK, 0, part_ruling)

@@ -61,14 +61,14 @@ class _Reader:
             if key not in _KEYS:
                 what = f"there is no {key!r} in a rule file; known are: {', '.join(_KEYS)}"
                 raise self._wrong(self._lines.of_key(key), what)
-        rules = tuple(self._rule(*one) for one in enumerate(self._listed(tables, "rule")))
-        risks = tuple(self._risk(*one) for one in enumerate(self._listed(tables, "risk")))
+        rules = tuple(self._rule(*numbered) for numbered in enumerate(self._listed(tables, "rule")))
+        risks = tuple(self._risk(*numbered) for numbered in enumerate(self._listed(tables, "risk")))
         unprotect = self._unprotect(tables.get("unprotect", []))
         return rule.RuleSet(rules, folder, trust, unprotect, risks)
 
     def _listed(self, tables: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
         listed = tables.get(name, [])
-        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
             raise self._wrong(self._lines.of_key(name), f"{name}s are tables, as in [[{name}]]")
         return listed
 
@@ -85,8 +85,8 @@ class _Reader:
         )
         matchers = self._matchers(at, texts, restricts=True)
         if self._project and level is Level.NONE:
-            told = "level must be 1 or 2: a project's file may only raise a risk"
-            raise self._wrong(at("level"), told)
+            message = "level must be 1 or 2: a project's file may only raise a risk"
+            raise self._wrong(at("level"), message)
         return rule.RiskRule(level, words, texts, matchers, self._name, at())
 
     def _toml(self) -> dict[str, Any]:
@@ -145,8 +145,10 @@ class _Reader:
 
         for name in names:
             if name not in ENTRY_NAMES:
-                known = ", ".join(ENTRY_NAMES)
-                raise self._wrong(line, f"nothing protected is called {name!r}; known are: {known}")
+                entries = ", ".join(ENTRY_NAMES)
+                raise self._wrong(
+                    line, f"nothing protected is called {name!r}; known are: {entries}"
+                )
         return frozenset(names)
 
     def _wrong(self, line: int, what: str) -> rule.RuleFileError:
@@ -179,7 +181,7 @@ def _scope(value: object) -> rule.RuleScope:
     for key in value:
         if key not in _SCOPE_KEYS:
             raise ValueError(f"has no {key!r}; known are: {', '.join(_SCOPE_KEYS)}")
-    scope = rule.RuleScope(**{key: _texts(one) for key, one in value.items()})
+    scope = rule.RuleScope(**{key: _texts(texts) for key, texts in value.items()})
     if any(not folder.startswith(("/", "~/")) and folder != "~" for folder in scope.project):
         raise ValueError("names a project that is not an absolute path")
     return scope
@@ -192,10 +194,10 @@ def _expires(value: object) -> datetime:
 
 
 def _level(value: object) -> Level:
-    names = {one.name.lower(): one for one in Level}
+    names = {level.name.lower(): level for level in Level}
     if isinstance(value, str) and value in names:
         return names[value]
-    if type(value) is int and value in [int(one) for one in Level]:
+    if type(value) is int and value in [int(level) for level in Level]:
         return Level(value)
     raise ValueError(f"must be 0, 1 or 2, or one of: {', '.join(names)}")
 
@@ -250,7 +252,9 @@ class FileLines:
             name = _KEY.match(head)
             if section.match(head) or (name and name[1].strip("\"'") == key):
                 values = enumerate(self._lines[line - 1 : end], line)
-                return next((at for at, text in values if any(one in text for one in held)), line)
+                return next(
+                    (at for at, text in values if any(piece in text for piece in held)), line
+                )
         return start
 
     def of_key(self, key: str) -> int:
@@ -263,8 +267,8 @@ class FileLines:
 
     def of_error(self, message: str) -> int:
         """Return the line that TOML's reader names in its message."""
-        found = re.search(r"line (\d+)", message)
-        return int(found[1]) if found else max(1, len("\n".join(self._lines).rstrip().split("\n")))
+        match = re.search(r"line (\d+)", message)
+        return int(match[1]) if match else max(1, len("\n".join(self._lines).rstrip().split("\n")))
 
     def end_of(self, number: int) -> int:
         """Return the last line that belongs to a rule: not a blank or a comment after it."""
@@ -293,6 +297,6 @@ def _outside_long_texts(lines: list[str]) -> Iterator[tuple[int, str]]:
         if not quote:
             yield number, line
         at = 0
-        while found := (re.compile(quote) if quote else _TEXT).search(line, at):
-            at = found.end()
-            quote = found[0] if not quote and found[0] in ('"""', "'''") else ""
+        while match := (re.compile(quote) if quote else _TEXT).search(line, at):
+            at = match.end()
+            quote = match[0] if not quote and match[0] in ('"""', "'''") else ""
