@@ -68,13 +68,13 @@ def distinct(past: Iterable[PastCall]) -> list[Distinct]:
         times[key] += 1
         latest.pop(key, None)
         latest[key] = call
-    found = [Distinct(call, times[key]) for key, call in reversed(latest.items())]
-    return sorted(found, key=lambda one: -one.times)
+    calls = [Distinct(call, times[key]) for key, call in reversed(latest.items())]
+    return sorted(calls, key=lambda call: -call.times)
 
 
-def seen(one: Distinct, law: LawOf, protected: Protected) -> Seen | None:
+def seen(kind: Distinct, law: LawOf, protected: Protected) -> Seen | None:
     """Return the call with its parts, or None for one that no rule could ever allow."""
-    event = recalled(one.latest.event)
+    event = recalled(kind.latest.event)
     there = law(event)
     try:
         call = read_call(event, there.context)
@@ -87,7 +87,7 @@ def seen(one: Distinct, law: LawOf, protected: Protected) -> Seen | None:
         return None
     if bare.verdict is not None:
         return None
-    return Seen(one.latest, one.times, event, call, there, today.verdict)
+    return Seen(kind.latest, kind.times, event, call, there, today.verdict)
 
 
 _IN_PROJECT = ", in this project"  # as `propose` words it
@@ -101,9 +101,9 @@ class Candidate:
     covers: str
     width: int
 
-    def holds_for(self, one: Seen) -> bool:
+    def holds_for(self, call: Seen) -> bool:
         """Whether its scope has the call in it."""
-        project, scope = one.context.project, self.rule.scope.project
+        project, scope = call.context.project, self.rule.scope.project
         return not scope or any(is_within(project, folder) for folder in scope)
 
 
@@ -112,25 +112,25 @@ def candidates(calls: Iterable[Seen], protected: Protected) -> list[Candidate]:
 
     Rules for one session are left out, since past sessions are over, and rules that name a secret.
     """
-    found: dict[tuple[tuple[str, ...], RuleScope], Candidate] = {}
-    for one in calls:
-        proposals = propose(one.event, one.context, protected)
+    drafted: dict[tuple[tuple[str, ...], RuleScope], Candidate] = {}
+    for call in calls:
+        proposals = propose(call.event, call.context, protected)
         lasting = [each for each in proposals if not each.rule.scope.session]
         for width, proposal in enumerate(lasting):
             rule = proposal.rule
             key, projects = (tuple(sorted(rule.texts)), rule.scope), rule.scope.project
-            known = found.get(key)
-            if known is None and (
+            candidate = drafted.get(key)
+            if candidate is None and (
                 any(not folder.startswith("/") for folder in projects)
                 or any(text.startswith("-") or holds_a_stand_in(text) for text in rule.texts)
             ):
                 continue
-            if known is None or width < known.width:
+            if candidate is None or width < candidate.width:
                 covers = proposal.covers
                 if covers.endswith(_IN_PROJECT):
                     covers = f"{covers.removesuffix(_IN_PROJECT)}, in {' and '.join(projects)}"
-                found[key] = Candidate(rule, covers, width)
-    return list(found.values())
+                drafted[key] = Candidate(rule, covers, width)
+    return list(drafted.values())
 
 
 class Coverage:
@@ -140,18 +140,18 @@ class Coverage:
         self._candidates = rules
         self._with: dict[str, list[int]] = defaultdict(list)
         single: dict[str, Rule] = {}
-        for number, one in enumerate(rules):
-            for text, matcher in one.rule.pairs:
+        for number, candidate in enumerate(rules):
+            for text, matcher in candidate.rule.pairs:
                 self._with[text].append(number)
                 single.setdefault(text, Rule(RuleVerdict.ALLOW, (text,), (matcher,)))
         self._index = RuleIndex(
             Placed(order, rule, "") for order, rule in enumerate(single.values())
         )
 
-    def parts(self, one: Seen) -> list[frozenset[str]]:
+    def parts(self, call: Seen) -> list[frozenset[str]]:
         """Return, for each part that an allow must cover, the matchers that do."""
-        here = one.context
-        cwd = one.event.cwd if one.event.cwd.startswith("/") else here.project
+        here = call.context
+        cwd = call.event.cwd if call.event.cwd.startswith("/") else here.project
         bases = Bases(here.home, here.project, cwd, here.real)
         return [
             frozenset(
@@ -159,14 +159,14 @@ class Coverage:
                 for placed in self._index.candidates(part, keys_of(part))
                 if placed.rule.matchers[0].covers(part, bases)
             )
-            for part in one.call.required
+            for part in call.call.required
         ]
 
-    def covering(self, one: Seen, parts: Sequence[frozenset[str]]) -> Iterator[int]:
+    def covering(self, call: Seen, parts: Sequence[frozenset[str]]) -> Iterator[int]:
         """Return the numbers of the rules that cover every part of a call."""
         for number in {number for text in parts[0] for number in self._with[text]}:
             candidate = self._candidates[number]
-            if candidate.holds_for(one) and not any(
+            if candidate.holds_for(call) and not any(
                 part.isdisjoint(candidate.rule.texts) for part in parts
             ):
                 yield number

@@ -44,20 +44,20 @@ class Looks:
 
     def below(self, folder: str, wanted: Wanted) -> Below:
         """Return what the folder holds, as of now or a moment ago; takes up to WITHIN."""
-        if known := self._recall(folder, wanted, self._for):
-            return known
-        found = look(folder, wanted, self._clock() + WITHIN, self._clock)
+        if remembered := self._recall(folder, wanted, self._for):
+            return remembered
+        below = look(folder, wanted, self._clock() + WITHIN, self._clock)
         with self._lock:
-            self._known[folder, wanted] = (self._clock(), found)
-        return found
+            self._known[folder, wanted] = (self._clock(), below)
+        return below
 
     def known(self, folder: str, wanted: Wanted) -> Below:
         """Return what the folder held when it was last looked into, without a look at it now."""
         return self._recall(folder, wanted, RECALLED) or NOT_LOOKED
 
     def _recall(self, folder: str, wanted: Wanted, for_: float) -> Below | None:
-        at, found = self._known.get((folder, wanted), (-inf, NOT_LOOKED))
-        return found if self._clock() - at < for_ else None
+        at, below = self._known.get((folder, wanted), (-inf, NOT_LOOKED))
+        return below if self._clock() - at < for_ else None
 
 
 def look(
@@ -85,8 +85,8 @@ def look(
                     name = entry.name
                     walk.odd = walk.odd or ODD_NAME.search(name) is not None
                     named, path = f"{here}/{name}", f"{real}/{name}"
-                    known = inside or wanted.knows(name)
-                    means = known and (inside or wanted.means(path) or wanted.means(named))
+                    may_be_meant = inside or wanted.knows(name)
+                    means = may_be_meant and (inside or wanted.means(path) or wanted.means(named))
                     walk.links = walk.links or entry.is_symlink()
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append((named, path, means))
@@ -137,9 +137,9 @@ def project_of(cwd: str) -> Path:
     a person has would be inside. The folder returned for them only says where the agent is.
     """
     folder = Path(cwd or "/")
-    for one in (folder, *folder.parents):
-        if any(_is_there(one / mark) for mark in _MARKS) and not _holds_home(one):
-            return one
+    for place in (folder, *folder.parents):
+        if any(_is_there(place / mark) for mark in _MARKS) and not _holds_home(place):
+            return place
     return folder
 
 
@@ -154,7 +154,9 @@ def _is_there(path: Path) -> bool:
 def _holds_home(folder: Path) -> bool:
     home, here = os.path.expanduser("~"), str(folder)  # noqa: PTH111 - texts, at every call judged
     return any(
-        is_within(one, name) for one in (home, real_path(home)) for name in (here, real_path(here))
+        is_within(path, name)
+        for path in (home, real_path(home))
+        for name in (here, real_path(here))
     )
 
 
@@ -183,20 +185,20 @@ def at_this_moment(there: Context, event: Event, below: Look) -> Context:
 
 def _follower() -> Callable[[str], str]:
     """Return a function that follows links like `real_path`, but each path's once."""
-    known = {"/": "/"}
+    leads_to = {"/": "/"}
 
     def real(path: str) -> str:
-        if path in known:
-            return known[path]
+        if path in leads_to:
+            return leads_to[path]
         if len(path) > LONGEST_PATH or not _PLAIN.fullmatch(path):
             return real_path(path)
         folder, _, name = path.rpartition("/")
-        led = known.get(folder)
+        led = leads_to.get(folder)
         if folder and led is None:
-            led = known[folder] = _followed(folder)
+            led = leads_to[folder] = _followed(folder)
         whole = path if led in (None, folder) else f"{led.rstrip('/')}/{name}"
-        known[path] = os.path.realpath(whole) if os.path.islink(whole) else whole  # noqa: PTH114
-        return known[path]
+        leads_to[path] = os.path.realpath(whole) if os.path.islink(whole) else whole  # noqa: PTH114
+        return leads_to[path]
 
     return real
 
@@ -235,9 +237,9 @@ class Projects:
 
     def of(self, cwd: str) -> Path:
         """Return the project of an agent in this folder."""
-        known, now = self._known.get(cwd), self._clock()
-        if known and now - known[0] < LOOK_AGAIN:
-            return known[1]
-        found = project_of(cwd)
-        self._known[cwd] = (now, found)
-        return found
+        remembered, now = self._known.get(cwd), self._clock()
+        if remembered and now - remembered[0] < LOOK_AGAIN:
+            return remembered[1]
+        project = project_of(cwd)
+        self._known[cwd] = (now, project)
+        return project

@@ -45,13 +45,13 @@ class Widening:
 def widening(before: RuleSet, after: RuleSet) -> Widening:
     """Return what `after` lets happen that `before` does not, rule by rule."""
     old, new = _counting(before), _counting(after)
-    risks = {replace(one, origin="", line=0): one for one in (*before.risks, *after.risks)}
-    both = [{replace(one, origin="", line=0) for one in some.risks} for some in (before, after)]
+    risks = {replace(risk, origin="", line=0): risk for risk in (*before.risks, *after.risks)}
+    both = [{replace(risk, origin="", line=0) for risk in some.risks} for some in (before, after)]
     return Widening(
         tuple(rule for key, rule in new.items() if key not in old and not rule.verdict.restricts),
         tuple(rule for key, rule in old.items() if key not in new and rule.verdict.restricts),
         tuple(sorted(after.unprotect - before.unprotect)),
-        tuple(one for key, one in risks.items() if key in both[0] ^ both[1]),
+        tuple(risk for key, risk in risks.items() if key in both[0] ^ both[1]),
     )
 
 
@@ -76,7 +76,7 @@ def drafted(
     after = read_rules(text, where)
     if after.rules[: len(before)] != before or len(after.rules) != len(before) + len(rules):
         raise RulesError(f"{where} ends in a way that a rule cannot be added to; edit it")
-    wide = [one for rule in after.rules[len(before) :] for one in never_made(rule)]
+    wide = [text for rule in after.rules[len(before) :] for text in never_made(rule)]
     if wide and not anyway:
         raise RulesError(
             f"{' and '.join(wide)} takes in commands that lose work, reach others or run anything "
@@ -144,15 +144,15 @@ def readable(folder: Path, level: Trust) -> tuple[bytes, RuleSet]:
 
 def trust(files: RuleFiles, folder: Path, content: bytes, level: Trust) -> None:
     """Let exactly these bytes count as the project's rules."""
-    others = [one for one in files.trusted_files() if one.folder != str(folder)]
+    others = [entry for entry in files.trusted_files() if entry.folder != str(folder)]
     now = Trusted(str(folder), digest(content), level)
     files.write(TRUSTED, write_trusted([*others, now]))
 
 
 def revoke(files: RuleFiles, folder: Path) -> None:
     """Let no file of the project count any more; raises RulesError where none did."""
-    known = files.trusted_files()
-    others = [one for one in known if one.folder != str(folder)]
-    if len(others) == len(known):
+    entries = files.trusted_files()
+    others = [entry for entry in entries if entry.folder != str(folder)]
+    if len(others) == len(entries):
         raise RulesError(f"no rule file of {folder} was trusted")
     files.write(TRUSTED, write_trusted(others))

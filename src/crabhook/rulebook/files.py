@@ -42,7 +42,7 @@ def digest(content: bytes) -> str:
 def trust_in(folder: str, content: bytes, trusted: Iterable[Trusted]) -> Trust:
     """Return how far the user trusts these bytes as the rules of `folder`."""
     these = (normal(folder), digest(content))
-    levels = (one.level for one in trusted if (normal(one.folder), one.sha256) == these)
+    levels = (entry.level for entry in trusted if (normal(entry.folder), entry.sha256) == these)
     return next(levels, Trust.NONE)
 
 
@@ -63,7 +63,7 @@ def read_trusted(text: str, name: str) -> tuple[Trusted, ...]:
     """Return the user's trusted files, tables of folder, sha256 and level; raises RuleFileError."""
     try:
         listed = tomllib.loads(text).get("trusted", [])
-        return tuple(Trusted(one["folder"], one["sha256"], Trust(one["level"])) for one in listed)
+        return tuple(Trusted(row["folder"], row["sha256"], Trust(row["level"])) for row in listed)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RuleFileError(name, 1, f"it is no list of trusted files: {error}") from error
 
@@ -72,9 +72,9 @@ def write_trusted(trusted: Iterable[Trusted]) -> str:
     """Return the list as `read_trusted` reads it."""
     head = "# Rule files of projects that you have trusted, by their bytes; crabhook writes this.\n"
     tables = (
-        f'\n[[trusted]]\nfolder = {toml_text(one.folder)}\nsha256 = "{one.sha256}"\n'
-        f'level = "{one.level}"\n'
-        for one in trusted
+        f'\n[[trusted]]\nfolder = {toml_text(entry.folder)}\nsha256 = "{entry.sha256}"\n'
+        f'level = "{entry.level}"\n'
+        for entry in trusted
     )
     return head + "".join(tables)
 
@@ -177,7 +177,7 @@ class RuleFiles:
 
     def rules_of(self, project: Path, trusted: Iterable[Trusted]) -> RuleSet:
         """Return what the project's file adds; unless it is trusted it is not even opened."""
-        theirs = [one for one in trusted if normal(one.folder) == normal(str(project))]
+        theirs = [entry for entry in trusted if normal(entry.folder) == normal(str(project))]
         if not theirs:
             return RuleSet(folder=str(project), trust=Trust.NONE)
         return project_rules(str(project), read_project_file(project), theirs)
@@ -244,7 +244,7 @@ def write_text(path: Path, text: str) -> None:
 def stamp_of(path: Path) -> object:
     """Return what changes with each change of a file: nobody can set back its inode's time."""
     try:
-        found = path.stat()
+        stat = path.stat()
     except (OSError, ValueError):
         return None
-    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+    return (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size)

@@ -94,8 +94,8 @@ def _with_words(value: Value) -> Value:
     if not isinstance(value, dict):
         return value
     return {
-        key: list(map(_word, one)) if isinstance(one, list) else _word(one)
-        for key, one in value.items()
+        key: list(map(_word, inner)) if isinstance(inner, list) else _word(inner)
+        for key, inner in value.items()
     }
 
 
@@ -172,18 +172,18 @@ def replay(past: Iterable[PastCall], law: LawOf) -> Replayed:
     Rules count as of now: an expired rule decides nothing, a session's rule decides that session's
     calls.
     """
-    found = Replayed()
+    replayed = Replayed()
     for call in past:
         event = recalled(call.event)
         ruling = law(event).ruling(event)
         kind = _kind(call, ruling)
         if kind is not None:
-            found.changes.append(Change(kind, call, ruling.verdict, ruling.rule, ruling.why))
+            replayed.changes.append(Change(kind, call, ruling.verdict, ruling.rule, ruling.why))
             continue
-        found.unchanged += 1
+        replayed.unchanged += 1
         by_rules = ruling.verdict not in (None, RuleVerdict.ASK_OPERATOR)
-        found.spared += call.by_person and by_rules
-    return found
+        replayed.spared += call.by_person and by_rules
+    return replayed
 
 
 def _kind(call: PastCall, ruling: Ruling) -> Kind | None:

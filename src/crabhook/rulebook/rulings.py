@@ -79,15 +79,15 @@ class RememberedRulings:
             *(event.agent_id, event.agent_type, tool.name, tool.fingerprint),
             brought is not None and compact(brought),
         )
-        known = self._known.get(key)
-        if known is not None and known.holds(context):
+        remembered = self._known.get(key)
+        if remembered is not None and remembered.holds(context):
             self._known.move_to_end(key)
         else:
             call = ToolCall(tool.name, tool.input)
             alone = {} if brought is None else {"mcp_context": brought}
-            known = _judged(policy, replace(event, tool=call, fields=alone), context)
-            self._known[key] = known
-        return known.ruling
+            remembered = _judged(policy, replace(event, tool=call, fields=alone), context)
+            self._known[key] = remembered
+        return remembered.ruling
 
 
 def _judged(policy: "Policy", event: Event, context: Context) -> _Known:
@@ -103,7 +103,7 @@ def _judged(policy: "Policy", event: Event, context: Context) -> _Known:
         return held
 
     ruling = policy.judge(event, replace(context, real=real, below=below))
-    held = tuple((folder, wanted, one) for (folder, wanted), one in folders.items())
+    held = tuple((folder, wanted, below) for (folder, wanted), below in folders.items())
     return _Known(ruling, tuple(paths.items()), held)
 
 

@@ -77,22 +77,22 @@ def suggest(
     """
     wish = wish or Wish()
     past = list(past)
-    by_hand = (one for one in past if one.by_person and not one.edited)
-    allows = [one for one in by_hand if one.verdict is RuleVerdict.ALLOW]
+    by_hand = (call for call in past if call.by_person and not call.edited)
+    allows = [call for call in by_hand if call.verdict is RuleVerdict.ALLOW]
     different = distinct(allows)
     looked_at = different[: wish.distinct]
-    read = (seen(one, law, protected) for one in looked_at)
-    calls = [one for one in read if one is not None]
-    denied = distinct(one for one in past if one.verdict is RuleVerdict.DENY)
-    denials = [one for each in denied if (one := seen(each, law, protected)) is not None]
-    undecided = [one for one in calls if one.today is None]
+    read = (seen(kind, law, protected) for kind in looked_at)
+    calls = [call for call in read if call is not None]
+    denied = distinct(call for call in past if call.verdict is RuleVerdict.DENY)
+    denials = [denial for each in denied if (denial := seen(each, law, protected)) is not None]
+    undecided = [call for call in calls if call.today is None]
     choosing = _Choosing(candidates(undecided, protected), calls, denials, protected, wish)
     return Suggested(
         suggestions=tuple(choosing.chosen()),
         allows=len(allows),
         different=len(different),
         looked_at=len(looked_at),
-        decided=sum(one.times for one in calls if one.today is not None),
+        decided=sum(call.times for call in calls if call.today is not None),
     )
 
 
@@ -112,10 +112,12 @@ class _Choosing:
         self._wish = wish
         self._enough = max(1, wish.at_least)
         coverage = Coverage(among)
-        self._parts = [coverage.parts(one) for one in calls]
+        self._parts = [coverage.parts(call) for call in calls]
         self._covered = _by_candidate(coverage, calls, self._parts, len(among))
-        self._open = [{one for one in some if calls[one].today is None} for some in self._covered]
-        parts = [coverage.parts(one) for one in denials]
+        self._open = [
+            {number for number in some if calls[number].today is None} for some in self._covered
+        ]
+        parts = [coverage.parts(denial) for denial in denials]
         self._undone = _by_candidate(coverage, denials, parts, len(among))
         # Denied calls that are open today, with what would cover the parts that are.
         self._half_open = {
@@ -134,7 +136,7 @@ class _Choosing:
         left = {number for number in range(len(self._among)) if self._may_be(number)}
         done: set[int] = set()
         while left and len(self._taken) < self._wish.most:
-            number = min(left, key=lambda one: self._rank(one, done))
+            number = min(left, key=lambda place: self._rank(place, done))
             left.remove(number)
             new = self._open[number] - done
             if self._times(new) < self._enough:
@@ -167,17 +169,23 @@ class _Choosing:
         return self._times(without) >= self._enough
 
     def _rank(self, number: int, done: set[int]) -> tuple[object, ...]:
-        one = self._among[number]
+        candidate = self._among[number]
         new = self._times(self._open[number] - done)
-        return (-new, one.width, len(one.rule.texts), one.rule.texts, one.rule.scope.project)
+        return (
+            -new,
+            candidate.width,
+            len(candidate.rule.texts),
+            candidate.rule.texts,
+            candidate.rule.scope.project,
+        )
 
     def _times(self, calls: Iterable[int]) -> int:
         return sum(self._calls[call].times for call in calls)
 
     def _suggestion(self, number: int, new: set[int]) -> Suggestion | None:
         """Return the candidate with its effect, as the policy judges it."""
-        one = self._among[number]
-        alone = Policy([RuleSet((one.rule,))], self._protected)
+        candidate = self._among[number]
+        alone = Policy([RuleSet((candidate.rule,))], self._protected)
         covered = [
             call
             for call in self._covered[number]
@@ -188,12 +196,12 @@ class _Choosing:
         undone = {
             denial
             for denial, call in enumerate(self._denials)
-            if self._completes(one, denial) or call.said_by(alone) is RuleVerdict.ALLOW
+            if self._completes(candidate, denial) or call.said_by(alone) is RuleVerdict.ALLOW
         }
         examples = sorted(new, key=lambda call: -self._calls[call].times)[:_EXAMPLES]
         return Suggestion(
-            rule=one.rule,
-            covers=one.covers,
+            rule=candidate.rule,
+            covers=candidate.covers,
             covered=self._times(covered),
             spares=self._times(self._open[number]),
             adds=self._times(new),
@@ -209,7 +217,7 @@ class _Choosing:
         own = frozenset(candidate.rule.texts)
         if all(part.isdisjoint(own) for part in parts):
             return False
-        taken = (one.rule.texts for one in self._taken if one.holds_for(denied))
+        taken = (wide.rule.texts for wide in self._taken if wide.holds_for(denied))
         texts = own.union(*taken)
         return not any(part.isdisjoint(texts) for part in parts)
 
@@ -217,8 +225,8 @@ class _Choosing:
 def _by_candidate(
     coverage: Coverage, calls: Sequence[Seen], parts: Sequence[Sequence[frozenset[str]]], size: int
 ) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in range(size)]
+    numbers: list[list[int]] = [[] for _ in range(size)]
     for number, (call, covering) in enumerate(zip(calls, parts, strict=True)):
         for candidate in coverage.covering(call, covering):
-            found[candidate].append(number)
-    return found
+            numbers[candidate].append(number)
+    return numbers

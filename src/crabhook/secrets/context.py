@@ -248,7 +248,7 @@ def _hints() -> Iterator[str]:
 
 def _any(*tables_of_patterns: Iterable[str]) -> re.Pattern[str]:
     patterns = [pattern for table in tables_of_patterns for pattern in table]
-    return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE | re.DOTALL)
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.DOTALL)
 
 
 _CAPITALS = re.compile(

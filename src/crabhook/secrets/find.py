@@ -62,10 +62,10 @@ def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[Spa
     end = len(text) if stop is None else stop
     if _ANY_SHAPE.search(text, start, end) is None:
         return
-    for found in _SHAPES.finditer(text, start, end):
-        group = found.lastgroup or "_0"
+    for match in _SHAPES.finditer(text, start, end):
+        group = match.lastgroup or "_0"
         kind = _FORMATS[int(group[1:])][0]
-        yield Span(*found.span(), kind, found.start(group) - found.start())
+        yield Span(*match.span(), kind, match.start(group) - match.start())
 
 
 is_plain: Callable[[str], object] = _PLAIN.fullmatch
@@ -100,7 +100,7 @@ def _words(text: str, *, by_entropy: bool) -> Iterator[Span]:
         if by_entropy:
             words = _WORD.finditer(text, *long.span())
             chance += [word.span() for word in words if by_chance(word[0], _holds_secret)]
-    public = [found.span() for found in _PUBLIC.finditer(text)] if chance else []
+    public = [match.span() for match in _PUBLIC.finditer(text)] if chance else []
     for span in chance:
         if not any(start <= span[0] < stop for start, stop in public):
             yield Span(*span, RANDOM)
@@ -114,7 +114,9 @@ _FEWEST = 10  # pairs to judge by
 _WORDLY = 0.54  # share of expected pairs from which a word is taken for one of ours
 
 _EXPECTED = frozenset(
-    one + two for one, others in tables(__file__, "kinds")["followers"].items() for two in others
+    first + two
+    for first, others in tables(__file__, "kinds")["followers"].items()
+    for two in others
 )
 
 _DIGEST = re.compile(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)(?:-(?:[0-9a-f]+|[0-9A-F]+))*")  # and UUIDs
@@ -160,7 +162,7 @@ def _judged(word: str) -> bool:
 
 
 def _mixed(word: str) -> bool:
-    return sum(one.search(word) is not None for one in _CLASSES) >= 2
+    return sum(letters.search(word) is not None for letters in _CLASSES) >= 2
 
 
 def _readable(part: str) -> bool:
@@ -171,17 +173,17 @@ def _readable(part: str) -> bool:
 def _share(word: str, fewest: int) -> float:
     """Return the share of expected neighbours in `word`; 1 if there are fewer than `fewest`."""
     counted, expected, before = 0, 0.0, False
-    for one, two in pairwise(word):
-        letters = one.isalpha() + two.isalpha()
+    for first, two in pairwise(word):
+        letters = first.isalpha() + two.isalpha()
         if letters == 2:
             counted += 1
-            hump = one.islower() and two.isupper()
+            hump = first.islower() and two.isupper()
             if hump and before:
                 expected += 0.5  # as in camelCase; in a chance word it may be anything
-            low, high = one.lower(), two.lower()  # expected, too, is a row: aaa, abc
+            low, high = first.lower(), two.lower()  # expected, too, is a row: aaa, abc
             before = not hump and (low + high in _EXPECTED or ord(high) - ord(low) in (0, 1))
             expected += before
-        elif letters and one.isalnum() and two.isalnum():
+        elif letters and first.isalnum() and two.isalnum():
             counted += 1
     return expected / counted if counted >= fewest else 1.0
 
