@@ -22,7 +22,7 @@ from crabhook.present.safe import safe
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RuleFiles, RulesError
 from crabhook.rulebook.history import Change, Kind, PastCall, Replayed, calls_in, replay
-from crabhook.rulebook.rulings import Today
+from crabhook.rulebook.rulings import CurrentRules
 from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, suggest
 from crabhook.store.interface import History, Query
 from crabhook.store.opening import open_history
@@ -55,7 +55,7 @@ _NOT_RECORDED = (
 def run_replay(history: History, query: Query, project: Path | None, *, as_json: bool) -> int:
     """Print what would change of the calls in `project`, or of all; return 0."""
     files = rules_in_force()
-    found = replay(_replayed_calls(history, query, project), Today(files))
+    found = replay(_replayed_calls(history, query, project), CurrentRules(files))
     if as_json:
         _say_changes(found)
     else:
@@ -176,7 +176,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     """Print the suggestions, or write the chosen ones; return 0.  Raises CrabhookError."""
     files = rules_in_force()
     wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
-    today = Today(files)
+    today = CurrentRules(files)
     since, last = arguments.since, arguments.last
     kinds = (Recorded.DECIDED.value,)
     denied = Query(kinds=kinds, verdict=Verdict.DENY.value)

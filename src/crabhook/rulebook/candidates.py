@@ -18,7 +18,7 @@ from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
 from crabhook.policy.rule_index import Placed, RuleIndex, keys_of
 from crabhook.rulebook.history import PastCall, holds_a_stand_in, recalled
-from crabhook.rulebook.rulings import InForce, LawOf
+from crabhook.rulebook.rulings import PolicyFor, ProjectPolicy
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Seen:
     times: int
     event: Event
     call: Call
-    there: InForce
+    there: ProjectPolicy
     today: RuleVerdict | None
 
     @property
@@ -72,7 +72,7 @@ def distinct(past: Iterable[PastCall]) -> list[Distinct]:
     return sorted(calls, key=lambda call: -call.times)
 
 
-def seen(kind: Distinct, law: LawOf, protected: Protected) -> Seen | None:
+def seen(kind: Distinct, law: PolicyFor, protected: Protected) -> Seen | None:
     """Return the call with its parts, or None for one that no rule could ever allow."""
     event = recalled(kind.latest.event)
     there = law(event)

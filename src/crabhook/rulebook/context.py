@@ -31,7 +31,7 @@ _PLAIN = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))[^/\0\ud800-\udfff]+)+")  # absolut
 _UNUSABLE = re.compile("[\\0\ud800-\udfff]")  # letters that no file's name has
 
 
-class Looks:
+class DirectoryLookups:
     """Looks into folders, and remembers what was there."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, for_: float = REMEMBERED) -> None:
@@ -40,7 +40,7 @@ class Looks:
         self._lock = Lock()  # calls are judged in several threads
 
     def __repr__(self) -> str:
-        return f"<Looks {len(self._known)}>"
+        return f"<DirectoryLookups {len(self._known)}>"
 
     def below(self, folder: str, wanted: Wanted) -> Below:
         """Return what the folder holds, as of now or a moment ago; takes up to WITHIN."""
@@ -126,7 +126,7 @@ class _Walk:
 
 LOOK_AGAIN = 1.0  # seconds between two looks at the same folders or files
 PROJECTS_KEPT = 256
-_LOOKS = Looks()
+_LOOKS = DirectoryLookups()
 _MARKS = (".git", ".crabhook", ".claude")  # what a project's folder has
 
 
@@ -160,7 +160,7 @@ def _holds_home(folder: Path) -> bool:
     )
 
 
-def context_here(project: Path, looks: Looks | None = None) -> Context:
+def context_here(project: Path, looks: DirectoryLookups | None = None) -> Context:
     """Return what a ruling needs to know about this machine, now; no folder without the project.
 
     It looks into folders itself. The home folder and those above it are never a project.
@@ -174,7 +174,7 @@ def context_here(project: Path, looks: Looks | None = None) -> Context:
     return Context(named, home, datetime.now(UTC), _follower(), below)
 
 
-def at_this_moment(there: Context, event: Event, below: Look) -> Context:
+def context_now(there: Context, event: Event, below: Look) -> Context:
     """Return a project's context for a call that comes now; links are as now.
 
     The folders of an agent with a machine's token are not here, whatever has their names.

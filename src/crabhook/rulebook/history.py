@@ -13,7 +13,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.policy.rule import Rule, RuleVerdict, Ruling
-from crabhook.rulebook.rulings import LawOf
+from crabhook.rulebook.rulings import PolicyFor
 from crabhook.store.actors import actor_in
 from crabhook.store.record import Kind as Recorded
 from crabhook.store.record import Record
@@ -166,7 +166,7 @@ class Replayed:
         return Counter(change.kind for change in self.changes)
 
 
-def replay(past: Iterable[PastCall], law: LawOf) -> Replayed:
+def replay(past: Iterable[PastCall], law: PolicyFor) -> Replayed:
     """Return what today's rules would change of past calls.
 
     Rules count as of now: an expired rule decides nothing, a session's rule decides that session's

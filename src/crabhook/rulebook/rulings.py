@@ -13,7 +13,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import compact
 from crabhook.policy.context import Below, Context, Wanted
 from crabhook.policy.rule import RuleVerdict, Ruling
-from crabhook.rulebook.context import Looks, Projects, context_here, real_path
+from crabhook.rulebook.context import DirectoryLookups, Projects, context_here, real_path
 from crabhook.rulebook.files import RuleFiles
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @frozen
-class InForce:
+class ProjectPolicy:
     """The rules of a project, and what a ruling about calls there needs to know."""
 
     policy: "Policy"
@@ -107,29 +107,29 @@ def _judged(policy: "Policy", event: Event, context: Context) -> _Known:
     return _Known(ruling, tuple(paths.items()), held)
 
 
-LawOf: TypeAlias = Callable[[Event], InForce]
+PolicyFor: TypeAlias = Callable[[Event], ProjectPolicy]
 """Which law a call is under."""
 
 
-class Today:
+class CurrentRules:
     """Reads each project's rules once; later changes do not matter to a replay."""
 
     def __init__(self, files: RuleFiles) -> None:
         self._files = files
         self._projects = Projects(clock=lambda: 0.0)
-        self._known: dict[Path, InForce] = {}
-        self._looks = Looks(for_=inf)
+        self._known: dict[Path, ProjectPolicy] = {}
+        self._looks = DirectoryLookups(for_=inf)
         self._real = lru_cache(maxsize=65_536)(real_path)
 
     def __repr__(self) -> str:
-        return f"<Today projects={len(self._known)}>"
+        return f"<CurrentRules projects={len(self._known)}>"
 
-    def __call__(self, event: Event) -> InForce:
+    def __call__(self, event: Event) -> ProjectPolicy:
         """Return the rules for a call; raises RuleFileError or RulesError if unreadable."""
         project = self._projects.of(event.cwd)
         if project not in self._known:
             there = replace(context_here(project, self._looks), real=self._real)
-            self._known[project] = InForce(self._files.policy(project), there)
+            self._known[project] = ProjectPolicy(self._files.policy(project), there)
         return self._known[project]
 
     @property

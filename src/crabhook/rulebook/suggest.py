@@ -12,7 +12,7 @@ from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
 from crabhook.rulebook.candidates import Candidate, Coverage, Seen, candidates, distinct, seen
 from crabhook.rulebook.history import PastCall
-from crabhook.rulebook.rulings import LawOf
+from crabhook.rulebook.rulings import PolicyFor
 
 MOST = 20  # suggestions; nobody reads more
 DISTINCT = 2000  # different calls that rules are made of: what keeps it within seconds
@@ -68,7 +68,7 @@ class Suggested:
 
 
 def suggest(
-    past: Iterable[PastCall], law: LawOf, protected: Protected, wish: Wish | None = None
+    past: Iterable[PastCall], law: PolicyFor, protected: Protected, wish: Wish | None = None
 ) -> Suggested:
     """Return rules for what the operator allowed.
 

@@ -6,7 +6,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
 from crabhook.rulebook.history import PastCall
-from crabhook.rulebook.rulings import InForce, LawOf
+from crabhook.rulebook.rulings import PolicyFor, ProjectPolicy
 from crabhook.store.actors import actor_in
 from tests.unit.policy.law import HOME, NOW, PROJECT
 
@@ -24,12 +24,12 @@ def past(
     return PastCall(event, RuleVerdict(verdict), actor_in({"by": by}), edited, at, 1)
 
 
-def under(*rules: Rule) -> LawOf:
+def under(*rules: Rule) -> PolicyFor:
     """A law for every project; a folder's project is its first two parts, as in /work/app."""
     policy = Policy([RuleSet(rules)], PROTECTED)
 
-    def law(event: Event) -> InForce:
+    def law(event: Event) -> ProjectPolicy:
         project = "/".join(event.cwd.split("/")[:3]) or PROJECT
-        return InForce(policy, Context(project, HOME, NOW, lambda path: path))
+        return ProjectPolicy(policy, Context(project, HOME, NOW, lambda path: path))
 
     return law

@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.policy.context import wanted_by
 from crabhook.rulebook import context
-from crabhook.rulebook.context import MOST_FOUND, RECALLED, REMEMBERED, Looks, look
+from crabhook.rulebook.context import MOST_FOUND, RECALLED, REMEMBERED, DirectoryLookups, look
 
 WANTED = wanted_by([".env", ".aws", "*.pem"])
 
@@ -77,7 +77,7 @@ def test_a_look_ends_in_time(tmp_path: Path) -> None:
 
 def test_a_look_is_remembered_for_a_moment_and_recalled_for_a_while(tmp_path: Path) -> None:
     time = [0.0]
-    looks, folder = Looks(lambda: time[0]), str(tmp_path)
+    looks, folder = DirectoryLookups(lambda: time[0]), str(tmp_path)
     assert not looks.known(folder, WANTED).whole
     assert looks.below(folder, WANTED).found == ()
     made(tmp_path, ".env")
@@ -91,7 +91,7 @@ def test_a_look_is_remembered_for_a_moment_and_recalled_for_a_while(tmp_path: Pa
 
 
 def test_only_so_many_looks_are_remembered(tmp_path: Path) -> None:
-    looks = Looks()
+    looks = DirectoryLookups()
     for number in range(context.KEPT + 5):
         looks.below(str(tmp_path / str(number)), WANTED)
-    assert repr(looks) == f"<Looks {context.KEPT}>"
+    assert repr(looks) == f"<DirectoryLookups {context.KEPT}>"

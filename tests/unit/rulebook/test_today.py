@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.policy.rule import RuleFileError
 from crabhook.rulebook.files import RuleFiles
-from crabhook.rulebook.rulings import Today
+from crabhook.rulebook.rulings import CurrentRules
 from tests.unit.policy.law import bash
 
 
@@ -27,7 +27,7 @@ def files(tmp_path: Path) -> RuleFiles:
 def test_a_call_is_under_the_law_of_the_project_it_was_made_in(
     files: RuleFiles, tmp_path: Path
 ) -> None:
-    law = Today(files)
+    law = CurrentRules(files)
     here, there = bash("ls", f"{tmp_path}/a/src"), bash("ls", f"{tmp_path}/b")
     assert law(here).context.project == f"{tmp_path}/a"
     assert law(here).ruling(here).verdict == "allow"
@@ -37,7 +37,7 @@ def test_a_call_is_under_the_law_of_the_project_it_was_made_in(
 def test_the_law_holds_still_while_the_past_is_held_against_it(
     files: RuleFiles, tmp_path: Path
 ) -> None:
-    law, event = Today(files), bash("ls", f"{tmp_path}/a")
+    law, event = CurrentRules(files), bash("ls", f"{tmp_path}/a")
     before = law(event)
     files.user.write_text("nonsense")
     assert law(event) is before
@@ -46,13 +46,13 @@ def test_the_law_holds_still_while_the_past_is_held_against_it(
 
 
 def test_what_the_user_took_off_the_list_is_not_protected(files: RuleFiles) -> None:
-    assert Today(files).protected.off == {"ci"}
+    assert CurrentRules(files).protected.off == {"ci"}
 
 
 def test_a_call_that_cannot_be_judged_is_a_question_and_not_the_end(
     files: RuleFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event = bash("ls", f"{tmp_path}/a")
-    law = Today(files)(event)
+    law = CurrentRules(files)(event)
     monkeypatch.delattr(type(law.policy), "examine")
     assert law.ruling(event).verdict == "ask-operator"

@@ -23,7 +23,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.policy.context import not_looked
 from crabhook.rulebook.files import RuleFiles
 from crabhook.rulebook.history import recalled
-from crabhook.rulebook.rulings import Today
+from crabhook.rulebook.rulings import CurrentRules
 from crabhook.store.actors import actor_in, end_in
 from crabhook.store.interface import Query
 from crabhook.store.opening import Place, open_history
@@ -282,7 +282,7 @@ class _Risks:
     """The risk of calls by today's rules, without a look into folders."""
 
     def __init__(self, files: RuleFiles) -> None:
-        self._today = Today(files)
+        self._today = CurrentRules(files)
 
     def of(self, event: Event) -> Risk:
         """Return the risk of a call."""

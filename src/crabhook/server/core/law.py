@@ -30,9 +30,9 @@ from crabhook.policy.rule import RuleSet, RuleVerdict, Ruling, Trust
 from crabhook.rulebook.context import (
     LOOK_AGAIN,
     PROJECTS_KEPT,
-    Looks,
-    at_this_moment,
+    DirectoryLookups,
     context_here,
+    context_now,
     project_of,
 )
 from crabhook.rulebook.files import (
@@ -179,7 +179,7 @@ class Law:
         self._looking: dict[str, asyncio.Future[_There]] = {}
         self._hanging: set[asyncio.Future[_There]] = set()
         self._looker = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-rules")
-        self._looks = Looks()  # into folders that agents search
+        self._looks = DirectoryLookups()  # into folders that agents search
         self._rulings = RememberedRulings()
         self._ours = -inf  # when this server last changed the files
         self._told = False  # whether that change was already reported
@@ -237,7 +237,7 @@ class Law:
             event = _in_a_folder(event)
             there = await self._looked(event.cwd)
         below = there.around.below if long else self._looks.known
-        around = at_this_moment(there.around, event, below)
+        around = context_now(there.around, event, below)
         if not long:
             return _judged(partial(self._rulings.judge, there.policy), event, around)
         judging = asyncio.get_running_loop().run_in_executor
@@ -255,7 +255,7 @@ class Law:
         if there is None:
             return UNTOLD
         below = self._looks.known if (soon := self._assessed and not long) else there.around.below
-        around = at_this_moment(there.around, event, below)
+        around = context_now(there.around, event, below)
         if soon:
             return _assessed(there.policy, event, around)
         judging = asyncio.get_running_loop().run_in_executor

@@ -40,7 +40,7 @@ from crabhook.policy.rule import Rule, RuleVerdict, in_words
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RULES, RuleFiles, RulesError
 from crabhook.rulebook.history import calls_in, recalled
-from crabhook.rulebook.rulings import Today
+from crabhook.rulebook.rulings import CurrentRules
 from crabhook.server.core.law import Law
 from crabhook.store.interface import History, Query, StoreError
 from crabhook.store.opening import Place, open_history
@@ -149,7 +149,7 @@ Offered: TypeAlias = tuple[Offering, list[Rule]]
 
 def offering(event: Event, files: RuleFiles, record: Place, *, denies: bool = False) -> Offered:
     """Return the offers for a call, tried on the record; this is slow."""
-    today, make = Today(files), propose_denials if denies else propose
+    today, make = CurrentRules(files), propose_denials if denies else propose
     try:
         here = today(event)
         ruling, protected = here.policy.judge(event, here.context), today.protected
@@ -206,7 +206,9 @@ class _Past:
     not denied comes first.
     """
 
-    def __init__(self, record: Place, event: Event, today: Today, *, denies: bool = False) -> None:
+    def __init__(
+        self, record: Place, event: Event, today: CurrentRules, *, denies: bool = False
+    ) -> None:
         self._record, self._today, self._denies = record, today, denies
         self._until = monotonic() + WITHIN
         self._shell = event.tool is not None and kind_of(event.tool.name) is Kind.COMMAND
