@@ -18,7 +18,7 @@ from crabhook.model.card import Card, Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import AGENTS, PLATFORMS
 from crabhook.platforms.interface import Played
-from crabhook.policy.calls.parts import Kind, kind_of
+from crabhook.policy.calls.parts import CallKind, kind_of
 from crabhook.present.safe import safe
 from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.grpc.listener import open_port
@@ -143,8 +143,8 @@ async def test_its_question_and_the_fields_of_its_events_are_told_on_both_desks(
 
 
 def test_rules_know_its_tools_by_claude_codes_names() -> None:
-    assert kind_of("toy_shell") is Kind.COMMAND
-    assert kind_of("toy_ask") is Kind.ASKING
+    assert kind_of("toy_shell") is CallKind.COMMAND
+    assert kind_of("toy_ask") is CallKind.ASKING
 
 
 def test_the_doctor_looks_at_it_and_can_put_it_on_the_stage(home: Path) -> None:

@@ -21,9 +21,9 @@ from crabhook.policy.rule import Rule, RuleVerdict
 from crabhook.present.safe import safe
 from crabhook.rulebook import edit
 from crabhook.rulebook.files import RuleFiles, RulesError
-from crabhook.rulebook.history import Change, Kind, PastCall, Replayed, calls_in, replay
+from crabhook.rulebook.history import ChangeKind, PastCall, Replayed, RulingChange, calls_in, replay
 from crabhook.rulebook.rulings import CurrentRules
-from crabhook.rulebook.suggest import DISTINCT, Suggested, Suggestion, Wish, suggest
+from crabhook.rulebook.suggest import DISTINCT, Suggested, SuggestedRule, SuggestionLimits, suggest
 from crabhook.store.interface import History, Query
 from crabhook.store.opening import open_history
 from crabhook.store.record import Kind as Recorded
@@ -31,20 +31,20 @@ from crabhook.ui.console import say, say_json
 
 REPLAYED = 10_000  # calls that are replayed unless more are asked for
 
-_HEADS: Mapping[Kind, str] = {
-    Kind.OVERRULED: "YOU DENIED THESE, AND TODAY'S RULES WOULD ALLOW THEM",
-    Kind.ALLOWED: "newly allowed",
-    Kind.DENIED: "newly denied",
-    Kind.EDITED: "you changed these first; now they would be decided as they were asked",
-    Kind.ASKED: "now asked",
-    Kind.PASSED: "now left to the agent's own rules",
-    Kind.OPEN: "no longer decided by rules: they would come to you",
+_HEADS: Mapping[ChangeKind, str] = {
+    ChangeKind.OVERRULED: "YOU DENIED THESE, AND TODAY'S RULES WOULD ALLOW THEM",
+    ChangeKind.ALLOWED: "newly allowed",
+    ChangeKind.DENIED: "newly denied",
+    ChangeKind.EDITED: "you changed these first; now they would be decided as they were asked",
+    ChangeKind.ASKED: "now asked",
+    ChangeKind.PASSED: "now left to the agent's own rules",
+    ChangeKind.OPEN: "no longer decided by rules: they would come to you",
 }
-_SELDOM: Mapping[Kind, str] = {
-    Kind.EDITED: "changed by you, now decided as they were asked",
-    Kind.ASKED: _HEADS[Kind.ASKED],
-    Kind.PASSED: _HEADS[Kind.PASSED],
-    Kind.OPEN: "no longer decided by rules",
+_SELDOM: Mapping[ChangeKind, str] = {
+    ChangeKind.EDITED: "changed by you, now decided as they were asked",
+    ChangeKind.ASKED: _HEADS[ChangeKind.ASKED],
+    ChangeKind.PASSED: _HEADS[ChangeKind.PASSED],
+    ChangeKind.OPEN: "no longer decided by rules",
 }
 _NOT_RECORDED = (
     "Inputs are as recorded, their secrets taken out. The permission mode is not recorded: rules "
@@ -78,7 +78,7 @@ def _say_replayed(found: Replayed, files: RuleFiles) -> None:
         changes = [one for one in found.changes if one.kind is kind]
         if not changes:
             continue
-        warning = kind is Kind.OVERRULED
+        warning = kind is ChangeKind.OVERRULED
         say("")
         say(f"{head} ({len(changes)}):", warning=warning)
         for change, times in _alike(changes):
@@ -100,9 +100,9 @@ def _about(call: PastCall) -> str:
     return about(call.event.tool.input) if call.event.tool else ""
 
 
-def _alike(changes: Sequence[Change]) -> Iterator[tuple[Change, int]]:
+def _alike(changes: Sequence[RulingChange]) -> Iterator[tuple[RulingChange, int]]:
     """Return the latest of changes that look the same, with their number."""
-    alike: dict[tuple[object, ...], list[Change]] = defaultdict(list)
+    alike: dict[tuple[object, ...], list[RulingChange]] = defaultdict(list)
     for change in changes:
         call = change.call
         looks = (_named(call), _about(call), call.event.cwd, change.was, call.by, change.why)
@@ -111,7 +111,7 @@ def _alike(changes: Sequence[Change]) -> Iterator[tuple[Change, int]]:
         yield same[-1], len(same)
 
 
-def _change_lines(change: Change, times: int) -> Iterator[str]:
+def _change_lines(change: RulingChange, times: int) -> Iterator[str]:
     call = change.call
     card = "" if call.card is None else f"#{call.card}"
     repeated = f"  ({times} times)" if times > 1 else ""
@@ -127,27 +127,27 @@ def _verdict(now: RuleVerdict | None) -> str:
 
 def _counts(found: Replayed) -> str:
     n = found.counts
-    allowed = n[Kind.OVERRULED] + n[Kind.ALLOWED]
+    allowed = n[ChangeKind.OVERRULED] + n[ChangeKind.ALLOWED]
     parts = [
         f"{found.unchanged} unchanged ({found.spared} of them decided by you, now by rules)",
-        f"{allowed} newly allowed ({n[Kind.OVERRULED]} of them DENIED by you)",
-        f"{n[Kind.DENIED]} newly denied",
+        f"{allowed} newly allowed ({n[ChangeKind.OVERRULED]} of them DENIED by you)",
+        f"{n[ChangeKind.DENIED]} newly denied",
     ]
     parts += [f"{n[kind]} {words}" for kind, words in _SELDOM.items() if n[kind]]
     return f"{found.calls} calls: {', '.join(parts)}"
 
 
 def _say_changes(found: Replayed) -> None:
-    for kind in Kind:
+    for kind in ChangeKind:
         for change in found.changes:
             if change.kind is kind:
                 say_json(_change_values(change))
-    counts = {kind.name.lower(): found.counts[kind] for kind in Kind}
+    counts = {kind.name.lower(): found.counts[kind] for kind in ChangeKind}
     counts |= {"calls": found.calls, "unchanged": found.unchanged, "spared": found.spared}
     say_json({"counts": counts})
 
 
-def _change_values(change: Change) -> dict[str, object]:
+def _change_values(change: RulingChange) -> dict[str, object]:
     call, event = change.call, change.call.event
     return {
         "change": change.kind.name.lower(),
@@ -175,7 +175,7 @@ _DENIALS = 5  # shown with one suggestion
 def run_suggest(arguments: argparse.Namespace) -> int:
     """Print the suggestions, or write the chosen ones; return 0.  Raises CrabhookError."""
     files = rules_in_force()
-    wish = Wish(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
+    wish = SuggestionLimits(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
     today = CurrentRules(files)
     since, last = arguments.since, arguments.last
     kinds = (Recorded.DECIDED.value,)
@@ -206,7 +206,7 @@ def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:
     return 0
 
 
-def _say(found: Suggested, wish: Wish, files: RuleFiles) -> None:
+def _say(found: Suggested, wish: SuggestionLimits, files: RuleFiles) -> None:
     say_whose(files)
     say(
         f"You allowed {found.allows} calls yourself, {found.different} different ones; "
@@ -230,7 +230,7 @@ def _say(found: Suggested, wish: Wish, files: RuleFiles) -> None:
     say(_end(found, wish))
 
 
-def _lines(number: int, one: Suggestion) -> Iterator[str]:
+def _lines(number: int, one: SuggestedRule) -> Iterator[str]:
     already = one.covered - one.spares
     known = f" and {already} that today's rules speak of" if already else ""
     shared = one.spares - one.adds
@@ -256,7 +256,7 @@ def pasted(rule: Rule) -> str:
     return shlex.join(words)
 
 
-def _end(found: Suggested, wish: Wish) -> str:
+def _end(found: Suggested, wish: SuggestionLimits) -> str:
     if not found.suggestions:
         return (
             f"No rule would have served {wish.at_least} times without letting through what was "

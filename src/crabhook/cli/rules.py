@@ -18,7 +18,7 @@ from crabhook.cli.consent import consent, described, write_rules
 from crabhook.cli.past import run_suggest
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
-from crabhook.policy.calls.parts import Kind, canonical, kind_of
+from crabhook.policy.calls.parts import CallKind, canonical, kind_of
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Ruling, Trust
@@ -32,12 +32,12 @@ OPEN = "open"
 PICTURES = {0x2400 + code: code for code in range(0x20)} | {0x2424: 0x0A}
 
 _KEYS = {
-    Kind.COMMAND: "command",
-    Kind.SEARCH: "path",
-    Kind.PATCH: "command",
-    Kind.FETCH: "url",
-    Kind.AGENT: "subagent_type",
-    Kind.SKILL: "skill",
+    CallKind.COMMAND: "command",
+    CallKind.SEARCH: "path",
+    CallKind.PATCH: "command",
+    CallKind.FETCH: "url",
+    CallKind.AGENT: "subagent_type",
+    CallKind.SKILL: "skill",
 }
 
 

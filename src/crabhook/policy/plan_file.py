@@ -10,7 +10,7 @@ import re
 from posixpath import basename, dirname
 
 from crabhook.model.event import Event
-from crabhook.policy.calls.parts import FilePart, Kind, Part, Use, kind_of
+from crabhook.policy.calls.parts import CallKind, FilePart, Part, Use, kind_of
 from crabhook.policy.paths import Bases, expand_home, normal
 from crabhook.vocabulary import plan_folder
 
@@ -32,7 +32,7 @@ def is_plan_file(part: Part, event: Event, bases: Bases) -> bool:
     folder = plan_folder(event)
     if not (folder and bases.home and isinstance(part, FilePart) and event.tool):
         return False
-    if kind_of(event.tool.name) is not Kind.EDIT or part.use is not Use.WRITE or part.glob:
+    if kind_of(event.tool.name) is not CallKind.EDIT or part.use is not Use.WRITE or part.glob:
         return False
     if len(part.places) != 1:
         return False

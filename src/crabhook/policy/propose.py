@@ -38,7 +38,7 @@ _RUNS_SCRIPTS = frozenset({("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("b
 
 
 @frozen
-class Proposal:
+class RuleProposal:
     """A rule to offer, in words; `gives_away`: warnings about what else it allows."""
 
     rule: Rule
@@ -59,7 +59,7 @@ def propose(
     context: Context,
     protected: Protected,
     expires: datetime | None = None,
-) -> tuple[Proposal, ...]:
+) -> tuple[RuleProposal, ...]:
     """Return the rules that would allow the call from now on, narrowest first.
 
     There are none for calls that no rule may allow: protected ones, and commands never remembered;
@@ -69,7 +69,7 @@ def propose(
     if call is None or call.troubles or is_never_remembered(call):
         return ()
     end = expires or _end(context)
-    proposals: dict[tuple[tuple[str, ...], RuleScope], Proposal] = {}
+    proposals: dict[tuple[tuple[str, ...], RuleScope], RuleProposal] = {}
     for texts, scope, covers in _drafts(call, event, context):
         try:
             matchers = tuple(parse_matcher(text, restricts=False) for text in texts)
@@ -79,11 +79,13 @@ def propose(
             continue
         rule = Rule(RuleVerdict.ALLOW, texts, matchers, scope=scope, expires=end)
         if _ruled(Policy([RuleSet((rule,))], protected), call, event, context) is rule.verdict:
-            proposals.setdefault((texts, scope), Proposal(rule, covers, options_given(rule)))
+            proposals.setdefault((texts, scope), RuleProposal(rule, covers, options_given(rule)))
     return tuple(proposals.values())
 
 
-def propose_denials(event: Event, context: Context, protected: Protected) -> tuple[Proposal, ...]:
+def propose_denials(
+    event: Event, context: Context, protected: Protected
+) -> tuple[RuleProposal, ...]:
     """Return the rules that would deny the call from now on, part by part, narrowest first.
 
     A denial of one part denies the whole call, so each rule names one part alone. Protected calls
@@ -92,7 +94,7 @@ def propose_denials(event: Event, context: Context, protected: Protected) -> tup
     if (call := read_call(event, context)) is None:
         return ()
     end = _end(context)
-    proposals: dict[tuple[str, RuleScope], Proposal] = {}
+    proposals: dict[tuple[str, RuleScope], RuleProposal] = {}
     for part in call.required:
         for text, scope, covers in _narrow_to_wide(_widths(part, event, context), event, context):
             try:
@@ -101,7 +103,7 @@ def propose_denials(event: Event, context: Context, protected: Protected) -> tup
                 continue
             rule = Rule(RuleVerdict.DENY, (text,), (matcher,), scope=scope, expires=end)
             if _ruled(Policy([RuleSet((rule,))], protected), call, event, context) is rule.verdict:
-                proposals.setdefault((text, scope), Proposal(rule, covers))
+                proposals.setdefault((text, scope), RuleProposal(rule, covers))
             if len(proposals) == MOST_DENIALS:
                 return tuple(proposals.values())
     return tuple(proposals.values())
@@ -112,7 +114,7 @@ def _end(context: Context) -> datetime:
 
 
 def tried_each(
-    proposals: Sequence[Proposal],
+    proposals: Sequence[RuleProposal],
     past: Iterable[tuple[Event, RuleVerdict]],
     context_of: Callable[[Event], Context],
     protected: Protected,
@@ -269,7 +271,7 @@ def why_none(event: Event, context: Context) -> str:
         return _NO_CALL.format(event.name)
     if is_never_remembered(call):
         return "no rule is made of such a command: it is looked at each time"
-    if call.kind is parts.Kind.ASKING:
+    if call.kind is parts.CallKind.ASKING:
         return "no rule answers it: only a person does"
     if call.troubles:
         return f"no rule can allow it: {call.troubles[0]}"

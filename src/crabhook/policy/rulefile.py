@@ -44,10 +44,10 @@ def read_rules(
     `name` is the file's name in errors and rulings. `folder` is the project of the file, empty for
     the user's own. Raises RuleFileError for the first unknown or wrong thing.
     """
-    return _Reader(text, name, project=bool(folder)).read(folder, trust)
+    return _RuleFileReader(text, name, project=bool(folder)).read(folder, trust)
 
 
-class _Reader:
+class _RuleFileReader:
     def __init__(self, text: str, name: str, *, project: bool) -> None:
         self._text = text
         self._name = name

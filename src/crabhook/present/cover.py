@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from crabhook.present.safe import safe
-from crabhook.secrets.context import PRIVATE_KEY, Span
+from crabhook.secrets.context import PRIVATE_KEY, SecretSpan
 from crabhook.secrets.find import RANDOM, find
 from crabhook.tables import names, tables
 
@@ -111,7 +111,7 @@ class _Value(NamedTuple):
     assigned: bool
 
 
-def _parts_of(text: str, span: Span, values: Sequence[_Value]) -> Iterator[tuple[int, int]]:
+def _parts_of(text: str, span: SecretSpan, values: Sequence[_Value]) -> Iterator[tuple[int, int]]:
     start, stop = span.start + span.shown, span.stop
     place = bisect_right(values, start, key=attrgetter("start")) - 1
     inside = values[place] if place >= 0 and stop <= values[place].stop else None
@@ -121,7 +121,7 @@ def _parts_of(text: str, span: Span, values: Sequence[_Value]) -> Iterator[tuple
         yield from (found.span() for found in _PLAIN.finditer(text, *word.span()))
 
 
-def _may_run(text: str, span: Span) -> bool:
+def _may_run(text: str, span: SecretSpan) -> bool:
     """Whether a shell could run the secret as a program, or as a part of its name."""
     if span.shown or span.kind == PRIVATE_KEY:
         return not span.shown
@@ -191,7 +191,7 @@ def _words_before(text: str, start: int) -> list[str]:
     return text[_behind(text, _OPERATORS, start) : start].split()
 
 
-def _stands_alone(text: str, span: Span) -> bool:
+def _stands_alone(text: str, span: SecretSpan) -> bool:
     """Whether the secret is a whole line, longer than any program's name."""
     most = min(len(text), span.stop + _BEFORE)
     ended = text.find("\n", span.stop, most)

@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @frozen
-class Distinct:
+class RepeatedCall:
     """A call that was made once or more: the same input to the same tool in the same folder."""
 
     latest: PastCall
@@ -32,7 +32,7 @@ class Distinct:
 
 
 @frozen
-class Seen:
+class JudgedCall:
     """A call with its parts, and the ruling by today's rules; None where they leave it open."""
 
     past: PastCall
@@ -47,7 +47,7 @@ class Seen:
         """The context in which it was made."""
         return self.there.context
 
-    def said_by(self, policy: Policy) -> RuleVerdict | None:
+    def verdict_of(self, policy: Policy) -> RuleVerdict | None:
         """Return the ruling by other rules."""
         return policy.examine_call(self.call, self.event, self.context).verdict
 
@@ -58,7 +58,7 @@ class Seen:
         return ruling.verdict is RuleVerdict.ALLOW
 
 
-def distinct(past: Iterable[PastCall]) -> list[Distinct]:
+def distinct(past: Iterable[PastCall]) -> list[RepeatedCall]:
     """Return the different calls, the most frequent first, and then the latest."""
     latest: dict[tuple[str, ...], PastCall] = {}
     times: Counter[tuple[str, ...]] = Counter()
@@ -68,11 +68,11 @@ def distinct(past: Iterable[PastCall]) -> list[Distinct]:
         times[key] += 1
         latest.pop(key, None)
         latest[key] = call
-    calls = [Distinct(call, times[key]) for key, call in reversed(latest.items())]
+    calls = [RepeatedCall(call, times[key]) for key, call in reversed(latest.items())]
     return sorted(calls, key=lambda call: -call.times)
 
 
-def seen(kind: Distinct, law: PolicyFor, protected: Protected) -> Seen | None:
+def seen(kind: RepeatedCall, law: PolicyFor, protected: Protected) -> JudgedCall | None:
     """Return the call with its parts, or None for one that no rule could ever allow."""
     event = recalled(kind.latest.event)
     there = law(event)
@@ -87,7 +87,7 @@ def seen(kind: Distinct, law: PolicyFor, protected: Protected) -> Seen | None:
         return None
     if bare.verdict is not None:
         return None
-    return Seen(kind.latest, kind.times, event, call, there, today.verdict)
+    return JudgedCall(kind.latest, kind.times, event, call, there, today.verdict)
 
 
 _IN_PROJECT = ", in this project"  # as `propose` words it
@@ -101,13 +101,13 @@ class Candidate:
     covers: str
     width: int
 
-    def holds_for(self, call: Seen) -> bool:
+    def holds_for(self, call: JudgedCall) -> bool:
         """Whether its scope has the call in it."""
         project, scope = call.context.project, self.rule.scope.project
         return not scope or any(is_within(project, folder) for folder in scope)
 
 
-def candidates(calls: Iterable[Seen], protected: Protected) -> list[Candidate]:
+def candidates(calls: Iterable[JudgedCall], protected: Protected) -> list[Candidate]:
     """Return the rules that could be made of these calls, each once.
 
     Rules for one session are left out, since past sessions are over, and rules that name a secret.
@@ -148,7 +148,7 @@ class Coverage:
             Placed(order, rule, "") for order, rule in enumerate(single.values())
         )
 
-    def parts(self, call: Seen) -> list[frozenset[str]]:
+    def parts(self, call: JudgedCall) -> list[frozenset[str]]:
         """Return, for each part that an allow must cover, the matchers that do."""
         here = call.context
         cwd = call.event.cwd if call.event.cwd.startswith("/") else here.project
@@ -162,7 +162,7 @@ class Coverage:
             for part in call.call.required
         ]
 
-    def covering(self, call: Seen, parts: Sequence[frozenset[str]]) -> Iterator[int]:
+    def covering(self, call: JudgedCall, parts: Sequence[frozenset[str]]) -> Iterator[int]:
         """Return the numbers of the rules that cover every part of a call."""
         for number in {number for text in parts[0] for number in self._with[text]}:
             candidate = self._candidates[number]

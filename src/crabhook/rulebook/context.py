@@ -70,7 +70,7 @@ def look(
     if len(folder) > LONGEST_PATH or _UNUSABLE.search(folder):
         return NOT_LOOKED  # which no folder can be called
     root = os.path.realpath(folder).rstrip("/")
-    walk = _Walk(f"{root}/", wanted)
+    walk = _FolderWalk(f"{root}/", wanted)
     waiting = deque([(folder.rstrip("/"), root, False)])
     while waiting:
         here, real, inside = waiting.popleft()
@@ -100,7 +100,7 @@ def look(
 
 
 @dataclass(slots=True)
-class _Walk:
+class _FolderWalk:
     """One look in progress; `root` is the base of its links."""
 
     root: str

@@ -103,7 +103,7 @@ def _word(value: Value) -> Value:
     return _MARK.sub(r"redacted-\1", value) if isinstance(value, str) else value
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """In what way a call would end otherwise; what matters most to a person comes first."""
 
     OVERRULED = "the operator denied it, now allowed"
@@ -115,23 +115,23 @@ class Kind(StrEnum):
     OPEN = "no longer decided by rules"
 
 
-_NOW: Mapping[RuleVerdict, Kind] = {
-    RuleVerdict.ALLOW: Kind.ALLOWED,
-    RuleVerdict.DENY: Kind.DENIED,
-    RuleVerdict.ASK_AGENTS_USER: Kind.ASKED,
-    RuleVerdict.PASS: Kind.PASSED,
+_NOW: Mapping[RuleVerdict, ChangeKind] = {
+    RuleVerdict.ALLOW: ChangeKind.ALLOWED,
+    RuleVerdict.DENY: ChangeKind.DENIED,
+    RuleVerdict.ASK_AGENTS_USER: ChangeKind.ASKED,
+    RuleVerdict.PASS: ChangeKind.PASSED,
 }
 
 
 @frozen
-class Change:
+class RulingChange:
     """A call that would end differently today.
 
     `now` is None where the rules leave it open: the operator is asked. `rule` decides it now, if
     one does; `why` explains to a person.
     """
 
-    kind: Kind
+    kind: ChangeKind
     call: PastCall
     now: RuleVerdict | None
     rule: Rule | None
@@ -151,7 +151,7 @@ class Replayed:
     would now.
     """
 
-    changes: list[Change] = field(default_factory=list)
+    changes: list[RulingChange] = field(default_factory=list)
     unchanged: int = 0
     spared: int = 0
 
@@ -161,7 +161,7 @@ class Replayed:
         return self.unchanged + len(self.changes)
 
     @property
-    def counts(self) -> Counter[Kind]:
+    def counts(self) -> Counter[ChangeKind]:
         """How many changes there are of each kind."""
         return Counter(change.kind for change in self.changes)
 
@@ -178,7 +178,9 @@ def replay(past: Iterable[PastCall], law: PolicyFor) -> Replayed:
         ruling = law(event).ruling(event)
         kind = _kind(call, ruling)
         if kind is not None:
-            replayed.changes.append(Change(kind, call, ruling.verdict, ruling.rule, ruling.why))
+            replayed.changes.append(
+                RulingChange(kind, call, ruling.verdict, ruling.rule, ruling.why)
+            )
             continue
         replayed.unchanged += 1
         by_rules = ruling.verdict not in (None, RuleVerdict.ASK_OPERATOR)
@@ -186,18 +188,18 @@ def replay(past: Iterable[PastCall], law: PolicyFor) -> Replayed:
     return replayed
 
 
-def _kind(call: PastCall, ruling: Ruling) -> Kind | None:
+def _kind(call: PastCall, ruling: Ruling) -> ChangeKind | None:
     """Return how the call would end differently, or None."""
     now = ruling.verdict
     if now is None or now is RuleVerdict.ASK_OPERATOR:
         if call.by_person or isinstance(call.by, actor.Nobody):
             return None  # it came to the operator, or was to
         by_a_rule = isinstance(call.by, actor.Rule)
-        return Kind.ASKED if now is not None else Kind.OPEN if by_a_rule else None
+        return ChangeKind.ASKED if now is not None else ChangeKind.OPEN if by_a_rule else None
     if call.edited:
-        return Kind.EDITED
+        return ChangeKind.EDITED
     if now is call.verdict:
         return None
     if now is RuleVerdict.ALLOW and call.by_person and call.verdict is RuleVerdict.DENY:
-        return Kind.OVERRULED
+        return ChangeKind.OVERRULED
     return _NOW[now]

@@ -10,7 +10,7 @@ from crabhook.datatypes import frozen
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
-from crabhook.rulebook.candidates import Candidate, Coverage, Seen, candidates, distinct, seen
+from crabhook.rulebook.candidates import Candidate, Coverage, JudgedCall, candidates, distinct, seen
 from crabhook.rulebook.history import PastCall
 from crabhook.rulebook.rulings import PolicyFor
 
@@ -20,7 +20,7 @@ _EXAMPLES = 3
 
 
 @frozen
-class Wish:
+class SuggestionLimits:
     """The limits of suggestions.
 
     `at_least`: how often each must have helped. `with_denials`: include rules that would have
@@ -34,7 +34,7 @@ class Wish:
 
 
 @frozen
-class Suggestion:
+class SuggestedRule:
     """A rule with its effect on past calls.
 
     `covered`: how many of the operator's allows it would have given. `spares`: how many of these
@@ -60,7 +60,7 @@ class Suggested:
     `looked_at` how many of these were read. `decided`: how many of them today's rules decide.
     """
 
-    suggestions: tuple[Suggestion, ...]
+    suggestions: tuple[SuggestedRule, ...]
     allows: int
     different: int
     looked_at: int
@@ -68,14 +68,17 @@ class Suggested:
 
 
 def suggest(
-    past: Iterable[PastCall], law: PolicyFor, protected: Protected, wish: Wish | None = None
+    past: Iterable[PastCall],
+    law: PolicyFor,
+    protected: Protected,
+    wish: SuggestionLimits | None = None,
 ) -> Suggested:
     """Return rules for what the operator allowed.
 
     A call that a person or rule ever denied counts against rules that would allow it. Calls that
     the operator changed do not count.
     """
-    wish = wish or Wish()
+    wish = wish or SuggestionLimits()
     past = list(past)
     by_hand = (call for call in past if call.by_person and not call.edited)
     allows = [call for call in by_hand if call.verdict is RuleVerdict.ALLOW]
@@ -100,10 +103,10 @@ class _Choosing:
     def __init__(
         self,
         among: Sequence[Candidate],
-        calls: Sequence[Seen],
-        denials: Sequence[Seen],
+        calls: Sequence[JudgedCall],
+        denials: Sequence[JudgedCall],
         protected: Protected,
-        wish: Wish,
+        wish: SuggestionLimits,
     ) -> None:
         self._among = among
         self._calls = calls
@@ -131,7 +134,7 @@ class _Choosing:
         }
         self._taken: list[Candidate] = []
 
-    def chosen(self) -> Iterator[Suggestion]:
+    def chosen(self) -> Iterator[SuggestedRule]:
         """Return the suggestions, the most useful first."""
         left = {number for number in range(len(self._among)) if self._may_be(number)}
         done: set[int] = set()
@@ -182,24 +185,24 @@ class _Choosing:
     def _times(self, calls: Iterable[int]) -> int:
         return sum(self._calls[call].times for call in calls)
 
-    def _suggestion(self, number: int, new: set[int]) -> Suggestion | None:
+    def _suggestion(self, number: int, new: set[int]) -> SuggestedRule | None:
         """Return the candidate with its effect, as the policy judges it."""
         candidate = self._among[number]
         alone = Policy([RuleSet((candidate.rule,))], self._protected)
         covered = [
             call
             for call in self._covered[number]
-            if self._calls[call].said_by(alone) is RuleVerdict.ALLOW
+            if self._calls[call].verdict_of(alone) is RuleVerdict.ALLOW
         ]
         if not self._open[number].issubset(covered):
             return None
         undone = {
             denial
             for denial, call in enumerate(self._denials)
-            if self._completes(candidate, denial) or call.said_by(alone) is RuleVerdict.ALLOW
+            if self._completes(candidate, denial) or call.verdict_of(alone) is RuleVerdict.ALLOW
         }
         examples = sorted(new, key=lambda call: -self._calls[call].times)[:_EXAMPLES]
-        return Suggestion(
+        return SuggestedRule(
             rule=candidate.rule,
             covers=candidate.covers,
             covered=self._times(covered),
@@ -223,7 +226,10 @@ class _Choosing:
 
 
 def _by_candidate(
-    coverage: Coverage, calls: Sequence[Seen], parts: Sequence[Sequence[frozenset[str]]], size: int
+    coverage: Coverage,
+    calls: Sequence[JudgedCall],
+    parts: Sequence[Sequence[frozenset[str]]],
+    size: int,
 ) -> list[list[int]]:
     numbers: list[list[int]] = [[] for _ in range(size)]
     for number, (call, covering) in enumerate(zip(calls, parts, strict=True)):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from crabhook.tables import tables
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """Where a secret is: from, up to, and its kind; its first `shown` letters are public."""
 
     start: int
@@ -37,7 +37,7 @@ def places(text: str, word: str) -> Iterator[int]:
         place = text.find(word, place + 1)
 
 
-def united(spans: list[Span]) -> Iterator[Span]:
+def united(spans: list[SecretSpan]) -> Iterator[SecretSpan]:
     """Return the spans in order, overlapping ones as one, of the kind listed first."""
     joined: list[tuple[int, int, int, str]] = []
     for start, stop, rank, kind in sorted(
@@ -49,7 +49,7 @@ def united(spans: list[Span]) -> Iterator[Span]:
             joined.append((before[0], max(before[1], stop), *best))
         else:
             joined.append((start, stop, rank, kind))
-    return (Span(start, stop, kind) for start, stop, _, kind in joined)
+    return (SecretSpan(start, stop, kind) for start, stop, _, kind in joined)
 
 
 PRIVATE_KEY = "private-key"
@@ -128,7 +128,7 @@ _SHELL = tuple(
 )
 
 
-def assigned_in(text: str, lower: str) -> Iterator[Span]:
+def assigned_in(text: str, lower: str) -> Iterator[SecretSpan]:
     """Return the secrets that are assigned to something named as one; `lower`: in lower case."""
     for core in _CORES:
         if core not in lower:
@@ -136,20 +136,20 @@ def assigned_in(text: str, lower: str) -> Iterator[Span]:
         for place in places(lower, core):
             name = _ENDING.match(lower, place) or _SHORT_NAME.match(lower, place)
             if name and (span := _assigned(text, name)):
-                yield Span(*span, "assigned")
+                yield SecretSpan(*span, "assigned")
     if "=" in text:
         yield from _of_variables(text)
 
 
-def _of_variables(text: str) -> Iterator[Span]:
+def _of_variables(text: str) -> Iterator[SecretSpan]:
     """Return the secrets that are values of a shell's variables."""
     for shell_name, shell in _SHELL:
         for place in places(text, shell_name):
             if (value := shell.match(text, place)) and not _is_to_fill_in(value):
-                yield Span(*value.span(value.lastgroup or 0), "assigned")
+                yield SecretSpan(*value.span(value.lastgroup or 0), "assigned")
     for place in places(text, "KEY="):
         if (value := _VARIABLE.match(text, place)) and not is_reference(value["secret"]):
-            yield Span(*value.span("secret"), "assigned")
+            yield SecretSpan(*value.span("secret"), "assigned")
 
 
 def _is_to_fill_in(value: re.Match[str]) -> bool:
@@ -298,7 +298,7 @@ _MERE = {"word": is_placeholder, "setting": is_reference, "code": is_code}
 """What a row of the tables takes for no secret, by how a value of its context is read."""
 
 
-class Context:
+class SecretContext:
     """Where secrets of a kind occur: a row of `context` in `kinds.toml`.
 
     Searching for its `starts` first makes ordinary text cheap.
@@ -319,7 +319,7 @@ class Context:
         pattern = row.get("before", "") + value + row.get("after", "")
         return re.compile(pattern, 0 if row.get("exact") else re.IGNORECASE)
 
-    def found_in(self, text: str, lower: str, start: str) -> Iterator[Span]:
+    def found_in(self, text: str, lower: str, start: str) -> Iterator[SecretSpan]:
         """Return the secrets in `text` after `start`; `lower` is the same in lower case."""
         end = 0
         for place in places(lower, start):
@@ -327,17 +327,17 @@ class Context:
                 continue
             end = match.end()
             if self.kind == PRIVATE_KEY or not self._is_mere(match["secret"]):
-                yield Span(*match.span("secret"), self.kind)
+                yield SecretSpan(*match.span("secret"), self.kind)
 
 
-_CONTEXTS = tuple(map(Context, _KINDS["context"]))
+_CONTEXTS = tuple(map(SecretContext, _KINDS["context"]))
 # What several starts share: a text without this fragment has none of them.
 _SHARED = ("auth", "pass", "token", "://", "login", "connect(", "credential(")
 
 
-def _gated(*, last: bool) -> tuple[tuple[str, tuple[tuple[str, Context], ...]], ...]:
+def _gated(*, last: bool) -> tuple[tuple[str, tuple[tuple[str, SecretContext], ...]], ...]:
     """Return the rows by what a text must have for any of their starts to be in it."""
-    gated: dict[str, list[tuple[str, Context]]] = {}
+    gated: dict[str, list[tuple[str, SecretContext]]] = {}
     for row in _CONTEXTS:
         for start in row.starts if row.is_last is last else ():
             gate = next((shared for shared in _SHARED if shared in start), start)
@@ -348,7 +348,7 @@ def _gated(*, last: bool) -> tuple[tuple[str, tuple[tuple[str, Context], ...]], 
 _BY_START, _LAST = _gated(last=False), _gated(last=True)
 
 
-def secrets_in(text: str, lower: str) -> Iterator[Span]:
+def secrets_in(text: str, lower: str) -> Iterator[SecretSpan]:
     """Return the secrets in `text` that what precedes them reveals; `lower`: in lower case."""
     yield from _behind_starts(_BY_START, text, lower)
     yield from assigned_in(text, lower)
@@ -356,8 +356,8 @@ def secrets_in(text: str, lower: str) -> Iterator[Span]:
 
 
 def _behind_starts(
-    gated: tuple[tuple[str, tuple[tuple[str, Context], ...]], ...], text: str, lower: str
-) -> Iterator[Span]:
+    gated: tuple[tuple[str, tuple[tuple[str, SecretContext], ...]], ...], text: str, lower: str
+) -> Iterator[SecretSpan]:
     for gate, rows in gated:
         if gate in lower:
             for start, row in rows:

@@ -12,7 +12,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from crabhook.secrets.context import Span, lowered, secrets_in
+from crabhook.secrets.context import SecretSpan, lowered, secrets_in
 from crabhook.secrets.programs import secrets_of_programs
 from crabhook.tables import tables
 
@@ -57,7 +57,7 @@ _SHAPES = re.compile(_any_of("(?P<_{place}>{pattern})"))
 _ANY_SHAPE = re.compile(_any_of("{pattern}"))
 
 
-def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[Span]:
+def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[SecretSpan]:
     """Return the secrets of known shape between two places of `text`."""
     end = len(text) if stop is None else stop
     if _ANY_SHAPE.search(text, start, end) is None:
@@ -65,7 +65,7 @@ def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[Spa
     for match in _SHAPES.finditer(text, start, end):
         group = match.lastgroup or "_0"
         kind = _FORMATS[int(group[1:])][0]
-        yield Span(*match.span(), kind, match.start(group) - match.start())
+        yield SecretSpan(*match.span(), kind, match.start(group) - match.start())
 
 
 is_plain: Callable[[str], object] = _PLAIN.fullmatch
@@ -77,7 +77,7 @@ def is_plain_word(text: str) -> bool:
     return _ONE_WORD.fullmatch(text) is not None and _ANY_SHAPE.search(text) is None
 
 
-def find(text: str, *, by_entropy: bool = True) -> list[Span]:
+def find(text: str, *, by_entropy: bool = True) -> list[SecretSpan]:
     """Return where `text` has secrets, by context first; the spans may overlap.
 
     Without `by_entropy` a word that only looks random is none, as ids often do.
@@ -88,12 +88,12 @@ def find(text: str, *, by_entropy: bool = True) -> list[Span]:
     return [*spans, *_words(text, by_entropy=by_entropy)]
 
 
-def _by_context(text: str) -> list[Span]:
+def _by_context(text: str) -> list[SecretSpan]:
     lower = lowered(text)
     return [*secrets_of_programs(text, lower), *secrets_in(text, lower)]
 
 
-def _words(text: str, *, by_entropy: bool) -> Iterator[Span]:
+def _words(text: str, *, by_entropy: bool) -> Iterator[SecretSpan]:
     chance = []
     for long in _LONG.finditer(text):
         yield from known_in(text, *long.span())
@@ -103,7 +103,7 @@ def _words(text: str, *, by_entropy: bool) -> Iterator[Span]:
     public = [match.span() for match in _PUBLIC.finditer(text)] if chance else []
     for span in chance:
         if not any(start <= span[0] < stop for start, stop in public):
-            yield Span(*span, RANDOM)
+            yield SecretSpan(*span, RANDOM)
 
 
 def _holds_secret(text: str) -> bool:

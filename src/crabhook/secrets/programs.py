@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from crabhook.secrets.context import Span, is_placeholder, places
+from crabhook.secrets.context import SecretSpan, is_placeholder, places
 from crabhook.tables import tables
 
 _PROGRAMS = tables(__file__, "programs")
@@ -73,7 +73,7 @@ class _Option:
         of_prefix = rf"{outer}{prefix}{inner}(?P<secret>{inside}{{1,4096}})"
         return re.compile(self._row.get("value", of_prefix))
 
-    def in_command(self, text: str, start: int, stop: int) -> Iterator[Span]:
+    def in_command(self, text: str, start: int, stop: int) -> Iterator[SecretSpan]:
         """Return the secrets of the command whose program ends at `start`."""
         in_prose = self._row.get("begins", False) and not _begins(text, start)
         within = self._within.search(text, start, stop) if self._within else None
@@ -86,7 +86,7 @@ class _Option:
             if not value or (in_prose and not _MIXED.match(value["secret"])):
                 continue
             if not is_placeholder(value["secret"]):
-                yield Span(*value.span("secret"), self._row.get("kind", "password"))
+                yield SecretSpan(*value.span("secret"), self._row.get("kind", "password"))
 
 
 def _begins(text: str, end: int) -> bool:
@@ -125,7 +125,7 @@ class _Input:
             rf"(?<=[\s\"'=]){_spelt(self._row['reads'])}" if "reads" in self._row else ""
         )
 
-    def in_command(self, text: str, start: int, stop: int) -> Iterator[Span]:
+    def in_command(self, text: str, start: int, stop: int) -> Iterator[SecretSpan]:
         """Return the secrets that the program which ends at `start` is given."""
         is_given = "|" in text or "<<" in text or "<(" in text
         if not is_given or not self._reads.search(text, start, stop):
@@ -141,11 +141,11 @@ class _Input:
         yield from spans
 
 
-def _spans(values: Iterator[re.Match[str]], offset: int = 0) -> Iterator[Span]:
+def _spans(values: Iterator[re.Match[str]], offset: int = 0) -> Iterator[SecretSpan]:
     for value in values:
         if not is_placeholder(value["secret"]):
             start, stop = value.span("secret")
-            yield Span(offset + start, offset + stop, "password")
+            yield SecretSpan(offset + start, offset + stop, "password")
 
 
 def _by_program() -> dict[str, list[_Option | _Input]]:
@@ -166,7 +166,7 @@ _ROWS = _by_program()
 _NAMES = frozenset(_ROWS)
 
 
-def secrets_of_programs(text: str, lower: str) -> Iterator[Span]:
+def secrets_of_programs(text: str, lower: str) -> Iterator[SecretSpan]:
     """Return the secrets that programs take in `text`; `lower` is the same in lower case."""
     named = _NAMES.intersection(_WORD.findall(lower))
     for name in sorted(named) if named else ():

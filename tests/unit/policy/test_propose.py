@@ -10,7 +10,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.propose import (
     DEFAULT_LIFE,
     MOST_DENIALS,
-    Proposal,
+    RuleProposal,
     propose,
     propose_denials,
     tried_each,
@@ -23,7 +23,7 @@ from tests.unit.policy.law import NOW, allowing, bash, call, context, verdict
 OF_A_SERVER = {"mcp_context": {"server_name": "a", "tool_name": "b"}}
 
 
-def proposals(event: Event) -> list[Proposal]:
+def proposals(event: Event) -> list[RuleProposal]:
     return list(propose(event, context(), Protected()))
 
 

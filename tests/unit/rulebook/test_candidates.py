@@ -3,14 +3,14 @@
 from crabhook.model.event import Event
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.rule import RuleSet
-from crabhook.rulebook.candidates import Candidate, Coverage, Seen, candidates, distinct, seen
+from crabhook.rulebook.candidates import Candidate, Coverage, JudgedCall, candidates, distinct, seen
 from tests.unit.policy.law import bash, call
 from tests.unit.rulebook.pasts import PROTECTED, past, under
 
 MARK = "[redacted assigned len=42 #4acecfe0]"
 
 
-def looked_at(*events: Event) -> list[Seen]:
+def looked_at(*events: Event) -> list[JudgedCall]:
     found = [seen(one, under(), PROTECTED) for one in distinct(map(past, events))]
     return [one for one in found if one is not None]
 
@@ -79,6 +79,6 @@ def test_what_is_looked_up_is_what_the_policy_says() -> None:
         found = set(coverage.covering(one, coverage.parts(one)))
         for number, candidate in enumerate(among):
             policy = Policy([RuleSet((candidate.rule,))], PROTECTED)
-            assert (one.said_by(policy) == "allow") == (number in found)
+            assert (one.verdict_of(policy) == "allow") == (number in found)
         covers += len(found)
     assert covers > len(among)

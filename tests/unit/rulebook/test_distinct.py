@@ -1,14 +1,14 @@
 """Past calls, each different one once."""
 
 from crabhook.policy.calls.parts import CommandPart
-from crabhook.rulebook.candidates import Seen, distinct, seen
+from crabhook.rulebook.candidates import JudgedCall, distinct, seen
 from tests.unit.policy.law import bash, call, rule
 from tests.unit.rulebook.pasts import PROTECTED, past, under
 
 LAW = under(rule("allow", "Bash(ls *)"))
 
 
-def looked_at(command: str) -> Seen | None:
+def looked_at(command: str) -> JudgedCall | None:
     (one,) = distinct([past(bash(command))])
     return seen(one, LAW, PROTECTED)
 

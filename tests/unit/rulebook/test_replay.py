@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.wording import CRABHOOK
 from crabhook.policy.rule import RuleScope
-from crabhook.rulebook.history import Kind, replay
+from crabhook.rulebook.history import ChangeKind, replay
 from tests.unit.policy.law import NOW, bash, rule
 from tests.unit.rulebook.pasts import past, under
 
@@ -27,34 +27,34 @@ LAW = under(
     ("command", "was", "by", "edited", "kind"),
     [
         ("ls", "allow", "operator", False, None),
-        ("ls", "deny", "operator", False, Kind.OVERRULED),
-        ("ls", "deny", RULE, False, Kind.ALLOWED),
-        ("ls", "ask-agent's-user", "operator", False, Kind.ALLOWED),
-        ("ls", "pass", CRABHOOK, False, Kind.ALLOWED),
-        ("ls", "allow", "operator", True, Kind.EDITED),
-        ("rm x", "allow", "operator", False, Kind.DENIED),
-        ("rm x", "allow", ORDER, False, Kind.DENIED),
+        ("ls", "deny", "operator", False, ChangeKind.OVERRULED),
+        ("ls", "deny", RULE, False, ChangeKind.ALLOWED),
+        ("ls", "ask-agent's-user", "operator", False, ChangeKind.ALLOWED),
+        ("ls", "pass", CRABHOOK, False, ChangeKind.ALLOWED),
+        ("ls", "allow", "operator", True, ChangeKind.EDITED),
+        ("rm x", "allow", "operator", False, ChangeKind.DENIED),
+        ("rm x", "allow", ORDER, False, ChangeKind.DENIED),
         ("rm x", "deny", "operator", False, None),
-        ("rm x", "allow", "operator", True, Kind.EDITED),
+        ("rm x", "allow", "operator", True, ChangeKind.EDITED),
         ("make", "allow", "operator", False, None),
         ("make", "allow", "operator", True, None),
-        ("make", "allow", RULE, False, Kind.ASKED),
-        ("make", "allow", ORDER, False, Kind.ASKED),
+        ("make", "allow", RULE, False, ChangeKind.ASKED),
+        ("make", "allow", ORDER, False, ChangeKind.ASKED),
         ("make", "pass", CRABHOOK, False, None),
-        ("who", "allow", "operator", False, Kind.ASKED),
+        ("who", "allow", "operator", False, ChangeKind.ASKED),
         ("who", "ask-agent's-user", RULE, False, None),
-        ("id", "allow", "operator", False, Kind.PASSED),
+        ("id", "allow", "operator", False, ChangeKind.PASSED),
         ("id", "pass", "operator", False, None),
         ("cat a", "allow", "operator", False, None),
         ("cat a", "allow", "operator", True, None),
-        ("cat a", "deny", RULE, False, Kind.OPEN),
-        ("cat a", "deny", "the rules", False, Kind.OPEN),
+        ("cat a", "deny", RULE, False, ChangeKind.OPEN),
+        ("cat a", "deny", "the rules", False, ChangeKind.OPEN),
         ("cat a", "allow", ORDER, False, None),
         ("cat a", "pass", CRABHOOK, False, None),
     ],
 )  # fmt: skip
 def test_a_call_changes_where_it_would_end_in_another_way(
-    command: str, was: str, by: str, edited: bool, kind: Kind | None
+    command: str, was: str, by: str, edited: bool, kind: ChangeKind | None
 ) -> None:
     found = replay([past(bash(command), was, by=by, edited=edited)], LAW)
     assert [change.kind for change in found.changes] == ([kind] if kind else [])
@@ -89,7 +89,7 @@ def test_a_rule_that_has_ended_or_is_for_another_session_changes_nothing() -> No
 
 def test_a_rule_for_one_session_is_held_against_that_sessions_calls() -> None:
     law = under(rule("deny", "Bash", scope=RuleScope(session=("s1",))))
-    assert replay([past(bash("ls"))], law).counts == {Kind.DENIED: 1}
+    assert replay([past(bash("ls"))], law).counts == {ChangeKind.DENIED: 1}
 
 
 COMMANDS = st.sampled_from(["ls", "ls a", "rm x", "make", "who", "id", "ls; rm x", "ls | id", "cat a", "ls `", "sudo rm x"])  # fmt: skip

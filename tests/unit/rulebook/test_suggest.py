@@ -11,7 +11,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.propose import DEFAULT_LIFE
 from crabhook.policy.rule import Rule, RuleSet
 from crabhook.rulebook.history import PastCall, recalled
-from crabhook.rulebook.suggest import Suggested, Wish, suggest
+from crabhook.rulebook.suggest import Suggested, SuggestionLimits, suggest
 from tests.support.examples import examples
 from tests.unit.policy.law import NOW, bash, call, rule
 from tests.unit.rulebook.pasts import PROTECTED, past, under
@@ -19,7 +19,9 @@ from tests.unit.rulebook.pasts import PROTECTED, past, under
 OTHER = "/work/other"
 
 
-def wish_for(*calls: PastCall, today: Sequence[Rule] = (), wish: Wish | None = None) -> Suggested:
+def wish_for(
+    *calls: PastCall, today: Sequence[Rule] = (), wish: SuggestionLimits | None = None
+) -> Suggested:
     return suggest(calls, under(*today), PROTECTED, wish)
 
 
@@ -46,9 +48,13 @@ def test_a_rule_that_would_have_spared_three_decisions_is_suggested() -> None:
 
 
 def test_how_often_it_must_have_served_can_be_chosen() -> None:
-    assert texts(wish_for(*LOGS, wish=Wish(at_least=4))) == []
-    assert texts(wish_for(*allowed("cat a"), wish=Wish(at_least=1))) == [("Bash(cat a)",)]
-    assert texts(wish_for(*allowed("cat a"), wish=Wish(at_least=0))) == [("Bash(cat a)",)]
+    assert texts(wish_for(*LOGS, wish=SuggestionLimits(at_least=4))) == []
+    assert texts(wish_for(*allowed("cat a"), wish=SuggestionLimits(at_least=1))) == [
+        ("Bash(cat a)",)
+    ]
+    assert texts(wish_for(*allowed("cat a"), wish=SuggestionLimits(at_least=0))) == [
+        ("Bash(cat a)",)
+    ]
 
 
 def test_the_narrower_of_two_that_cover_as_much_is_suggested() -> None:
@@ -106,7 +112,7 @@ def test_a_denial_in_another_project_speaks_against_a_rule_for_all_of_them() -> 
 
 def test_with_denials_they_are_shown_with_the_rule() -> None:
     denied = past(bash("git log --patch x"), "deny")
-    found = wish_for(denied, *LOGS, wish=Wish(with_denials=True))
+    found = wish_for(denied, *LOGS, wish=SuggestionLimits(with_denials=True))
     (one,) = found.suggestions
     assert one.denials == (denied,)
 
@@ -138,14 +144,14 @@ def test_what_todays_rules_speak_of_already_is_counted_but_needs_no_rule() -> No
 
 def test_only_so_many_different_calls_are_looked_at_the_most_frequent_first() -> None:
     calls = [*allowed("cat a", "cat b", "cat c"), *allowed("ls") * 3]
-    found = wish_for(*calls, wish=Wish(distinct=1))
+    found = wish_for(*calls, wish=SuggestionLimits(distinct=1))
     assert texts(found) == [("Bash(ls)",)]
     assert (found.allows, found.different, found.looked_at) == (6, 4, 1)
 
 
 def test_only_so_many_are_suggested() -> None:
     calls = [one for n in range(5) for one in allowed(f"tool{n} a") * 3]
-    assert len(wish_for(*calls, wish=Wish(most=2)).suggestions) == 2
+    assert len(wish_for(*calls, wish=SuggestionLimits(most=2)).suggestions) == 2
 
 
 def test_no_past_no_suggestion() -> None:
@@ -197,7 +203,7 @@ def allows(event: Event, *rules: Rule) -> bool:
 def test_nothing_that_was_denied_is_ever_let_through(
     calls: list[PastCall], today: list[Rule]
 ) -> None:
-    found = wish_for(*calls, today=today, wish=Wish(at_least=1))
+    found = wish_for(*calls, today=today, wish=SuggestionLimits(at_least=1))
     rules = [one.rule for one in found.suggestions]
     for one in calls:
         if one.verdict == "deny":
@@ -210,7 +216,7 @@ def test_nothing_that_was_denied_is_ever_let_through(
 def test_a_suggestion_allows_each_call_that_it_counts(
     calls: list[PastCall], today: list[Rule]
 ) -> None:
-    found = wish_for(*calls, today=today, wish=Wish(at_least=1))
+    found = wish_for(*calls, today=today, wish=SuggestionLimits(at_least=1))
     mine = [one.event for one in calls if one.verdict == "allow"]
     law = under(*today)
     open_today = [one for one in mine if law(recalled(one)).ruling(recalled(one)).verdict is None]

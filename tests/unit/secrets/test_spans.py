@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.secrets.context import Span, lowered, places, united
+from crabhook.secrets.context import SecretSpan, lowered, places, united
 from crabhook.secrets.find import _FORMATS, _SHAPES, known_in
 
 _SPANS = st.lists(
     st.tuples(st.integers(0, 30), st.integers(1, 9), st.sampled_from("abc")).map(
-        lambda one: Span(one[0], one[0] + one[1], one[2])
+        lambda one: SecretSpan(one[0], one[0] + one[1], one[2])
     ),
     min_size=1,
 )
@@ -31,7 +31,7 @@ def test_places_that_overlap_are_all_found() -> None:
 
 
 @given(_SPANS)
-def test_united_spans_cover_the_same_and_never_overlap(spans: list[Span]) -> None:
+def test_united_spans_cover_the_same_and_never_overlap(spans: list[SecretSpan]) -> None:
     whole = list(united(spans))
     covered = {place for start, stop, *_ in spans for place in range(start, stop)}
     assert {place for start, stop, *_ in whole for place in range(start, stop)} == covered
@@ -39,7 +39,9 @@ def test_united_spans_cover_the_same_and_never_overlap(spans: list[Span]) -> Non
 
 
 def test_united_spans_are_named_after_the_one_that_was_listed_first() -> None:
-    assert list(united([Span(5, 9, "first"), Span(0, 6, "second")])) == [Span(0, 9, "first")]
+    assert list(united([SecretSpan(5, 9, "first"), SecretSpan(0, 6, "second")])) == [
+        SecretSpan(0, 9, "first")
+    ]
 
 
 @pytest.mark.parametrize("form", range(len(_FORMATS)))

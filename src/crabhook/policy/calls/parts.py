@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # no rule needs a reader of shell lines before there is a lin
     from crabhook.policy.shell.unfold import Reading
 
 
-class Kind(StrEnum):
+class CallKind(StrEnum):
     """What a tool does, as far as rules tell it apart."""
 
     COMMAND = "command"
@@ -35,8 +35,8 @@ class Kind(StrEnum):
 
 
 _TABLES = tables(__file__, "tools")
-KINDS: Mapping[str, Kind] = {
-    name: Kind(kind) for kind, text in _TABLES["kinds"].items() for name in text.split()
+KINDS: Mapping[str, CallKind] = {
+    name: CallKind(kind) for kind, text in _TABLES["kinds"].items() for name in text.split()
 }
 PATH_KEYS: tuple[str, ...] = tuple(_TABLES["path_keys"].split())
 PRIMARY_KEYS = names(_TABLES["primary_keys"])
@@ -52,7 +52,7 @@ def canonical(name: str) -> str:
 def command_tools() -> frozenset[str]:
     """Return every name of a tool that runs commands."""
     names = (*KINDS, *vocabulary().aliases)
-    return frozenset(name for name in names if kind_of(name) is Kind.COMMAND)
+    return frozenset(name for name in names if kind_of(name) is CallKind.COMMAND)
 
 
 def mcp_name(fields: Mapping[str, Value]) -> str:
@@ -65,9 +65,9 @@ def mcp_name(fields: Mapping[str, Value]) -> str:
     return f"mcp__{server}__{tool}" if named else ""
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> CallKind:
     """Return what the tool of this name, canonical or not, does."""
-    return KINDS.get(canonical(name), Kind.OTHER)
+    return KINDS.get(canonical(name), CallKind.OTHER)
 
 
 class Use(StrEnum):

@@ -11,7 +11,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical
 from crabhook.policy.calls import parts
-from crabhook.policy.calls.parts import FilePart, Kind, Part, ToolPart, Use
+from crabhook.policy.calls.parts import CallKind, FilePart, Part, ToolPart, Use
 from crabhook.policy.calls.shell_call import Call, read_patch, shell_call
 from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import expand_home, place
@@ -47,10 +47,14 @@ MOST_CHANGED = 50  # files of one call that are looked at
 def changed_paths(event: Event) -> tuple[str, ...]:
     """Return the absolute files that a file tool's call changes; a shell's are not known."""
     tool = event.tool
-    kind = parts.kind_of(tool.name) if tool else Kind.OTHER
-    if tool is None or kind not in (Kind.EDIT, Kind.PATCH) or not isinstance(tool.input, dict):
+    kind = parts.kind_of(tool.name) if tool else CallKind.OTHER
+    if (
+        tool is None
+        or kind not in (CallKind.EDIT, CallKind.PATCH)
+        or not isinstance(tool.input, dict)
+    ):
         return ()
-    if kind is Kind.EDIT:
+    if kind is CallKind.EDIT:
         named: Sequence[Value] = [tool.input.get(vocabulary().path_keys.get(tool.name, ""))]
     else:
         patches = (tool.input.get(key) for key in parts.PATCH_KEYS)
@@ -65,8 +69,8 @@ def may_go_deep(event: Event) -> bool:
     if event.tool is None or not isinstance(event.tool.input, dict):
         return False
     kind = parts.kind_of(event.tool.name)
-    command = event.tool.input.get("command") if kind is Kind.COMMAND else None
-    return kind is Kind.SEARCH or (isinstance(command, str) and may_read_deep(command))
+    command = event.tool.input.get("command") if kind is CallKind.COMMAND else None
+    return kind is CallKind.SEARCH or (isinstance(command, str) and may_read_deep(command))
 
 
 class _Reading:
@@ -118,7 +122,7 @@ class _Reading:
         places = tuple(place(name, self.cwd, self.context) for name in usable)
         against = frozenset({*self.tool.tools, *tools})
         # `Edit` alone says nothing of Write, as Claude Code reads it; a patch is both.
-        own = self.tool.tools if self.kind is Kind.EDIT else against
+        own = self.tool.tools if self.kind is CallKind.EDIT else against
         return FilePart(path, use, places, against, own=own)
 
 
@@ -137,7 +141,7 @@ class CommandLine:
 
 def command_line(event: Event, context: Context) -> CommandLine | None:
     """Return the line that the event's tool would run; None for other tools."""
-    if event.tool is None or parts.kind_of(event.tool.name) is not Kind.COMMAND:
+    if event.tool is None or parts.kind_of(event.tool.name) is not CallKind.COMMAND:
         return None
     inputs = event.tool.input if isinstance(event.tool.input, dict) else {}
     reading = _Reading(event, inputs, ToolPart(event.tool.name, frozenset()), context)
@@ -274,16 +278,16 @@ def _skill(reading: _Reading) -> Call:
     return reading.call(parts.NamePart(whole, name, reading.tool.tools))
 
 
-_READERS: Mapping[Kind, Callable[[_Reading], Call]] = {
-    Kind.COMMAND: _command,
-    Kind.READ: partial(_one_file, use=Use.READ, tool="Read"),
-    Kind.SEARCH: _search,
-    Kind.EDIT: partial(_one_file, use=Use.WRITE, tool="Edit"),
-    Kind.PATCH: _patch,
-    Kind.FETCH: _fetch,
-    Kind.AGENT: _agent,
-    Kind.SKILL: _skill,
-    Kind.ASKING: lambda reading: reading.call(
+_READERS: Mapping[CallKind, Callable[[_Reading], Call]] = {
+    CallKind.COMMAND: _command,
+    CallKind.READ: partial(_one_file, use=Use.READ, tool="Read"),
+    CallKind.SEARCH: _search,
+    CallKind.EDIT: partial(_one_file, use=Use.WRITE, tool="Edit"),
+    CallKind.PATCH: _patch,
+    CallKind.FETCH: _fetch,
+    CallKind.AGENT: _agent,
+    CallKind.SKILL: _skill,
+    CallKind.ASKING: lambda reading: reading.call(
         reading.tool, trouble="only an answer releases it, and rules give none"
     ),
 }

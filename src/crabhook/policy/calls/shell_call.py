@@ -13,7 +13,7 @@ from crabhook.policy.calls import mentioned_files
 from crabhook.policy.calls.computed_names import computed_names
 from crabhook.policy.calls.made_names import made_names
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders, is_inside
-from crabhook.policy.calls.parts import CommandPart, FilePart, Kind, Part, ToolPart, Use
+from crabhook.policy.calls.parts import CallKind, CommandPart, FilePart, Part, ToolPart, Use
 from crabhook.policy.context import Context
 from crabhook.policy.paths import (
     LONGEST_PATH,
@@ -47,7 +47,7 @@ class Call:
     """
 
     tool: str
-    kind: Kind
+    kind: CallKind
     required: tuple[Part, ...]
     suspected: tuple[Part, ...]
     troubles: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     suspected += (part for part in computed if part.deep)
     parts = tuple(required), tuple(suspected)
     mentioned = mentions(text, script, deep, _is_stream_in(folders, context))
-    return Call("Bash", Kind.COMMAND, *parts, tuple(troubles), mentioned, computed)
+    return Call("Bash", CallKind.COMMAND, *parts, tuple(troubles), mentioned, computed)
 
 
 _STREAMS = ("/dev", "/proc")

@@ -9,7 +9,7 @@ from posixpath import basename
 from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders, searched
 from crabhook.policy.effects import objects
-from crabhook.policy.effects.line import SHOWERS, Known, find_roots
+from crabhook.policy.effects.line import SHOWERS, LineFacts, find_roots
 from crabhook.policy.effects.table import Aside, CallWords, Interpreter, chosen_words, table
 from crabhook.policy.shell.hidden import SHELLS, Argv, Inner, inner, reads_script
 from crabhook.policy.shell.read import read_script
@@ -35,7 +35,7 @@ class Reader:
     what the line brings from the net, or decodes, for others.
     """
 
-    def __init__(self, facts: Known, scene: objects.Scene) -> None:
+    def __init__(self, facts: LineFacts, scene: objects.Scene) -> None:
         self._known, self._scene = facts, scene
         self.told: list[tuple[str, objects.Subject]] = []
         self.unknown: dict[str, None] = {}

@@ -11,7 +11,7 @@ from crabhook.policy.calls.parts import CommandPart, FilePart, Use
 from crabhook.policy.context import Context, Wanted
 from crabhook.policy.effects.line import SHOWERS
 from crabhook.policy.effects.objects import PLACE_WORDS, Scene, Search, Subject, cut
-from crabhook.policy.effects.table import Kind, table
+from crabhook.policy.effects.table import EffectKind, table
 from crabhook.policy.paths import Bases, place
 from crabhook.policy.protected import Protected
 from crabhook.policy.shell.programs import NAMES_ONLY, READ_NOTHING
@@ -28,7 +28,7 @@ MOST_SECRETS = 20  # of one folder that are named or counted
 _CHANGE_ONLY = READ_NOTHING | {"tee", "touch", "truncate", "mkdir", "unlink", "rmdir"}
 
 
-class Found:
+class RiskFindings:
     """The effects of one call while they are gathered."""
 
     def __init__(
@@ -121,7 +121,7 @@ def shortened(effects: Iterable[Effect], unknown: tuple[str, ...]) -> Risk:
     return Risk(level, tuple(ordered), unknown)
 
 
-def _effect(kind: Kind, where: Where, at: str, objects: tuple[str, ...]) -> Effect:
+def _effect(kind: EffectKind, where: Where, at: str, objects: tuple[str, ...]) -> Effect:
     shown = objects[:1] if kind.name == "untold" else objects
     place = f" ({cut(at)})" if at else PLACE_WORDS[where] if kind.file and objects else ""
     most = MOST_LETTERS if kind.name == "hides" else MOST_OBJECTS
@@ -137,7 +137,7 @@ def _counted(unknown: Iterable[str]) -> tuple[str, ...]:
 
 
 def chosen_by_wildcards(
-    commands: Iterable[Command], folders: Folders, findings: Found
+    commands: Iterable[Command], folders: Folders, findings: RiskFindings
 ) -> Iterator[Search]:
     """Yield the folders in which a shell's wildcards choose files whose text a command shows."""
     for part in named_files(commands, folders.all, findings.context):

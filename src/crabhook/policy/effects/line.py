@@ -29,7 +29,7 @@ _DROP = {"grep": 1, "egrep": 1, "fgrep": 1, "head": 0, "tail": 0, "sort": 0, "un
 _FIND_ACTS = {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-x", "-X", "--exec"}
 
 
-class Known:
+class LineFacts:
     """What a line tells about its words: variables, functions, names that `find` brings.
 
     `elsewhere`: hidden commands may run on another machine.

@@ -14,14 +14,13 @@ from crabhook.model.card import NO_RISK, Effect, Level, Risk
 from crabhook.model.event import Event
 from crabhook.policy.calls.made_names import made_names
 from crabhook.policy.calls.mentioned_files import Folders, named_files
-from crabhook.policy.calls.parts import CommandPart, FetchPart, FilePart, Use, mcp_name
-from crabhook.policy.calls.parts import Kind as Sort
+from crabhook.policy.calls.parts import CallKind, CommandPart, FetchPart, FilePart, Use, mcp_name
 from crabhook.policy.calls.read import CommandLine, command_line, read_call
 from crabhook.policy.calls.shell_call import Call, folders_of, known_variables, removal_trouble
 from crabhook.policy.context import Context, Wanted
 from crabhook.policy.effects.commands import Reader
-from crabhook.policy.effects.found import Found, chosen_by_wildcards, shortened
-from crabhook.policy.effects.line import Known
+from crabhook.policy.effects.found import RiskFindings, chosen_by_wildcards, shortened
+from crabhook.policy.effects.line import LineFacts
 from crabhook.policy.effects.objects import DOUBT, Scene, Search, Subject, host
 from crabhook.policy.effects.table import table
 from crabhook.policy.effects.unseen import unseen
@@ -53,7 +52,7 @@ def effects_of(
     """
     if event.tool is None:
         return NO_RISK
-    findings = Found(context, protected, event, wanted or protected.secret.wanted)
+    findings = RiskFindings(context, protected, event, wanted or protected.secret.wanted)
     if line := command_line(event, context):
         _of_line(line, findings)
     elif call := read_call(event, context):
@@ -65,7 +64,7 @@ _OPTION = re.compile(r"-[\w-]*")
 _CHAINED = re.compile(r"\s*cd\s+[^\s;&|()<>`$]+(?:\s*&&(?:[^;&|\n`(]|>&|&>|\|(?!\|))+)+", re.ASCII)
 
 
-def _of_line(line: CommandLine, findings: Found) -> None:
+def _of_line(line: CommandLine, findings: RiskFindings) -> None:
     cwd, context = normal(line.cwd), findings.context
     preset = known_variables(cwd, context)
     script = read_script(line.text, preset)
@@ -82,7 +81,7 @@ def _of_line(line: CommandLine, findings: Found) -> None:
         if trouble:
             findings.tell("untold", trouble)
     commands = [command for command in deep.commands if command.words]
-    facts = Known(line.text, deep, preset)
+    facts = LineFacts(line.text, deep, preset)
     folders = _narrowed(line.text, folders_of(cwd, commands, context), commands)
     scene = Scene(context, folders, facts.stand_ins, facts.found)
     away = Scene(context, Folders((), sure=False)) if facts.elsewhere else scene
@@ -121,7 +120,7 @@ def _as_written(command: Command) -> Command:
 
 
 def _read_all(
-    commands: Sequence[Command], script: Script, facts: Known, near: Reader, far: Reader
+    commands: Sequence[Command], script: Script, facts: LineFacts, near: Reader, far: Reader
 ) -> None:
     """Read each command: hidden ones with `far`, since they may run elsewhere.
 
@@ -150,7 +149,7 @@ def _narrowed(text: str, folders: Folders, commands: Iterable[Command]) -> Folde
     return folders
 
 
-def _of_what_is_run(near: Reader, far: Reader, script: Script, findings: Found) -> None:
+def _of_what_is_run(near: Reader, far: Reader, script: Script, findings: RiskFindings) -> None:
     """Add what commands do together: run each other's output."""
     fetched = [*near.fetched, *far.fetched]
     if near.given or far.given:
@@ -169,7 +168,7 @@ def _of_what_is_run(near: Reader, far: Reader, script: Script, findings: Found) 
 _USES: Mapping[Flow, Use] = {Flow.READ: Use.READ, Flow.WRITE: Use.WRITE, Flow.BOTH: Use.WRITE}
 
 
-def _of_redirects(redirects: Iterable[Redirect], scene: Scene, findings: Found) -> None:
+def _of_redirects(redirects: Iterable[Redirect], scene: Scene, findings: RiskFindings) -> None:
     for redirect in redirects:
         target, use = redirect.target, _USES[redirect.flow]
         doubtful = not target.fixed and set(target.raw) & set("$`") and not redirect.settled
@@ -191,7 +190,11 @@ def _of_redirects(redirects: Iterable[Redirect], scene: Scene, findings: Found) 
 
 
 def _of_protected(
-    commands: Sequence[Command], facts: Known, near: Reader, folders: Folders, findings: Found
+    commands: Sequence[Command],
+    facts: LineFacts,
+    near: Reader,
+    folders: Folders,
+    findings: RiskFindings,
 ) -> None:
     """Add protected files that commands name, and commands that change protected things."""
     here = []
@@ -222,13 +225,13 @@ def _of_protected(
             findings.concern(part, part.text, at)
 
 
-def _of_tool(call: Call, event: Event, findings: Found) -> None:
+def _of_tool(call: Call, event: Event, findings: RiskFindings) -> None:
     scene = Scene(findings.context, Folders((findings.cwd,), sure=True))
     files = [part for part in call.parts if isinstance(part, FilePart)]
     for part in dict.fromkeys(part for part in files if "\x1f" not in part.text and part.text):
         subject = scene.file(part.text) or Subject(part.text)
         writes = part.use is Use.WRITE
-        deletes = call.kind is Sort.PATCH and f"*** Delete File: {part.text}" in str(event.tool)
+        deletes = call.kind is CallKind.PATCH and f"*** Delete File: {part.text}" in str(event.tool)
         for letter in unseen(part.text):
             findings.tell("hides", letter)
         if not part.glob:
@@ -241,12 +244,12 @@ def _of_tool(call: Call, event: Event, findings: Found) -> None:
     for call_part in call.parts:
         if isinstance(call_part, FetchPart):
             findings.tell("network", host(call_part.host) if call_part.host else call_part.text)
-    if call.kind in (Sort.AGENT, Sort.SKILL):
-        name = "subagent" if call.kind is Sort.AGENT else "skill"
+    if call.kind in (CallKind.AGENT, CallKind.SKILL):
+        name = "subagent" if call.kind is CallKind.AGENT else "skill"
         findings.tell(name, call.required[0].text)
-    elif call.kind is Sort.OTHER:
+    elif call.kind is CallKind.OTHER:
         _of_other_tool(call.tool, event, findings)
-    if call.troubles and call.kind is not Sort.ASKING:
+    if call.troubles and call.kind is not CallKind.ASKING:
         findings.tell("untold", call.troubles[0])
 
 
@@ -264,7 +267,7 @@ _DELETES = re.compile(
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def _of_other_tool(name: str, event: Event, findings: Found) -> None:
+def _of_other_tool(name: str, event: Event, findings: RiskFindings) -> None:
     """Add a tool by its name: the agent's own, or an unknown server's."""
     own = table().tools.get(name)
     for effect, _ in own or ():

@@ -27,7 +27,7 @@ class TableError(ValueError):
 
 
 @frozen
-class Kind:
+class EffectKind:
     """An effect: its words, and its level for a file in each place.
 
     `file`: its object is a file. `quiet`: only shown for a file outside the project. `instead`:
@@ -48,7 +48,7 @@ class Kind:
 
 
 @frozen
-class Form:
+class EffectForm:
     """One way to call a program, and its effects: pairs of an effect's name and object.
 
     `verbs`: globs for each word of the subcommand. `options`: groups; the call must have one of
@@ -102,11 +102,11 @@ class Table:
     Python's own that only show or check. `looks`: globs for harmless lines of dangerous programs.
     """
 
-    kinds: Mapping[str, Kind]
-    forms: Mapping[str, Sequence[Form]]
+    kinds: Mapping[str, EffectKind]
+    forms: Mapping[str, Sequence[EffectForm]]
     interpreters: Mapping[str, Interpreter]
     valued: Mapping[str, frozenset[str]]
-    protected: Mapping[str, Kind]
+    protected: Mapping[str, EffectKind]
     tools: Mapping[str, tuple[tuple[str, str], ...]]
     places: Mapping[str, str]
     common: frozenset[str]
@@ -271,16 +271,16 @@ def read_table(of_kinds: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
         raise TableError(f"the table of effects is wrong: {error!r}") from error
 
 
-def _kind(name: str, row: Mapping[str, Any]) -> Kind:
+def _kind(name: str, row: Mapping[str, Any]) -> EffectKind:
     rest = dict(row)
     words, level, instead = rest["words"], rest.pop("level"), names(rest.pop("instead", ""))
     levels = {where: Level(rest.pop(where.name.lower(), level)) for where in Where}
     bare = rest.pop("bare", words.replace(": {}", "").replace(" {}", ""))
-    return Kind(name, bare=bare, levels=levels, instead=instead, **rest)
+    return EffectKind(name, bare=bare, levels=levels, instead=instead, **rest)
 
 
-def _forms(listed: Mapping[str, str], kinds: Collection[str]) -> dict[str, list[Form]]:
-    forms_of: dict[str, list[Form]] = {}
+def _forms(listed: Mapping[str, str], kinds: Collection[str]) -> dict[str, list[EffectForm]]:
+    forms_of: dict[str, list[EffectForm]] = {}
     for key, text in listed.items():
         programs, *tokens = key.split()
         groups: tuple[list[tuple[str, ...]], ...] = ([], [], [])
@@ -288,7 +288,7 @@ def _forms(listed: Mapping[str, str], kinds: Collection[str]) -> dict[str, list[
             sort = 1 if token.startswith("-") else 2 if token.startswith("@") else 0
             groups[sort].append(tuple(token.removeprefix("@").split("|")))
         verbs, options, holding = map(tuple, groups)
-        form = Form(verbs, options, holding, _effects(text, kinds, key))
+        form = EffectForm(verbs, options, holding, _effects(text, kinds, key))
         for program in programs.split("|"):
             forms_of.setdefault(program, []).append(form)
     return forms_of

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from crabhook.policy.shell.line import Line, UnreadableError, Variables
 from crabhook.policy.shell.programs import listed
-from crabhook.policy.shell.script import ANY, Atom, Flow, Kind, Redirect, Word
+from crabhook.policy.shell.script import ANY, Atom, AtomKind, Flow, Redirect, Word
 from crabhook.policy.shell.words import read_word
 
 _UNARY, _BINARY = listed("tests", "unary"), listed("tests", "binary")
@@ -46,7 +46,7 @@ def _unary(operator: Word, operand: Word, variables: Variables) -> str:
     if operator.text == "-v" and operand.fixed and _PLAIN_NAME.fullmatch(operand.text):
         return ""
     if operator.text == "-t":
-        variables.must_count(operand.atoms or (Atom(Kind.TEXT, operand.text),), "a test")
+        variables.must_count(operand.atoms or (Atom(AtomKind.TEXT, operand.text),), "a test")
         return ""
     return f"a test by {operator.raw}, which rules do not know"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crabhook.policy.shell.line import NUMBERS, Line, UnreadableError
-from crabhook.policy.shell.script import ANY, NUMBER, Atom, Kind, values_of, written
+from crabhook.policy.shell.script import ANY, NUMBER, Atom, AtomKind, values_of, written
 from crabhook.policy.shell.wrappers import is_plain
 
 _ANSI = re.compile(
@@ -128,7 +128,7 @@ def _name(line: Line, name: str, before: str) -> None:
         line.found.trouble(f"arithmetic over {name}, which may be a command or change what runs")
     if line.here == "[":
         raise UnreadableError("arithmetic over parts of arrays")
-    variables.must_count((Atom(Kind.NAME, name),), _WHERE)
+    variables.must_count((Atom(AtomKind.NAME, name),), _WHERE)
     if _SETS.match(line.text, line.at) or before in ("+", "-"):
         variables.sets(name, (NUMBER,), ("0",))
 
@@ -173,11 +173,11 @@ def read_expansion(line: Line, *, quoted: bool) -> Atom:
         subscript(line)
     joined, values = quoted and not many, variables.values(name)
     if element or not (name[0].isalpha() or name[0] in "_#?$!"):
-        atom = Atom(Kind.ANY, joined=joined, values=values)
+        atom = Atom(AtomKind.ANY, joined=joined, values=values)
     elif name[0] in "#?$!":
         atom = replace(NUMBER, values=values)
     else:
-        atom = Atom(Kind.NAME, name, joined, values)
+        atom = Atom(AtomKind.NAME, name, joined, values)
     if line.take("}"):
         if line.here == "[":
             line.found.trouble("a bracket right after ${…}, which shells read apart")
@@ -214,7 +214,7 @@ def _changed(line: Line, name: str, atom: Atom, *, quoted: bool) -> Atom:
         line.found.trouble(f"${{{name}{line.here}…}} is more than a variable's value")
         _operand(line, quoted=quoted)
     line.expect("}")
-    return Atom(Kind.ANY, joined=atom.joined, values=values)
+    return Atom(AtomKind.ANY, joined=atom.joined, values=values)
 
 
 def _offset(line: Line) -> None:
@@ -231,7 +231,7 @@ def _count(line: Line, text: str) -> None:
     """Require digits in a variable of a computation."""
     name = text.lstrip("$")
     if name[0].isalpha() or name[0] == "_":
-        line.found.variables.must_count((Atom(Kind.NAME, name),), "a subscript or a place")
+        line.found.variables.must_count((Atom(AtomKind.NAME, name),), "a subscript or a place")
 
 
 def subscript(line: Line) -> None:
@@ -265,7 +265,7 @@ def _operand(line: Line, *, quoted: bool, end: str = "}") -> tuple[Atom, ...]:
             letter = line.here
             if match := line.match(_OPERAND_PLAIN if end == "}" else _SUBSCRIPT_PLAIN):
                 becomes_more = not quoted and not _CHANGED.isdisjoint(match[0])
-                kind = Kind.ANY if becomes_more else Kind.TEXT
+                kind = AtomKind.ANY if becomes_more else AtomKind.TEXT
                 atoms.append(replace(written(match[0]), kind=kind))
             elif letter == "'" and not quoted:
                 atoms.append(single_quoted(line))
@@ -309,4 +309,4 @@ def _odd(line: Line, *, quoted: bool) -> Atom:
     if letter in "<>()&;|" and quoted:
         return written(letter)
     line.found.trouble(f"{letter!r} inside ${{…}}, which shells read apart")
-    return Atom(Kind.ANY, values=(letter,))
+    return Atom(AtomKind.ANY, values=(letter,))

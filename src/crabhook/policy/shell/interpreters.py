@@ -15,7 +15,7 @@ from typing import TypeAlias
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS, SHELLS
 from crabhook.policy.shell.programs import PRINTERS, READERS, SYSTEM_PROGRAM, listed, writes
-from crabhook.policy.shell.script import NUMBER, Assignment, Command, Kind, Redirect, Word
+from crabhook.policy.shell.script import NUMBER, Assignment, AtomKind, Command, Redirect, Word
 from crabhook.policy.shell.starting import may_start_another
 from crabhook.policy.shell.wrappers import is_plain, is_safe, unwrapped
 from crabhook.tables import names, tables
@@ -29,7 +29,7 @@ _NEVER = re.compile(r"(?!)")
 
 
 @frozen
-class Form:
+class InterpreterForm:
     """What an interpreter may be given before its file.
 
     `verbs` may stand before all else; `runs_project` are words that make it run a project's code;
@@ -44,16 +44,16 @@ class Form:
     runs_project: frozenset[str] = frozenset()
 
 
-def _form(row: Mapping[str, str]) -> Form:
+def _form(row: Mapping[str, str]) -> InterpreterForm:
     options = {
         key: re.compile(row[key]) for key in ("flags", "valued", "tells", "many") if key in row
     }
     words = {key: names(row[key]) for key in ("verbs", "runs_project") if key in row}
-    return Form(**options, **words)  # type: ignore[arg-type]
+    return InterpreterForm(**options, **words)  # type: ignore[arg-type]
 
 
 _FORMS = {name: _form(row) for row in _TABLES["form"] for name in row["names"].split()}
-_NO_OPTIONS = Form()
+_NO_OPTIONS = InterpreterForm()
 _MODULES = names(_TABLES["modules"]["names"])
 _COMPILING = names(_TABLES["modules"]["compiling"])
 _ACTING_MODULE = re.compile(_TABLES["modules"]["acting"])
@@ -176,7 +176,7 @@ def is_interpreter(name: str) -> bool:
     return name in SHELLS or name in (".", "source") or bool(_INTERPRETERS.fullmatch(name))
 
 
-def _form_of(name: str) -> Form:
+def _form_of(name: str) -> InterpreterForm:
     plain = re.sub(r"[0-9.]+(?:-dbg)?$", "", name)
     return _FORMS.get(name) or _FORMS.get(plain) or _NO_OPTIONS
 
@@ -271,7 +271,7 @@ def _is_read(name: str) -> bool:
 class _Options:
     """The options of a form that words begin with, and the `rest` behind them."""
 
-    def __init__(self, form: Form, words: Sequence[Word]) -> None:
+    def __init__(self, form: InterpreterForm, words: Sequence[Word]) -> None:
         self.tells = self.many = False
         at = 0
         while at < len(words) and words[at].fixed and not self.tells:
@@ -382,7 +382,9 @@ def _awk_is_harmless(call: _Call, is_stream: IsStream) -> bool:
 
 def _starts_nothing(word: Word) -> bool:
     """Whether an awk program is known but for numbers, and has no way to start a program."""
-    if not word.fixed and not all(atom.kind is Kind.TEXT or atom == NUMBER for atom in word.atoms):
+    if not word.fixed and not all(
+        atom.kind is AtomKind.TEXT or atom == NUMBER for atom in word.atoms
+    ):
         return False
     text = word.text if word.fixed else "".join(atom.text or "0" for atom in word.atoms)
     return not AWK_STARTS.search(_AWK_HARMLESS.sub(r"\g<before>1", text))

@@ -20,8 +20,8 @@ from crabhook.policy.shell.script import (
     LAST,
     WRITTEN,
     Atom,
+    AtomKind,
     Command,
-    Kind,
     Redirect,
     Shape,
     Span,
@@ -83,9 +83,9 @@ class Variables:
     ) -> None:
         """Keep what a variable may be set to; `sure`: it is, before what follows."""
         self._set[name].append(atoms)
-        if any(atom.text == WRITTEN.text for atom in atoms if atom.kind is Kind.ANY):
+        if any(atom.text == WRITTEN.text for atom in atoms if atom.kind is AtomKind.ANY):
             self._written[name] += values
-        self.must_count((Atom(Kind.NAME, variable) for variable in _COUNTED & {name}), name)
+        self.must_count((Atom(AtomKind.NAME, variable) for variable in _COUNTED & {name}), name)
         if sure:
             self.sure |= {name}
         merged = dict.fromkeys((*self._known.get(name, ()), *values))
@@ -103,7 +103,7 @@ class Variables:
         """Return a piece of a word that is one of these."""
         name = f"\0{len(self._set)}"
         self._set[name].extend(choices)
-        return Atom(Kind.NAME, name, joined, values)
+        return Atom(AtomKind.NAME, name, joined, values)
 
     def must_count(self, atoms: Iterable[Atom], where: str) -> None:
         """Require digits here, or ask: `where` computes with it."""
@@ -115,8 +115,8 @@ class Variables:
 
     def _must(self, atoms: Iterable[Atom], where: str, *, number: bool) -> None:
         for atom in atoms:
-            if atom.kind is Kind.NAME or _strays(atom, number=number):
-                name = atom.text if atom.kind is Kind.NAME else ""
+            if atom.kind is AtomKind.NAME or _strays(atom, number=number):
+                name = atom.text if atom.kind is AtomKind.NAME else ""
                 self._duties[(name, number, where)] = None
 
     def broken(self) -> list[str]:
@@ -137,7 +137,9 @@ class Variables:
 
     def is_sure(self, atoms: _Atoms) -> bool:
         """Whether the line has set, by now, every variable in these pieces."""
-        sure = [atom.text in self.sure and atom.joined for atom in atoms if atom.kind is Kind.NAME]
+        sure = [
+            atom.text in self.sure and atom.joined for atom in atoms if atom.kind is AtomKind.NAME
+        ]
         return bool(sure) and all(sure)
 
     def _is_own(self, name: str) -> bool:
@@ -150,7 +152,7 @@ class Variables:
         todo = []
         for name, choices in self._set.items():
             for atom in (atom for atoms in choices for atom in atoms):
-                if atom.kind is Kind.NAME:
+                if atom.kind is AtomKind.NAME:
                     copies[atom.text].append(name)
                     if not self._is_own(atom.text):
                         todo.append(name)
@@ -184,14 +186,14 @@ class Variables:
         combined = [""]
         for atom in atoms:
             texts: Sequence[str] | None
-            if atom.kind is Kind.ANY:
+            if atom.kind is AtomKind.ANY:
                 if atom.text == WRITTEN.text:
                     return tuple(written) if len(atoms) == 1 else None
                 texts = atom.values if atom.text == KNOWN.text else None
-            elif atom.kind is Kind.NAME:
+            elif atom.kind is AtomKind.NAME:
                 texts = self._texts_of(atom.text, seen)
             else:
-                texts = (atom.text,) if atom.kind is Kind.TEXT else ("*",)
+                texts = (atom.text,) if atom.kind is AtomKind.TEXT else ("*",)
             if texts is None or len(combined) * len(texts) > MAX_TEXTS:
                 return None
             combined = [f"{before}{text}" for before in combined for text in texts]
@@ -239,8 +241,8 @@ class Variables:
         """Whether all that the line does not tell of these pieces is what its commands print."""
         return all(
             self._is_name_printed(atom.text, seen)
-            if atom.kind is Kind.NAME
-            else atom.kind is not Kind.ANY or bool(atom.text)
+            if atom.kind is AtomKind.NAME
+            else atom.kind is not AtomKind.ANY or bool(atom.text)
             for atom in atoms
         )
 
@@ -261,11 +263,11 @@ class Variables:
         if self.forgotten:
             return ()
         for atom in atoms:
-            if atom.kind is Kind.TEXT:
+            if atom.kind is AtomKind.TEXT:
                 texts: Sequence[str] = [atom.text]
-            elif atom.kind is Kind.NAME and atom.text not in self._appended | self.arrays:
+            elif atom.kind is AtomKind.NAME and atom.text not in self._appended | self.arrays:
                 choices = self._set[atom.text]
-                if any(atom.kind is not Kind.TEXT for choice in choices for atom in choice):
+                if any(atom.kind is not AtomKind.TEXT for choice in choices for atom in choice):
                     return ()
                 texts = ["".join(atom.text for atom in choice) for choice in choices]
             else:
@@ -281,7 +283,9 @@ class Variables:
 def _strays(atom: Atom, *, number: bool) -> bool:
     """Whether a piece may be something else than a number, or than one plain word."""
     fits = _DIGITS if number else _TAME
-    return atom.kind is Kind.ANY or (atom.kind is Kind.TEXT and not fits.fullmatch(atom.text))
+    return atom.kind is AtomKind.ANY or (
+        atom.kind is AtomKind.TEXT and not fits.fullmatch(atom.text)
+    )
 
 
 MAX_DEPTH = 40  # a person's line has five
@@ -305,7 +309,7 @@ class Heredoc:
     tabs: bool
 
 
-class Found:
+class LineFindings:
     """What one line came to so far; inner texts of the line share it."""
 
     def __init__(
@@ -409,7 +413,7 @@ class Line:
     """A text and the place in it."""
 
     text: str
-    found: Found
+    found: LineFindings
     readers: Readers
     depth: int = 0
     within: int = 0  # substitutions around it

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from crabhook.policy.shell import compound, redirects, wrappers
 from crabhook.policy.shell.builtins import builtin_trouble
 from crabhook.policy.shell.expansion import ansi, formatted, read_arithmetic
-from crabhook.policy.shell.line import Found, Line, Readers, UnreadableError, Variables
+from crabhook.policy.shell.line import Line, LineFindings, Readers, UnreadableError, Variables
 from crabhook.policy.shell.programs import MOVES, listed
 from crabhook.policy.shell.script import Assignment, Command, Flow, Redirect, Script, Shape, Word
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
@@ -47,7 +47,7 @@ def read_script(
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_BYTES:
         return Script(troubles=(f"the line is {size} bytes long; up to {MAX_BYTES} are read",))
-    findings = Found(preset, inherited, texts)
+    findings = LineFindings(preset, inherited, texts)
     if odd := next((letter for letter in text if _is_odd(letter)), None):
         findings.trouble(f"U+{ord(odd):04X}, {ODD_LETTER}")
     line = Line(text, findings, _READERS)
@@ -70,7 +70,7 @@ def read_script(
     )
 
 
-def _told(command: Command, findings: Found) -> Command:
+def _told(command: Command, findings: LineFindings) -> Command:
     """Return a command whose words say what they can be, if that is not fixed."""
     if all(word.fixed and "~" not in word.raw for word in command.words):
         return command
@@ -89,7 +89,7 @@ def _told_word(word: Word, variables: Variables) -> Word:
     return replace(word, told=not pipe, free=free and not pipe)
 
 
-def _settled(findings: Found) -> Iterator[Redirect]:
+def _settled(findings: LineFindings) -> Iterator[Redirect]:
     """Yield redirects with all values of their targets' variables in the whole line."""
     for at, redirect in enumerate(findings.redirects):
         sure = at in findings.settling and not redirect.target.tilde

@@ -10,7 +10,7 @@ from posixpath import basename
 from crabhook.datatypes import frozen
 
 
-class Kind(Enum):
+class AtomKind(Enum):
     """What is known of a piece of a word before the line runs."""
 
     TEXT = "text"  # all of it
@@ -27,7 +27,7 @@ class Atom:
     the likeliest first; a guess.
     """
 
-    kind: Kind
+    kind: AtomKind
     text: str = ""
     joined: bool = True
     values: tuple[str, ...] = field(default=("",), compare=False)
@@ -45,17 +45,17 @@ def values_of(atoms: Iterable[Atom]) -> tuple[str, ...]:
 
 def written(text: str) -> Atom:
     """Return a piece that is surely this text."""
-    return Atom(Kind.TEXT, text, values=(text,))
+    return Atom(AtomKind.TEXT, text, values=(text,))
 
 
-ANY = Atom(Kind.ANY, joined=False)
-WRITTEN = Atom(Kind.ANY, "written in the line", joined=False)
+ANY = Atom(AtomKind.ANY, joined=False)
+WRITTEN = Atom(AtomKind.ANY, "written in the line", joined=False)
 """What wildcards, braces or a tilde make of a word: the line tells it, and no other command."""
-PRINTED = Atom(Kind.ANY, "printed by a command", joined=False)
+PRINTED = Atom(AtomKind.ANY, "printed by a command", joined=False)
 """What a command of the line prints, or the line's input holds."""
-KNOWN = Atom(Kind.ANY, "one of its values", joined=False)
+KNOWN = Atom(AtomKind.ANY, "one of its values", joined=False)
 """What a command prints where its words tell that: its `values` are all that it can be."""
-NUMBER = Atom(Kind.NUMBER, values=("0", ""))
+NUMBER = Atom(AtomKind.NUMBER, values=("0", ""))
 _OPEN = re.compile("-?|--[^=]*")  # the beginning of an unknown word that may be any option
 
 
@@ -104,7 +104,7 @@ class Word:
             return False
         if self.glob or self.parts:
             return self.raw[:1] in ("*", "?", "[", "{")
-        texts = takewhile(lambda atom: atom.kind is Kind.TEXT, self.atoms)
+        texts = takewhile(lambda atom: atom.kind is AtomKind.TEXT, self.atoms)
         beginning = "".join(atom.text for atom in texts)
         return _OPEN.fullmatch(beginning) is not None and self.atoms[:1] != (NUMBER,)
 

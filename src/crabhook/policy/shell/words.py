@@ -18,7 +18,7 @@ from crabhook.policy.shell.script import (
     PRINTED,
     WRITTEN,
     Atom,
-    Kind,
+    AtomKind,
     Word,
     written,
 )
@@ -67,7 +67,7 @@ def read_word(line: Line, *, value: bool = False, regex: bool = False) -> Word:
         word = _joined(raw, atoms, glob=False, braces=())
         if "~" not in raw:
             return word
-        others = (atom for atom in word.atoms if atom.kind is not Kind.TEXT)
+        others = (atom for atom in word.atoms if atom.kind is not AtomKind.TEXT)
         return replace(word, atoms=(replace(WRITTEN, joined=True), *others))
     glob = set("*?[") & set(plain) and _GLOB.search(raw)
     return _joined(raw, atoms, glob=bool(glob), braces=_braces(line, raw, plain))
@@ -91,7 +91,7 @@ def _check(line: Line, raw: str, plain: str) -> None:
 
 def _joined(raw: str, pieces: Sequence[Atom], *, glob: bool, braces: Sequence[str]) -> Word:
     atoms, values = tuple(pieces), script.values_of(pieces)
-    certain = all(atom.kind is Kind.TEXT for atom in atoms)
+    certain = all(atom.kind is AtomKind.TEXT for atom in atoms)
     if braces:
         values = tuple(dict.fromkeys((*values, *braces)))
         number = certain and not glob and all(text.isdigit() for text in braces)
@@ -208,8 +208,8 @@ def _variable(line: Line, name: str, *, quoted: bool) -> Atom:
     if line.here == "[":
         line.found.trouble(f"a bracket right after ${name}, which shells read apart")
     if _READ_APART.match(line.text, line.at) or name in line.found.variables.arrays:
-        return Atom(Kind.ANY, joined=quoted, values=values)
-    return Atom(Kind.NAME, name, quoted, values)
+        return Atom(AtomKind.ANY, joined=quoted, values=values)
+    return Atom(AtomKind.NAME, name, quoted, values)
 
 
 def _special(line: Line, letter: str, *, quoted: bool) -> Atom:
@@ -217,7 +217,7 @@ def _special(line: Line, letter: str, *, quoted: bool) -> Atom:
     more = letter in "#$" and (after.isalnum() or after in tuple("{@*(_"))
     if after == "[" or (letter.isdigit() and after.isdigit()) or more:
         line.found.trouble(f"${letter}{after}, which shells read apart")
-    return NUMBER if letter in _COUNTS else Atom(Kind.ANY, joined=quoted and letter != "@")
+    return NUMBER if letter in _COUNTS else Atom(AtomKind.ANY, joined=quoted and letter != "@")
 
 
 def _substitution(line: Line, *, quoted: bool) -> Atom:
@@ -253,7 +253,7 @@ def _printed(line: Line, before: int, shape: script.Shape, *, quoted: bool) -> A
 
 def _folder_here(line: Line, *, quoted: bool, above: bool) -> Atom:
     """Return the folder that the line is in, or one above it."""
-    variables, here = line.found.variables, Atom(Kind.NAME, "PWD")
+    variables, here = line.found.variables, Atom(AtomKind.NAME, "PWD")
     texts = [text for text in variables.values("PWD") if text]
     tops = [text.rsplit("/", n)[0] for text in texts for n in range(1, text.count("/") + 1)]
     choices = [(here,), *((written(top or "/"),) for top in tops if above)]
@@ -312,7 +312,7 @@ def _process(line: Line, start: int) -> Atom:
     line.found.run_until_the_end(mark)
     if not whole or not line.ends_word:
         line.found.trouble("a process substitution inside a word")
-    return Atom(Kind.ANY)
+    return Atom(AtomKind.ANY)
 
 
 _READERS: Mapping[str, Callable[[Line], list[Atom]]] = {

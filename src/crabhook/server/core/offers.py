@@ -24,11 +24,11 @@ from crabhook.desk.updates import Offer, Offering
 from crabhook.model.actor import Actor
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
-from crabhook.policy.calls.parts import Kind, kind_of
+from crabhook.policy.calls.parts import CallKind, kind_of
 from crabhook.policy.context import Context
 from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.propose import (
-    Proposal,
+    RuleProposal,
     Trial,
     propose,
     propose_denials,
@@ -176,7 +176,7 @@ def _named(files: RuleFiles) -> str:
     return str(files.user)
 
 
-def _offer(proposal: Proposal, trial: Trial) -> Offer:
+def _offer(proposal: RuleProposal, trial: Trial) -> Offer:
     """Return an offer; equal rules have the same id, whatever their end."""
     rule, undone = proposal.rule, dict[object, tuple[Event, int]]()
     for event in trial.undone:
@@ -211,7 +211,7 @@ class _Past:
     ) -> None:
         self._record, self._today, self._denies = record, today, denies
         self._until = monotonic() + WITHIN
-        self._shell = event.tool is not None and kind_of(event.tool.name) is Kind.COMMAND
+        self._shell = event.tool is not None and kind_of(event.tool.name) is CallKind.COMMAND
         self.count: int | None = None
 
     def __iter__(self) -> Iterator[tuple[Event, RuleVerdict]]:
@@ -229,7 +229,7 @@ class _Past:
         for record in history.find(query):
             if monotonic() > self._until:
                 return
-            if (kind_of(record.tool) is Kind.COMMAND) is not self._shell:
+            if (kind_of(record.tool) is CallKind.COMMAND) is not self._shell:
                 continue
             if denied is not (record.verdict == RuleVerdict.DENY):
                 continue

@@ -4,27 +4,27 @@ from typing import Any
 
 import pytest
 
-from crabhook.policy.calls.parts import KINDS, Kind, canonical, kind_of, mcp_name
+from crabhook.policy.calls.parts import KINDS, CallKind, canonical, kind_of, mcp_name
 from crabhook.vocabulary import vocabulary
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("Bash", Kind.COMMAND),
-        ("run_shell_command", Kind.COMMAND),
-        ("Write", Kind.EDIT),
-        ("replace", Kind.EDIT),
-        ("invoke_agent", Kind.AGENT),
-        ("activate_skill", Kind.SKILL),
-        ("ask_user", Kind.ASKING),
-        ("exit_plan_mode", Kind.ASKING),
-        ("Task", Kind.AGENT),
-        ("apply_patch", Kind.PATCH),
-        ("Nobody", Kind.OTHER),
+        ("Bash", CallKind.COMMAND),
+        ("run_shell_command", CallKind.COMMAND),
+        ("Write", CallKind.EDIT),
+        ("replace", CallKind.EDIT),
+        ("invoke_agent", CallKind.AGENT),
+        ("activate_skill", CallKind.SKILL),
+        ("ask_user", CallKind.ASKING),
+        ("exit_plan_mode", CallKind.ASKING),
+        ("Task", CallKind.AGENT),
+        ("apply_patch", CallKind.PATCH),
+        ("Nobody", CallKind.OTHER),
     ],
 )
-def test_a_tool_does_the_same_by_every_name(name: str, kind: Kind) -> None:
+def test_a_tool_does_the_same_by_every_name(name: str, kind: CallKind) -> None:
     assert kind_of(name) is kind
 
 

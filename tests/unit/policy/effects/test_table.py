@@ -8,7 +8,7 @@ import pytest
 from crabhook.model.card import Level
 from crabhook.policy.effects import table as module
 from crabhook.policy.effects.risk import effects_of
-from crabhook.policy.effects.table import CallWords, Form, TableError, read_table, table
+from crabhook.policy.effects.table import CallWords, EffectForm, TableError, read_table, table
 from crabhook.policy.protected import ENTRY_NAMES
 from crabhook.tables import tables
 from tests.unit.policy.law import bash, context
@@ -41,7 +41,7 @@ def test_a_file_is_no_less_bad_outside_the_project_or_where_nobody_knows() -> No
         assert inside <= unknown <= outside
 
 
-def words_of(form: Form) -> list[str]:
+def words_of(form: EffectForm) -> list[str]:
     """The words of a call that the form is about, each choice its first."""
     plain = str.maketrans({"*": "x", "?": "x", "[": "", "]": ""})
     verbs = [one[0].translate(plain) for one in form.verbs]
