@@ -49,9 +49,7 @@ OWN_RULE = {"permissions": {"ask": ["Bash(touch *)"]}}
 @pytest.fixture
 def desk() -> Iterator[PlainDesk]:
     desk = PlainDesk()
-    folder = desk.folder / ".config" / "crabhook"
-    folder.mkdir(parents=True)
-    (folder / "rules.toml").write_text(RULES, encoding="utf-8")
+    desk.write_rules(RULES)
     with desk:
         yield desk
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.test_claude_code import install
 from tests.support.plain_desk import PlainDesk
+from tests.support.probe_skill import PATH, SKILL
 from tests.support.turns import Text, ToolUse
 
 if TYPE_CHECKING:
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
-SKILL = """\
----
-name: probe
-description: tells the state of the project
-allowed-tools: Bash(touch *), Bash(echo *)
----
-State: !`touch made; echo as-the-line-said-it`
-Say done.
-"""
 CALLS = ((ToolUse("Skill", {"skill": "probe"}),), (Text("Done."),))
 SAYS = ((Text("Done."),),)
 RULES = """\
@@ -39,9 +31,9 @@ note = "nothing is touched"
 
 def with_skill(agent: Claude) -> Claude:
     """Put the skill into the agent's project."""
-    folder = agent.project / ".claude" / "skills" / "probe"
-    folder.mkdir(parents=True)
-    (folder / "SKILL.md").write_text(SKILL, encoding="utf-8")
+    file = agent.project / PATH
+    file.parent.mkdir(parents=True)
+    file.write_text(SKILL, encoding="utf-8")
     return agent
 
 
@@ -54,9 +46,7 @@ def desk() -> Iterator[PlainDesk]:
 @pytest.fixture
 def ruled() -> Iterator[PlainDesk]:
     desk = PlainDesk()
-    folder = desk.folder / ".config" / "crabhook"
-    folder.mkdir(parents=True)
-    (folder / "rules.toml").write_text(RULES, encoding="utf-8")
+    desk.write_rules(RULES)
     with desk:
         yield desk
 

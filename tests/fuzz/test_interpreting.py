@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Iterator
 
 import pytest
 
-from tests.fuzz.running.cage import Cage, why_not
+from tests.fuzz.running.cage import Cage
 from tests.fuzz.running.interpreting import lines
 from tests.fuzz.running.law import RuleFile, reads
-from tests.support.requirements import REQUIRED
 
 SEED, SOME = 29, 1_500
 """How many of the 110,000 lines each test run tries."""
@@ -28,14 +25,6 @@ USUAL = (
     "awk '{print $1}' f", "awk -f x.awk f", "sed -n 1,5p f", "make", "make -j4 all", "make -f other.mk", "make CC=gcc all", "python3 -m pytest -q", "node x.js", "npm test", "ls && python3 x.py | tail -5",
     "source x.sh && python3 x.py", "NODE_ENV=test node x.js", "cd out && python3 ../x.py", "git status && make test", "npm ci && npm test", 'python3 x.py "$1"', "node --test a.test.js",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def cage() -> Iterator[Cage]:
-    if reason := why_not():
-        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
-    with Cage() as made:
-        yield made
 
 
 def some() -> list[str]:

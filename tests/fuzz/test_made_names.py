@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import time
@@ -11,16 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.running import names
-from tests.fuzz.running.cage import why_not
-from tests.support.requirements import REQUIRED
 
 SEED, SECONDS = 29, 8.0
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> names.Home:
-    if reason := why_not():
-        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
+def home(caged: None, tmp_path: Path) -> names.Home:
     return names.Home(tmp_path)
 
 

@@ -6,12 +6,11 @@ import os
 import re
 import socket
 import time
-from collections.abc import Iterator
 from itertools import islice
 
 import pytest
 
-from tests.fuzz.running.cage import Cage, why_not
+from tests.fuzz.running.cage import Cage
 from tests.fuzz.running.evaluating import (
     SHAPES,
     Varied,
@@ -24,18 +23,9 @@ from tests.fuzz.running.evaluating import (
 from tests.fuzz.running.hunt import Hole, Hunt
 from tests.fuzz.running.law import RULES, RuleFile
 from tests.fuzz.running.making import Maker, grammar, kinds, known, pictured, plain
-from tests.support.requirements import REQUIRED
 
 SEED, SECONDS = 73, 2.0
 """The lines that every test run tries, as far as it comes; `.ci/run` has a minute of others."""
-
-
-@pytest.fixture(scope="module")
-def cage() -> Iterator[Cage]:
-    if reason := why_not():
-        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
-    with Cage() as made:
-        yield made
 
 
 class Everything(RuleFile):

@@ -57,6 +57,12 @@ class PlainDesk:
         self.stop()
         shutil.rmtree(self.folder)
 
+    def write_rules(self, text: str) -> None:
+        """Write the owner's rule file of the server, before it starts."""
+        folder = self.folder / ".config" / "crabhook"
+        folder.mkdir(parents=True)
+        (folder / "rules.toml").write_text(text, encoding="utf-8")
+
     def start(self) -> None:
         """Start the server, or start it again, and wait until it listens."""
         self._lines = queue.SimpleQueue()

@@ -6,18 +6,10 @@ from crabhook.model.decision import Decision, Verdict
 from tests.conformance.cell import Cell, Drive, Fact
 from tests.conformance.cells.calls import HALTED, REASON
 from tests.conformance.facts import did_not_run, fact, fired, model_read, ran
+from tests.support.probe_skill import PATH, SKILL
 from tests.support.turns import Text, ToolUse
 
-SKILL = """\
----
-name: probe
-description: tells the state of the project
-allowed-tools: Bash(touch *), Bash(echo *)
----
-State: !`touch made; echo as-the-line-said-it`
-Say done.
-"""
-FILES = {".claude/skills/probe/SKILL.md": SKILL}
+FILES = {PATH: SKILL}
 TYPED = Drive(((Text("All said."),),), prompt="/probe", files=FILES)
 CALLED = Drive(((ToolUse("Skill", {"skill": "probe"}),), (Text("All said."),)), files=FILES)
 BY_USER = fired("PreSkillShellCommand", "its user had started the skill", invoked_by="user")

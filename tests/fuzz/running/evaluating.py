@@ -12,7 +12,7 @@ from functools import cache
 from itertools import product
 from random import Random
 
-from tests.fuzz.running.making import HERE, LONGEST, Maker, sections
+from tests.fuzz.running.making import HERE, Maker, sections, usable
 
 SHAPES = (
     "path[$({})1]",
@@ -89,10 +89,7 @@ class Varied:
 
     def lines(self) -> Iterator[str]:
         """Yield one line after the other."""
-        while True:
-            line = self._line()[:LONGEST].replace("\0", "")
-            if line.strip():
-                yield line
+        return usable(self._line)
 
     def _line(self) -> str:
         chance = self._chance

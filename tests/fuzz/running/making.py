@@ -63,6 +63,14 @@ def known() -> list[str]:
     return [*(plain(row) for row in found if row), *rows]
 
 
+def usable(draw: Callable[[], str]) -> Iterator[str]:
+    """Yield lines that are drawn, without end: cut, without NUL, and none of blanks alone."""
+    while True:
+        line = draw()[:LONGEST].replace("\0", "")
+        if line.strip():
+            yield line
+
+
 class Maker:
     """Makes lines without end; `kind` limits it to one of `kinds`."""
 
@@ -75,10 +83,7 @@ class Maker:
 
     def lines(self) -> Iterator[str]:
         """Yield one line after the other."""
-        while True:
-            line = self._line()[:LONGEST].replace("\0", "")
-            if line.strip():
-                yield line
+        return usable(self._line)
 
     def _line(self) -> str:
         chance = self._chance.random()
