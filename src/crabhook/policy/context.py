@@ -91,12 +91,12 @@ def _ends(path: str, before: _Tail) -> bool:
 class Below:
     """What a look below a folder found.
 
-    `found`: absolute names of wanted files, of files in wanted folders, and of links to them.
+    `files`: absolute names of wanted files, of files in wanted folders, and of links to them.
     `whole`: the look was complete. `leads_out`: a link leads to another folder, which was not
     searched. `odd`: a shell or `xargs` takes a name for several words. `links`: it holds a link.
     """
 
-    found: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     whole: bool = True
     leads_out: bool = False
     odd: bool = False

@@ -192,7 +192,7 @@ class Evaluation:
     def _held_by(self, folder: str, part: FilePart) -> RankedRuling | None:
         below, deep = self._context.below(folder, self._law.wanted), part.deep
         cut = deep is not None and deep.split and below.odd
-        for name in below.found:
+        for name in below.files:
             if not (cut or _takes(part, name)):
                 continue
             where = (place(name, "/", self._context),)

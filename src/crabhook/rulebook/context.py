@@ -51,7 +51,7 @@ class DirectoryLookups:
             self._known[folder, wanted] = (self._clock(), below)
         return below
 
-    def known(self, folder: str, wanted: Wanted) -> Below:
+    def recalled(self, folder: str, wanted: Wanted) -> Below:
         """Return what the folder held when it was last looked into, without a look at it now."""
         return self._recall(folder, wanted, RECALLED) or NOT_LOOKED
 
@@ -79,9 +79,9 @@ def look(
                 for entry in entries:
                     walk.passed += 1
                     late = walk.passed % 1024 == 0 and clock() > until
-                    if late or walk.passed > MOST_NAMES or len(walk.found) >= MOST_FOUND:
+                    if late or walk.passed > MOST_NAMES or len(walk.files) >= MOST_FOUND:
                         walk.whole = False
-                        return walk.told()
+                        return walk.result()
                     name = entry.name
                     walk.odd = walk.odd or ODD_NAME.search(name) is not None
                     named, path = f"{here}/{name}", f"{real}/{name}"
@@ -91,12 +91,12 @@ def look(
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append((named, path, means))
                     elif means or (entry.is_symlink() and walk.leads(path)):
-                        walk.found.append(named)
+                        walk.files.append(named)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:
             walk.whole = False
-    return walk.told()
+    return walk.result()
 
 
 @dataclass(slots=True)
@@ -105,16 +105,16 @@ class _FolderWalk:
 
     root: str
     wanted: Wanted
-    found: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     passed: int = 0
     whole: bool = True
     leads_out: bool = False
     odd: bool = False
     links: bool = False
 
-    def told(self) -> Below:
+    def result(self) -> Below:
         """Return what was found so far."""
-        return Below(tuple(self.found), self.whole, self.leads_out, self.odd, self.links)
+        return Below(tuple(self.files), self.whole, self.leads_out, self.odd, self.links)
 
     def leads(self, link: str) -> bool:
         """Whether a link leads to a wanted file; note a link that leads out to a folder."""

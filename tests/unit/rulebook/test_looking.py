@@ -23,7 +23,7 @@ def test_it_finds_the_files_that_are_wanted_and_all_that_is_below_a_wanted_folde
 ) -> None:
     made(tmp_path, "a.py", "x/y/.env", ".aws/deep/config", "key.PEM", "x/env")
     below = look(str(tmp_path), WANTED)
-    names = {str(Path(one).relative_to(tmp_path)) for one in below.found}
+    names = {str(Path(one).relative_to(tmp_path)) for one in below.files}
     assert names == {"x/y/.env", ".aws/deep/config", "key.PEM"}
     assert below.whole
     assert not below.leads_out
@@ -34,7 +34,7 @@ def test_a_link_to_what_is_wanted_is_found_by_any_name(tmp_path: Path) -> None:
     (tmp_path / "p" / "notes.py").symlink_to(tmp_path / "secret" / ".env")
     (tmp_path / "p" / "inner").symlink_to(tmp_path / "p" / "x")
     below = look(str(tmp_path / "p"), WANTED)
-    assert below.found == (str(tmp_path / "p" / "notes.py"),)
+    assert below.files == (str(tmp_path / "p" / "notes.py"),)
     assert not below.leads_out
     (tmp_path / "p" / "out").symlink_to(tmp_path / "secret")
     assert look(str(tmp_path / "p"), WANTED).leads_out
@@ -44,7 +44,7 @@ def test_a_folder_is_looked_into_by_its_own_name_and_by_where_it_leads(tmp_path:
     made(tmp_path, "etc/ssh/key", "etc/other/ssh")
     (tmp_path / "link").symlink_to(tmp_path / "etc")
     wanted = wanted_by([], [f"{tmp_path}/etc/ssh"])
-    assert look(str(tmp_path / "link"), wanted).found == (str(tmp_path / "link/ssh/key"),)
+    assert look(str(tmp_path / "link"), wanted).files == (str(tmp_path / "link/ssh/key"),)
 
 
 def test_what_is_no_folder_holds_nothing(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_look_ends_at_its_bounds_and_says_so(
     made(tmp_path, *(f"{number}.pem" for number in range(MOST_FOUND + 10)))
     below = look(str(tmp_path), WANTED)
     assert not below.whole
-    assert len(below.found) == MOST_FOUND
+    assert len(below.files) == MOST_FOUND
     monkeypatch.setattr(context, "MOST_NAMES", 5)
     assert not look(str(tmp_path), wanted_by(["x"])).whole
 
@@ -78,16 +78,16 @@ def test_a_look_ends_in_time(tmp_path: Path) -> None:
 def test_a_look_is_remembered_for_a_moment_and_recalled_for_a_while(tmp_path: Path) -> None:
     time = [0.0]
     looks, folder = DirectoryLookups(lambda: time[0]), str(tmp_path)
-    assert not looks.known(folder, WANTED).whole
-    assert looks.below(folder, WANTED).found == ()
+    assert not looks.recalled(folder, WANTED).whole
+    assert looks.below(folder, WANTED).files == ()
     made(tmp_path, ".env")
-    assert looks.below(folder, WANTED).found == ()
+    assert looks.below(folder, WANTED).files == ()
     time[0] = REMEMBERED
-    assert looks.known(folder, WANTED).found == ()
-    assert looks.below(folder, WANTED).found == (str(tmp_path / ".env"),)
-    assert looks.known(folder, WANTED).found == (str(tmp_path / ".env"),)
+    assert looks.recalled(folder, WANTED).files == ()
+    assert looks.below(folder, WANTED).files == (str(tmp_path / ".env"),)
+    assert looks.recalled(folder, WANTED).files == (str(tmp_path / ".env"),)
     time[0] += RECALLED
-    assert not looks.known(folder, WANTED).whole
+    assert not looks.recalled(folder, WANTED).whole
 
 
 def test_only_so_many_looks_are_remembered(tmp_path: Path) -> None:

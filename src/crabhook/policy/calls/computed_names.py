@@ -49,7 +49,9 @@ def computed_names(
             if program and _is_computed(command, words, context, listed=listed, lost=lost):
                 yield FilePart(text, use, (), program=program, writes=writes, computed=True)
             elif (
-                program and far and (any(word.told for word in words) or is_brought_words(command))
+                program
+                and far
+                and (any(word.computed for word in words) or is_brought_words(command))
             ):
                 deep = Deep((), split=True)
                 yield FilePart(text, use, far, program=program, writes=writes, deep=deep)
@@ -58,7 +60,7 @@ def computed_names(
 def _goes_anywhere(command: Command) -> bool:
     """Whether it goes to a folder that only the running line knows."""
     return any(
-        words[0].text in programs.MOVES and any(word.told for word in words[1:])
+        words[0].text in programs.MOVES and any(word.computed for word in words[1:])
         for words in unwrapped(command)
     )
 
@@ -81,7 +83,7 @@ def _is_file_of_git(words: Sequence[Word]) -> Callable[[Word], bool]:
     any_word = not {"grep", "blame", "--no-index"}.isdisjoint(texts[1:])
     dashes = texts.index("--") if "--" in texts else len(texts)
     files = {id(word) for word in words[dashes:]}
-    return lambda word: word.told and (any_word or ":" in word.raw or id(word) in files)
+    return lambda word: word.computed and (any_word or ":" in word.raw or id(word) in files)
 
 
 def _is_computed(
@@ -102,7 +104,7 @@ def _is_computed(
 
 def _may_be_any(word: Word, context: Context, *, listed: bool) -> bool:
     """Whether a word may be any file: not where a folder's names stand below the project alone."""
-    if not word.told:
+    if not word.computed:
         return False
     if word.free or not listed:
         return True
@@ -121,7 +123,7 @@ def _is_relative(word: Word) -> bool:
 
 def _only_lists(script: Script, commands: Sequence[Command], redirects: Sequence[Redirect]) -> bool:
     """Whether all that commands of the line print for others is names of files in folders."""
-    if script.given or any(redirect.flow is not Flow.WRITE for redirect in redirects):
+    if script.inputs or any(redirect.flow is not Flow.WRITE for redirect in redirects):
         return False
     fed = [unwrapped(command)[-1] for command in commands if command.fed]
     return bool(fed) and all(map(_lists, fed))
@@ -145,7 +147,7 @@ def _lists(words: Sequence[Word]) -> bool:
 
 def _is_wild(word: Word) -> bool:
     """Whether the shell makes names below the folder of the word's wildcards alone."""
-    return word.glob and not word.told and word.raw[:1] not in ("/", "~", "-")
+    return word.glob and not word.computed and word.raw[:1] not in ("/", "~", "-")
 
 
 _GIT_FOLDERS = ("-C", "--git-dir", "--work-tree", "--separate-git-dir")
@@ -167,7 +169,7 @@ def _of_git(
             for folder in folders.all:
                 full = path if path.startswith("/") else f"{folder}/{path}"
                 where.append(dirname(full.rstrip("/")) if option == "--git-dir" else full)
-    if lost or any(word.told for _, word in named):
+    if lost or any(word.computed for _, word in named):
         yield FilePart(source, Use.READ, (), program="git", computed=True)
     places = tuple(
         place for folder in dict.fromkeys(where) for place in places_in(folder, ("/",), context)

@@ -187,7 +187,9 @@ def _may_be_option(word: Word) -> bool:
     if word.fixed:
         return False
     texts = (*word.values, *word.parts)
-    return any(text[:1] == "-" for text in texts) or (word.begins_open and (word.told or word.glob))
+    return any(text[:1] == "-" for text in texts) or (
+        word.begins_open and (word.computed or word.glob)
+    )
 
 
 _CLONE = re.compile(

@@ -335,7 +335,7 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
     if program not in programs.CONTENT_READERS:
         return ""
     is_told = any(
-        word.told or (open_globs and not word.fixed) or (word.glob and word.is_afar)
+        word.computed or (open_globs and not word.fixed) or (word.glob and word.is_afar)
         for word in files_given(program, words[1:])
         if word.raw[:2] not in ("<(", ">(")
     )

@@ -72,7 +72,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     required: list[Part] = []
     suspected: list[Part] = [tool]
     troubles = dict.fromkeys(deep.troubles)
-    feeds_text = bool(script.given) or any(
+    feeds_text = bool(script.inputs) or any(
         redirect.flow is not Flow.WRITE for redirect in script.redirects
     )
     for command in commands:
@@ -104,7 +104,7 @@ def shell_call(text: str, cwd: str, tools: frozenset[str], tool: Part, context: 
     if not required and not troubles:
         required.append(tool)
     suspected += mentioned_files.named_files(commands, folders.all, context)
-    suspected += mentioned_files.told_files(commands, script.given, folders, context)
+    suspected += mentioned_files.told_files(commands, script.inputs, folders, context)
     computed = tuple(computed_names(deep, commands, deep.redirects, folders, context))
     suspected += (part for part in computed if part.deep)
     parts = tuple(required), tuple(suspected)

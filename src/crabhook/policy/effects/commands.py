@@ -31,15 +31,15 @@ _NO_COMMAND = re.compile(r"-.*|.*=.*|\W*")
 class Reader:
     """Reads the commands of one line.
 
-    `given`: a command runs the output of others. `ran`: files that are run; `fetched`, `decoded`:
-    what the line brings from the net, or decodes, for others.
+    `runs_output`: a command runs the output of others. `ran`: files that are run; `fetched`,
+    `decoded`: what the line brings from the net, or decodes, for others.
     """
 
     def __init__(self, facts: LineFacts, scene: objects.Scene) -> None:
         self._known, self._scene = facts, scene
-        self.told: list[tuple[str, objects.Subject]] = []
+        self.effects: list[tuple[str, objects.Subject]] = []
         self.unknown: dict[str, None] = {}
-        self.given, self.decoded = False, False
+        self.runs_output, self.decoded = False, False
         self.ran: set[str] = set()
         self.fetched: dict[str, None] = {}
         self.saved: set[str] = set()
@@ -53,17 +53,17 @@ class Reader:
         named = objects.Subject(subject) if isinstance(subject, str) else subject
         named = replace(named, at=self._at) if self._at else named
         is_disk = named.device and name in ("writes", "empties", "deletes", "moves")
-        self.told.append(("disk" if is_disk else name, named))
+        self.effects.append(("disk" if is_disk else name, named))
 
     def read(self, command: Command, *, sure: bool, depth: int = 0) -> None:
         """Read a command's effects; `sure`: an unknown name is reported."""
-        before = len(self.told)
+        before = len(self.effects)
         self._command = self._command if self._at else command
         for number, argv in enumerate(dict.fromkeys(self._known.argvs(command))):
             if argv:
                 self._read(argv, sure=sure and not number, hidden=command.hidden, depth=depth)
         if command.fed:
-            for name, subject in self.told[before:]:
+            for name, subject in self.effects[before:]:
                 self.decoded |= name == "decodes"
                 if name == "network":
                     self.fetched[subject.text] = None
@@ -71,7 +71,7 @@ class Reader:
     def _read(self, argv: Argv, *, sure: bool, hidden: bool, depth: int = 0) -> None:
         first = argv[0]
         if first.startswith(objects.DOUBT):
-            self.given = True
+            self.runs_output = True
             self.tell("untold", first[1:])
         elif not (hidden and " " in first):  # that is a script, which is read as one beside this
             program, own = basename(first), "/" in first and not _SYSTEM.fullmatch(first)
@@ -88,7 +88,7 @@ class Reader:
 
     def _read_known(self, name: str, argv: Argv, depth: int) -> None:
         doubtful = any(objects.DOUBT in word for word in argv[1:])
-        self.given |= name in _EVALUATE and doubtful
+        self.runs_output |= name in _EVALUATE and doubtful
         if interpreter := table().interpreters.get(name):
             self._interpret(interpreter, argv, depth)
         self._by_forms(name, argv[1:], depth)
@@ -204,8 +204,8 @@ class Reader:
     def _search(self, words: Iterable[str], globs: tuple[str, ...], *, sure: bool) -> None:
         for word in words if not self._at else ():
             brought = self._scene.is_stand_in(word)
-            for name in (self._known.found or (".",)) if brought else (word,):
-                certain = sure and not (brought and (self._known.tracked or not self._known.found))
+            for name in (self._known.listed or (".",)) if brought else (word,):
+                certain = sure and not (brought and (self._known.tracked or not self._known.listed))
                 taken = globs or (self._known.found_globs if brought else ())
                 for place in self._scene.places(name):
                     self.searches[objects.Search(place.named, taken, certain)] = None
@@ -281,7 +281,7 @@ class Reader:
         self.ran.add(basename(path))
         subject = self._scene.file(path)
         if subject is None:
-            self.given = True
+            self.runs_output = True
         elif subject.where is Where.INSIDE:
             self.tell("runs-project", subject.text)
         else:
@@ -295,7 +295,7 @@ class Reader:
         first = next((word for word in words if word[:1] != "-"), "")
         call = CallWords(words, interpreter.valued)
         if codes:
-            self.given |= any(objects.DOUBT in word for word in words[codes[0] :])
+            self.runs_output |= any(objects.DOUBT in word for word in words[codes[0] :])
             self.tell("runs-code", interpreter.title)
         elif module >= 0 and words[module + 1 :]:
             runs = words[module + 1 :]
@@ -308,9 +308,9 @@ class Reader:
         elif interpreter.shell and any(
             re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*|--command.*", word) for word in words
         ):
-            self.given |= any(objects.DOUBT in word for word in words)
+            self.runs_output |= any(objects.DOUBT in word for word in words)
         elif interpreter.shell and reads_script(argv):
-            self.given = True
+            self.runs_output = True
         else:
             operands = [word for word in call.operands if word not in interpreter.verbs]
             self._runs_operand(interpreter, operands, words, verb=first in interpreter.verbs)
@@ -321,12 +321,12 @@ class Reader:
         file = operands[0] if operands else ""
         if file in ("", "-", "/dev/stdin"):
             if not interpreter.shell and (not words or file == "-"):
-                self.given = True
+                self.runs_output = True
                 self.tell("runs-code", interpreter.title)
             elif verb:
                 self.tell("runs-project")
         elif file.startswith(objects.DOUBT):
-            self.given = True
+            self.runs_output = True
             if not file.startswith(f"{objects.DOUBT}<("):
                 self.tell("untold", file[1:])
         elif re.match(r"https?://|npm:|jsr:", file):

@@ -61,7 +61,7 @@ class RiskFindings:
                 self.tell("unlooked", folder)
                 continue
             below = self.context.below(search.folder, self.wanted)
-            named = list(filter(search.takes, below.found))[:MOST_SECRETS]
+            named = list(filter(search.takes, below.files))[:MOST_SECRETS]
             held = [name for name in named if self._holds_secret(name, only=True)]
             for name in held:
                 shown = scene.file(name) or Subject(name)
@@ -126,7 +126,7 @@ def _effect(kind: EffectKind, where: Where, at: str, objects: tuple[str, ...]) -
     place = f" ({cut(at)})" if at else PLACE_WORDS[where] if kind.file and objects else ""
     most = MOST_LETTERS if kind.name == "hides" else MOST_OBJECTS
     rest = f" and {len(shown) - most} more" if len(shown) > most else ""
-    words = kind.told(", ".join(shown[:most]) + rest) + place
+    words = kind.worded(", ".join(shown[:most]) + rest) + place
     return Effect(kind.name, kind.levels[where], words, objects, where if kind.file else None)
 
 

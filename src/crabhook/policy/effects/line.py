@@ -61,11 +61,11 @@ class LineFacts:
         self.find_acts = any(_FIND_ACTS.intersection(texts) for texts in finds)
         self.find_removes = {("rm", *texts[1:2]) for texts in finds if "-delete" in texts}
         piped = len(self._bringers) == len(_PIPED.findall(text))
-        reads = script.given or any(
+        reads = script.inputs or any(
             redirect.flow is not Flow.WRITE for redirect in script.redirects
         )
         fed = [texts for c, texts in named if c.fed or basename(texts[0]) == "find"]
-        self.found = _found(fed) if piped and not reads else ()
+        self.listed = _found(fed) if piped and not reads else ()
         self.found_globs = _found_globs(finds if self.find_acts else fed)
         self.tracked = any(basename(texts[0]) in ("git", "rg") for texts in fed)
 

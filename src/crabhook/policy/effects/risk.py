@@ -83,13 +83,13 @@ def _of_line(line: CommandLine, findings: RiskFindings) -> None:
     commands = [command for command in deep.commands if command.words]
     facts = LineFacts(line.text, deep, preset)
     folders = _narrowed(line.text, folders_of(cwd, commands, context), commands)
-    scene = Scene(context, folders, facts.stand_ins, facts.found)
+    scene = Scene(context, folders, facts.stand_ins, facts.listed)
     away = Scene(context, Folders((), sure=False)) if facts.elsewhere else scene
     near, far = Reader(facts, scene), Reader(facts, away)
     _read_all(commands, script, facts, near, far)
     ran = near.ran | far.ran  # a script is no program that a table could have
     for reader in (near, far):
-        for name, subject in reader.told:
+        for name, subject in reader.effects:
             findings.tell(name, subject)
         findings.unknown |= {
             f"{name}: not known here": None for name in reader.unknown if name not in ran
@@ -133,7 +133,7 @@ def _read_all(
         elif _words(command) in near.away:  # whose effects have its place
             continue
         elif _words(command) not in facts.find_removes:
-            heard = any(command.source in text for text in script.given)
+            heard = any(command.source in text for text in script.inputs)
             far.read(command, sure=not (script.troubles or command.words in tails or heard))
 
 
@@ -152,13 +152,13 @@ def _narrowed(text: str, folders: Folders, commands: Iterable[Command]) -> Folde
 def _of_what_is_run(near: Reader, far: Reader, script: Script, findings: RiskFindings) -> None:
     """Add what commands do together: run each other's output."""
     fetched = [*near.fetched, *far.fetched]
-    if near.given or far.given:
+    if near.runs_output or far.runs_output:
         if fetched:
             findings.tell("runs-downloaded", ", ".join(filter(None, fetched)))
         if near.decoded or far.decoded:
             findings.tell("runs-decoded")
     saved = near.saved | far.saved
-    downloads = any(name == "network" for name, _ in (*near.told, *far.told))
+    downloads = any(name == "network" for name, _ in (*near.effects, *far.effects))
     if downloads:
         saved |= {name for redirect in script.redirects for name in redirect.written}
         for name in sorted((near.ran | far.ran) & saved):

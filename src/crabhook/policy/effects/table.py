@@ -42,7 +42,7 @@ class EffectKind:
     quiet: bool = False
     instead: frozenset[str] = frozenset()
 
-    def told(self, subject: str) -> str:
+    def worded(self, subject: str) -> str:
         """Return the effect on a subject, or without one, in words."""
         return self.words.replace("{}", subject) if subject else self.bare
 

@@ -53,7 +53,7 @@ def is_taken(name: str) -> bool:
 def _numbers(words: Sequence[Word], line: Line) -> str:
     """`exit 1`, `shift $n`: zsh computes the arguments."""
     for word in words[1:]:
-        line.found.variables.must_count(word.atoms or (ANY,), words[0].text)
+        line.findings.variables.must_count(word.atoms or (ANY,), words[0].text)
     return ""
 
 
@@ -63,7 +63,7 @@ def _unknown(words: Sequence[Word]) -> str:
 
 def _declare(words: Sequence[Word], line: Line) -> str:
     """`export A=1`: literal names, none that changes what runs, no evaluated value."""
-    variables, name = line.found.variables, words[0].text
+    variables, name = line.findings.variables, words[0].text
     rest, flags = list(words[1:]), ""
     while rest and rest[0].fixed and rest[0].raw.startswith("-"):
         option = rest.pop(0).raw
@@ -99,7 +99,7 @@ def _read(words: Sequence[Word], line: Line) -> str:
         option = rest.pop(0)
         if option.raw == "-a" or re.fullmatch(r"-r?a", option.raw):
             if rest:
-                line.found.variables.arrays.add(rest[0].text)
+                line.findings.variables.arrays.add(rest[0].text)
             continue
         if not _READ_OPTION.fullmatch(option.raw):
             return _unknown(words)
@@ -123,7 +123,7 @@ def _sets(
     for word in targets:
         if not (word.fixed and word.raw == word.text and is_plain(word.text)):
             return _unknown(words)
-        line.found.variables.sets(word.text, atoms, values)
+        line.findings.variables.sets(word.text, atoms, values)
     return ""
 
 
@@ -133,7 +133,7 @@ def _mapfile(words: Sequence[Word], line: Line) -> str:
         rest = rest[2:]
     if len(rest) != 1:
         return _unknown(words)
-    line.found.variables.arrays.add(rest[0].text)
+    line.findings.variables.arrays.add(rest[0].text)
     return _sets(words, rest, line)
 
 
@@ -164,7 +164,7 @@ def _numbers_given(letters: str, arguments: Sequence[Word], line: Line) -> str:
         if not whole or letters[at % len(letters)] not in "sbqc":
             if word.fixed and _DIGITS.fullmatch(word.text):
                 continue
-            line.found.variables.must_count(word.atoms or (ANY,), "printf")
+            line.findings.variables.must_count(word.atoms or (ANY,), "printf")
     return ""
 
 
@@ -176,9 +176,9 @@ def _trap(words: Sequence[Word], line: Line) -> str:
     script, *signals = [word.text for word in rest]
     if not signals or not all(map(_SIGNALS.fullmatch, signals)):
         return _unknown(words)
-    mark = line.found.mark
+    mark = line.findings.mark
     trouble = "" if script in ("-", "") else _script(script, line)
-    line.found.run_until_the_end(mark, again=True)
+    line.findings.run_until_the_end(mark, again=True)
     return trouble
 
 
@@ -227,7 +227,7 @@ def _set(words: Sequence[Word], _line: Line) -> str:
 
 
 def _source(words: Sequence[Word], line: Line) -> str:
-    line.found.variables.forgotten = True
+    line.findings.variables.forgotten = True
     if len(words) < 2 or not words[1].fixed:
         return "a script whose name is only known when it runs"
     if words[1].text.startswith(("/dev/", "/proc/", "-")):
@@ -251,7 +251,7 @@ _FORMS: Mapping[str, _Form] = {
         lambda words, _: "" if all(word.fixed for word in words) else _unknown(words),
     ),
     **dict.fromkeys(DECLARING, _declare),
-    **dict.fromkeys(("[", "test"), lambda words, line: plain_test(words, line.found.variables)),
+    **dict.fromkeys(("[", "test"), lambda words, line: plain_test(words, line.findings.variables)),
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),
     **dict.fromkeys(("source", "."), _source),
     "wait": lambda words, line: _numbers([word for word in words if not _JOB(word.raw)], line),

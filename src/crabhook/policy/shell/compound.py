@@ -21,7 +21,7 @@ def read(line: Line, word: str) -> None:
     if word == "[[":
         start = line.at
         words = double_test(line)
-        line.found.add(Command(tuple(words), source=line.text[start : line.at]))
+        line.findings.add(Command(tuple(words), source=line.text[start : line.at]))
         return
     line.at += len(word)
     match word:
@@ -75,16 +75,16 @@ def _for(line: Line) -> None:
     match = line.match(_NAME)
     if not match:
         raise UnreadableError("a loop over no variable")
-    name, variables = match[0], line.found.variables
+    name, variables = match[0], line.findings.variables
     if not is_plain(name):
-        line.found.trouble(f"it sets {name}, which may change what runs")
+        line.findings.trouble(f"it sets {name}, which may change what runs")
     redirects.skip_lines(line)
     if line.plain_word() == "in":
         line.at += 2
         line.blanks()
         while line.here and line.here not in ";\n#":
             word = read_word(line)
-            line.found.assigned += (word.raw, *word.values, *word.parts)
+            line.findings.assigned += (word.raw, *word.values, *word.parts)
             variables.sets(name, word.atoms, word.parts or word.values)
             line.blanks()
     else:
@@ -145,7 +145,7 @@ def function(line: Line, name: Word | None = None) -> None:
     if not line.match(_BRACKETS) and named:
         raise UnreadableError("a bracket inside a command")
     if not _FUNCTION.fullmatch(name.raw) or is_taken(name.raw):
-        line.found.trouble(f"a function by the name {name.raw}, which is something else already")
+        line.findings.trouble(f"a function by the name {name.raw}, which is something else already")
     redirects.skip_lines(line)
     if line.ahead("((") or (line.here != "(" and line.plain_word() != "{"):
         raise UnreadableError("a function whose body is no group")

@@ -94,9 +94,9 @@ def _check_next(line: Line) -> None:
     """Dash runs what follows `||`: refuse an option, or a variable from outside the line."""
     match = _ALTERNATIVE.match(line.text, line.at)
     if not match:
-        line.found.trouble("a test behind ||, which is a command to dash")
+        line.findings.trouble("a test behind ||, which is a command to dash")
     elif match["name"]:
-        line.found.variables.outside.add(match["name"])
+        line.findings.variables.outside.add(match["name"])
 
 
 def _one(line: Line, words: list[Word]) -> None:
@@ -115,12 +115,12 @@ def _one(line: Line, words: list[Word]) -> None:
     first = read_word(line)
     words.append(first)
     line.blanks()
-    variables = line.found.variables
+    variables = line.findings.variables
     if first.raw.startswith("-") and len(first.raw) == 2:
         if not (line.ahead("]]") or line.ends_word):
             words.append(read_word(line))
             if trouble := _unary(first, words[-1], variables):
-                line.found.trouble(trouble)
+                line.findings.trouble(trouble)
     elif match := line.match(_OPERATOR):
         _compare(line, words, first, match[0])
 
@@ -131,16 +131,16 @@ def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
     if operator == "=~":
         _check_regex(line)
         # zsh puts what the brackets fit into an array of this name.
-        line.found.variables.sets("match", (ANY,))
+        line.findings.variables.sets("match", (ANY,))
         words.append(read_word(line, regex=True))
         return
     words.append(read_word(line))
     if operator in "<>":
         # To dash `[[` is a command, and this opens a file.
         flow, source = Flow.READ if operator == "<" else Flow.WRITE, f"{operator} {words[-1].raw}"
-        line.found.redirects.append(Redirect(flow, words[-1], source))
-    if trouble := _binary(first, words[-2], words[-1], line.found.variables):
-        line.found.trouble(trouble)
+        line.findings.redirects.append(Redirect(flow, words[-1], source))
+    if trouble := _binary(first, words[-2], words[-1], line.findings.variables):
+        line.findings.trouble(trouble)
 
 
 def _check_regex(line: Line) -> None:
@@ -151,7 +151,7 @@ def _check_regex(line: Line) -> None:
     if not text:
         raise odd
     if "$(" in text or "<(" in text:
-        line.found.trouble("a command in a regular expression")
+        line.findings.trouble("a command in a regular expression")
     for at, letter in enumerate(text):
         if at and text[at - 1] == "\\":
             continue

@@ -110,22 +110,22 @@ def read_arithmetic(line: Line, end: str) -> None:
             elif opened and line.take(")"):
                 opened -= 1
             elif line.here == "$":
-                line.found.variables.must_count((line.readers.dollar(line),), _WHERE)
+                line.findings.variables.must_count((line.readers.dollar(line),), _WHERE)
             elif match := line.match(_NUMERIC):
                 if name := match["name"]:
                     _name(line, name, before)
                 before = match[0] if match[0].strip() else before
             elif line.here == "`":
-                line.found.trouble("backquotes in arithmetic")
+                line.findings.trouble("backquotes in arithmetic")
                 line.readers.backquoted(line)
             else:
                 raise UnreadableError("arithmetic with more than numbers and plain variables")
 
 
 def _name(line: Line, name: str, before: str) -> None:
-    variables = line.found.variables
+    variables = line.findings.variables
     if name not in NUMBERS and not is_plain(name):
-        line.found.trouble(f"arithmetic over {name}, which may be a command or change what runs")
+        line.findings.trouble(f"arithmetic over {name}, which may be a command or change what runs")
     if line.here == "[":
         raise UnreadableError("arithmetic over parts of arrays")
     variables.must_count((Atom(AtomKind.NAME, name),), _WHERE)
@@ -154,7 +154,7 @@ _INNER_QUOTES = re.compile(r'"(?:[\w./:@%+,=*-]|\$[A-Za-z_]\w*|\$\{\w+\})*"', re
 
 def read_expansion(line: Line, *, quoted: bool) -> Atom:
     """Take an expansion after its `${`."""
-    variables = line.found.variables
+    variables = line.findings.variables
     if line.match(_LENGTH):
         line.expect("}")
         return NUMBER
@@ -162,7 +162,7 @@ def read_expansion(line: Line, *, quoted: bool) -> Atom:
         line.expect("}")
         return ANY
     if line.take("!"):
-        line.found.trouble("${!…} names its variable only when it runs")
+        line.findings.trouble("${!…} names its variable only when it runs")
     match = line.match(_NAME)
     if not match:
         raise UnreadableError(f"${{{line.text[line.at : line.at + 8]}, which is no variable")
@@ -180,22 +180,22 @@ def read_expansion(line: Line, *, quoted: bool) -> Atom:
         atom = Atom(AtomKind.NAME, name, joined, values)
     if line.take("}"):
         if line.here == "[":
-            line.found.trouble("a bracket right after ${…}, which shells read apart")
+            line.findings.trouble("a bracket right after ${…}, which shells read apart")
         return atom
     return _changed(line, name, atom, quoted=quoted)
 
 
 def _changed(line: Line, name: str, atom: Atom, *, quoted: bool) -> Atom:
     """Take an operation on the value, up to the closing brace."""
-    values, variables = atom.values, line.found.variables
+    values, variables = atom.values, line.findings.variables
     if match := line.match(_STAND_IN):
         atoms = _operand(line, quoted=quoted)
         others = values_of(atoms)
         line.expect("}")
         if match[0].endswith("="):
             if not is_plain(name):
-                line.found.trouble(f"it sets {name}, which may change what runs")
-            line.found.assigned += others
+                line.findings.trouble(f"it sets {name}, which may change what runs")
+            line.findings.assigned += others
             variables.sets(name, atoms, others)
         elif match[0].endswith("?"):
             return atom
@@ -211,7 +211,7 @@ def _changed(line: Line, name: str, atom: Atom, *, quoted: bool) -> Atom:
         if line.take(":"):
             _offset(line)
     elif line.here:
-        line.found.trouble(f"${{{name}{line.here}…}} is more than a variable's value")
+        line.findings.trouble(f"${{{name}{line.here}…}} is more than a variable's value")
         _operand(line, quoted=quoted)
     line.expect("}")
     return Atom(AtomKind.ANY, joined=atom.joined, values=values)
@@ -221,9 +221,9 @@ def _offset(line: Line) -> None:
     if match := line.match(_OFFSET):
         _count(line, match[0])
     elif line.ahead("$((") or line.ahead("${#"):
-        line.found.variables.must_count((line.readers.dollar(line),), "${…:…}")
+        line.findings.variables.must_count((line.readers.dollar(line),), "${…:…}")
     else:
-        line.found.trouble("${…:…} computes its place when it runs")
+        line.findings.trouble("${…:…} computes its place when it runs")
         _operand(line, quoted=True)
 
 
@@ -231,7 +231,7 @@ def _count(line: Line, text: str) -> None:
     """Require digits in a variable of a computation."""
     name = text.lstrip("$")
     if name[0].isalpha() or name[0] == "_":
-        line.found.variables.must_count((Atom(AtomKind.NAME, name),), "a subscript or a place")
+        line.findings.variables.must_count((Atom(AtomKind.NAME, name),), "a subscript or a place")
 
 
 def subscript(line: Line) -> None:
@@ -248,7 +248,7 @@ def subscript(line: Line) -> None:
         for name in re.findall(r"[A-Za-z_]\w*", match[0]):
             _count(line, name)
     else:
-        line.found.trouble("a subscript that is computed when it runs")
+        line.findings.trouble("a subscript that is computed when it runs")
         _operand(line, quoted=True, end="]")
     line.expect("]")
 
@@ -259,7 +259,7 @@ _CHANGED = frozenset(" *?[~")  # outside quotes, they make a text several words 
 def _operand(line: Line, *, quoted: bool, end: str = "}") -> tuple[Atom, ...]:
     """Take the replacement word or the pattern, up to the brace."""
     atoms: list[Atom] = []
-    troubles = line.found.trouble
+    troubles = line.findings.trouble
     with line.nested():
         while line.here and line.here != end:
             letter = line.here
@@ -303,10 +303,10 @@ def _odd(line: Line, *, quoted: bool) -> Atom:
     if letter == "\\":
         after = line.here
         if not after or after in "}\"'`\n":
-            line.found.trouble("a backslash inside ${…}, which shells read apart")
+            line.findings.trouble("a backslash inside ${…}, which shells read apart")
         line.at += 1
         return written(after)
     if letter in "<>()&;|" and quoted:
         return written(letter)
-    line.found.trouble(f"{letter!r} inside ${{…}}, which shells read apart")
+    line.findings.trouble(f"{letter!r} inside ${{…}}, which shells read apart")
     return Atom(AtomKind.ANY, values=(letter,))

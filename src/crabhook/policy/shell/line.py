@@ -321,8 +321,8 @@ class LineFindings:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.settling: set[int] = set()  # places of redirects to variables that the line has set
-        self.given: list[str] = []
-        self.given_varies = False  # some words are unknown until the line runs
+        self.inputs: list[str] = []
+        self.inputs_vary = False  # some words are unknown until the line runs
         self.assigned: list[str] = []  # texts put into variables: a shell may evaluate each
         self.variables = Variables(preset, inherited, texts)
         self._troubles: dict[str, None] = {}
@@ -413,7 +413,7 @@ class Line:
     """A text and the place in it."""
 
     text: str
-    found: LineFindings
+    findings: LineFindings
     readers: Readers
     depth: int = 0
     within: int = 0  # substitutions around it
@@ -495,9 +495,11 @@ class Line:
         """Return another text to read into the same findings."""
         if self.depth >= MAX_DEPTH:
             raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels")
-        return Line(text, self.found, self.readers, self.depth + 1, self.within + 1, self.scripts)
+        return Line(
+            text, self.findings, self.readers, self.depth + 1, self.within + 1, self.scripts
+        )
 
     def crossed(self, start: int) -> None:
         """Say so where a line ended inside a word while a here-document waits for its lines."""
         if self.pending and "\n" in self.text[start : self.at]:
-            self.found.trouble("a here-document whose lines shells look for in different places")
+            self.findings.trouble("a here-document whose lines shells look for in different places")

@@ -91,7 +91,7 @@ def mentions(
         if shell or writes or command.fed or not _is_data(command):
             arguments = unwrapped(command)[-1][1:]
             tokens.update(_tokens(text for word in arguments for text in (word.raw, *word.values)))
-    tokens.update(_tokens(script.given))
+    tokens.update(_tokens(script.inputs))
     return Mentions(frozenset(tokens), _both_spellings(text), calls, starts)
 
 

@@ -60,8 +60,8 @@ def read_script(
         tuple(_told(command, findings) for command in findings.commands),
         tuple(_settled(findings)),
         findings.troubles,
-        tuple(findings.given),
-        findings.given_varies,
+        tuple(findings.inputs),
+        findings.inputs_vary,
         tuple(findings.assigned),
         frozenset(
             findings.variables.unfit() | ({"PWD", "OLDPWD"} if findings.variables.moves else set())
@@ -86,7 +86,7 @@ def _told_word(word: Word, variables: Variables) -> Word:
     # What `<(…)` gives is a pipe: its commands are the line's own.
     pipe = word.raw[:2] in ("<(", ">(")
     free = word.fixed or not variables.is_printed(word.atoms)
-    return replace(word, told=not pipe, free=free and not pipe)
+    return replace(word, computed=not pipe, free=free and not pipe)
 
 
 def _settled(findings: LineFindings) -> Iterator[Redirect]:
@@ -115,7 +115,7 @@ def read_list(line: Line, stops: frozenset[str]) -> Shape:
         redirects.skip_lines(line)
         if not line.here or _stops(line, stops):
             break
-        sure, mark = line.found.variables.sure, line.found.mark
+        sure, mark = line.findings.variables.sure, line.findings.mark
         shapes.append(_and_or(line))
         line.blanks()
         if line.ahead(";;") and ";;" in stops:
@@ -125,8 +125,8 @@ def read_list(line: Line, stops: frozenset[str]) -> Shape:
         if line.take("&"):
             if line.here and line.here in "!|&":
                 raise UnreadableError("an & that shells read apart")
-            line.found.variables.sure = sure  # set in a subshell
-            line.found.run_until_the_end(mark)
+            line.findings.variables.sure = sure  # set in a subshell
+            line.findings.run_until_the_end(mark)
             continue
         if line.here not in ("", "\n") and not _stops(line, stops):
             raise UnreadableError(f"{line.next!r} after a command")
@@ -157,28 +157,28 @@ def _and_or(line: Line) -> Shape:
 def _pipeline(line: Line, *, sure: bool) -> Shape:
     """Take one pipeline; `sure`: it runs, in the line's own shell."""
     _before_pipeline(line)
-    mark = line.found.mark
+    mark = line.findings.mark
     last_start = start = mark[0]
-    piped, before = False, line.found.variables.sure
+    piped, before = False, line.findings.variables.sure
     while True:
-        began, element = line.at, len(line.found.commands)
-        written = len(line.found.redirects)
+        began, element = line.at, len(line.findings.commands)
+        written = len(line.findings.redirects)
         command = _command(line, sure=sure and not piped)
-        if any(redirect.flow is not Flow.READ for redirect in line.found.redirects[written:]):
-            _keep_printed(line, line.found.commands[element:])
+        if any(redirect.flow is not Flow.READ for redirect in line.findings.redirects[written:]):
+            _keep_printed(line, line.findings.commands[element:])
         mixed = ">&" in line.text[began : line.at]
         line.blanks()
         if line.ahead("||") or not line.take("|"):
             break
         line.take("&")
-        piped, line.found.variables.sure = True, before
-        last_start = len(line.found.commands)
+        piped, line.findings.variables.sure = True, before
+        last_start = len(line.findings.commands)
         redirects.skip_lines(line)
     if piped:
-        fed = line.found.commands[start:last_start]
-        line.found.commands[start:last_start] = [replace(command, fed=True) for command in fed]
+        fed = line.findings.commands[start:last_start]
+        line.findings.commands[start:last_start] = [replace(command, fed=True) for command in fed]
         _keep_printed(line, fed)
-        line.found.run_together(mark)
+        line.findings.run_together(mark)
     return Shape(command, mixed)
 
 
@@ -194,14 +194,14 @@ def _before_pipeline(line: Line) -> None:
             line.at = match.end()
             line.blanks()
             if line.plain_word() == "!":
-                line.found.trouble("a ! behind time, which shells read apart")
+                line.findings.trouble("a ! behind time, which shells read apart")
         else:
             return
 
 
 def _follows_keyword(line: Line, at: int) -> bool:
     """Whether the next text surely makes the `time` before it a keyword."""
-    ahead = Line(line.text, line.found, line.readers, at=at)
+    ahead = Line(line.text, line.findings, line.readers, at=at)
     ahead.blanks()
     return (
         ahead.here == "("
@@ -219,20 +219,20 @@ def _keep_printed(line: Line, commands: Sequence[Command]) -> None:
             printed = [" ".join(texts[1:])]
             if texts[0] == "printf":
                 printed += [formatted(texts[1:]), *texts[2:]]
-            line.found.given += dict.fromkeys((*printed, *map(ansi, printed)))
+            line.findings.inputs += dict.fromkeys((*printed, *map(ansi, printed)))
 
 
 def _command(line: Line, *, sure: bool) -> Command | None:
     """Take one command of any kind; return it if it is a simple one."""
     line.blanks()
-    word, mark, begins = line.plain_word(), line.found.mark, line.found.now
+    word, mark, begins = line.plain_word(), line.findings.mark, line.findings.now
     if line.ahead("(("):
         line.at += 2
         start = line.at
         read_arithmetic(line, "))")
         inside = line.text[start : line.at].removesuffix("))")
         if not _RUNS_NOTHING_IN_DASH.fullmatch(inside):
-            line.found.trouble("arithmetic with a word that is a command to dash")
+            line.findings.trouble("arithmetic with a word that is a command to dash")
     elif line.take("("):
         with line.nested():
             read_list(line, frozenset({")"}))
@@ -245,18 +245,18 @@ def _command(line: Line, *, sure: bool) -> Command | None:
     else:
         return _simple(line, sure=sure)
     redirects.after_compound(line)
-    line.found.open_files(mark, begins)
+    line.findings.open_files(mark, begins)
     if word in _LOOPS:
-        line.found.run_together(mark, again=True)
+        line.findings.run_together(mark, again=True)
     elif word == "function":
-        line.found.run_until_the_end(mark, again=True)
+        line.findings.run_until_the_end(mark, again=True)
     return None
 
 
 def _simple(line: Line, *, sure: bool) -> Command | None:
     words: list[Word] = []
     assignments: list[Assignment] = []
-    start, end, redirected, mark = -1, line.at, False, line.found.mark
+    start, end, redirected, mark = -1, line.at, False, line.findings.mark
     line.ended = False
     while True:
         line.blanks()
@@ -273,14 +273,14 @@ def _simple(line: Line, *, sure: bool) -> Command | None:
             if len(words) != 1 or assignments or redirected:
                 raise UnreadableError("a bracket inside a command")
             compound.function(line, words[0])
-            line.found.run_until_the_end(mark, again=True)
+            line.findings.run_until_the_end(mark, again=True)
             return None
         _take(line, words, assignments, redirected=redirected)
         end = line.at
     if not (words or assignments or redirected):
         raise UnreadableError("a command is missing")
     source = line.text[start:end].strip()
-    line.found.open_files(mark, line.found.now)
+    line.findings.open_files(mark, line.findings.now)
     return _finish(line, Command(tuple(words), tuple(assignments), source), sure=sure)
 
 
@@ -297,15 +297,15 @@ def _take(
     if not words and (redirected or assignments) and line.plain_word() in _RESERVED:
         raise UnreadableError("a word of the shell's own after a redirect")
     if line.ended:
-        line.found.trouble("a word behind &>, which is a command to dash")
+        line.findings.trouble("a word behind &>, which is a command to dash")
     words.append(read_word(line))
     if words[-1].raw in ("{", "}") or (len(words) == 1 and words[0].raw.startswith("{")):
-        line.found.trouble("a brace that zsh may take for a group's")
+        line.findings.trouble("a brace that zsh may take for a group's")
 
 
 def _finish(line: Line, command: Command, *, sure: bool) -> Command:
     """Keep a simple command, its variables, and its troubles."""
-    findings, words = line.found, command.words
+    findings, words = line.findings, command.words
     for assignment in command.assignments:
         if not words and not wrappers.is_plain(assignment.name):
             findings.trouble(f"it sets {assignment.name}, which may change what runs")

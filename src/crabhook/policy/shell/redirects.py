@@ -45,7 +45,7 @@ def skip_comment(line: Line) -> None:
     end = line.text.find("\n", line.at)
     text = line.text[line.at : end if end >= 0 else len(line.text)]
     if line.within and set(text) & set("'\"`()\\"):
-        line.found.trouble("a comment inside $(…) with letters that older shells read")
+        line.findings.trouble("a comment inside $(…) with letters that older shells read")
     line.at += len(text)
 
 
@@ -69,7 +69,7 @@ def read(line: Line) -> bool:
             return False  # `<(…)` is a word
         raise UnreadableError("a redirect that shells read apart")
     if len(digits) > 1:
-        line.found.trouble("a descriptor of two digits, which zsh takes for a word")
+        line.findings.trouble("a descriptor of two digits, which zsh takes for a word")
     start = line.at
     line.at = match.end()
     line.blanks()
@@ -78,8 +78,8 @@ def read(line: Line) -> bool:
         _announce(line, operator)
     elif operator == "<<<":
         word = read_word(line)
-        line.found.given += word.values
-        line.found.given_varies |= not word.fixed
+        line.findings.inputs += word.values
+        line.findings.inputs_vary |= not word.fixed
     else:
         _to_file(line, operator, start, digits)
     return True
@@ -92,17 +92,17 @@ def _to_file(line: Line, operator: str, start: int, digits: str) -> None:
         if line.here == "-":
             raise UnreadableError("a word that touches a closed descriptor")
         if operator == "<&" or digits or not _PLAIN_TARGET.match(line.text, line.at):
-            line.found.trouble("a copy of a descriptor that is only known when it runs")
+            line.findings.trouble("a copy of a descriptor that is only known when it runs")
     if line.text[line.at : line.at + 2] in ("<(", ">(") and operator in ("<", ">", ">>"):
         read_word(line)
         return
     if line.here == "!":
-        line.found.trouble("a ! after a redirect, which shells read apart")
+        line.findings.trouble("a ! after a redirect, which shells read apart")
     target = read_word(line)
     flow = _FLOWS.get(operator, Flow.WRITE if operator != "<&" else Flow.BOTH)
-    if line.found.variables.is_sure(target.atoms):
-        line.found.settling.add(len(line.found.redirects))
-    line.found.redirects.append(Redirect(flow, target, line.text[start : line.at]))
+    if line.findings.variables.is_sure(target.atoms):
+        line.findings.settling.add(len(line.findings.redirects))
+    line.findings.redirects.append(Redirect(flow, target, line.text[start : line.at]))
 
 
 def _announce(line: Line, operator: str) -> None:
@@ -110,7 +110,7 @@ def _announce(line: Line, operator: str) -> None:
         end = match["raw"] or match["quoted"] or match["bare"]
         quoted = match["bare"] is None or bool(match["back"])
     else:
-        line.found.trouble("a here-document with an end that rules do not know")
+        line.findings.trouble("a here-document with an end that rules do not know")
         word = read_word(line)
         end, quoted = word.text, word.raw != word.text
     line.pending.append(Heredoc(end, quoted=quoted, tabs=operator == "<<-"))
@@ -120,17 +120,17 @@ def _documents(line: Line) -> None:
     waiting, line.pending = line.pending, []
     for document in waiting:
         body = _body(line, document)
-        line.found.given.append(body)
+        line.findings.inputs.append(body)
         depths = accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", body))
         if line.within and min(depths, default=0) < 0:
-            line.found.trouble(
+            line.findings.trouble(
                 "a bracket in a here-document inside $(…), where older shells end it"
             )
         begun = any(text.lstrip("\t").startswith(document.end) for text in body.split("\n"))
         if line.within and begun:  # bash ends it at `E)`
-            line.found.trouble("a line of a here-document inside $(…) that begins like its end")
+            line.findings.trouble("a line of a here-document inside $(…) that begins like its end")
         if not document.quoted:
-            line.found.given_varies |= not set(body).isdisjoint("$`")
+            line.findings.inputs_vary |= not set(body).isdisjoint("$`")
             read_document(line.inner(body))
 
 
@@ -143,7 +143,7 @@ def _body(line: Line, document: Heredoc) -> str:
         line.at = min(end + 1, len(line.text))
         if (text.lstrip("\t") if document.tabs else text) == document.end:
             return line.text[start:began]
-    line.found.trouble("a here-document without its end line")
+    line.findings.trouble("a here-document without its end line")
     return line.text[start:]
 
 
@@ -180,10 +180,10 @@ def read_assignment(line: Line, words: Sequence[Word]) -> tuple[Assignment, Word
     else:
         value = read_word(line, value=True)
     if array:
-        line.found.variables.arrays.add(name)
+        line.findings.variables.arrays.add(name)
     elif match and match[2] == "+=":
-        value = replace(value, values=line.found.variables.appends(name, value.values))
-    line.found.assigned += (value.raw, *value.values)
+        value = replace(value, values=line.findings.variables.appends(name, value.values))
+    line.findings.assigned += (value.raw, *value.values)
     assigned, raw = Assignment(name, value, array), line.text[start : line.at]
     return assigned, Word(raw, (raw,), value.fixed and not array, assigns=assigned)
 
@@ -201,7 +201,7 @@ def _key(line: Line, *, by_names: bool) -> bool:
     if not (by_names and line.match(_NAME_KEY)):
         subscript(line)
         if not line.take("="):
-            line.found.trouble("a bracket in an array that is no key")
+            line.findings.trouble("a bracket in an array that is no key")
     return line.here in (" ", "\t", "\n", ")")
 
 

@@ -65,8 +65,8 @@ class Word:
 
     `raw` is as written. `values`: what the shell may make of it, likeliest first, never empty.
     `fixed`: surely `values[0]`. `tilde`: an unquoted `~` at its start. `glob`: unquoted wildcards.
-    `parts`: the several words of its braces. `atoms`: its pieces, in order. `told`: a part comes
-    from a command's output or the line's input. `free`: a part of it comes from elsewhere.
+    `parts`: the several words of its braces. `atoms`: its pieces, in order. `computed`: a part
+    comes from a command's output or the line's input. `free`: a part of it comes from elsewhere.
     `names`: every text that it can be, where the line tells all of them; none for a fixed one.
     `assigns`: what it sets, as a word of `export` and the like.
     """
@@ -78,7 +78,7 @@ class Word:
     glob: bool = False
     parts: tuple[str, ...] = ()
     atoms: tuple[Atom, ...] = field(default=(), compare=False)
-    told: bool = field(default=False, compare=False)
+    computed: bool = field(default=False, compare=False)
     free: bool = field(default=False, compare=False)
     names: tuple[str, ...] = field(default=(), compare=False)
     assigns: "Assignment | None" = field(default=None, compare=False)
@@ -195,18 +195,17 @@ class Redirect:
 class Script:
     """A whole shell line.
 
-    `troubles` say, in words for a person, why no rule may allow it. `given`: the texts on standard
+    `troubles` say, in words for a person, why no rule may allow it. `inputs`: the texts on standard
     input of its commands; `varies`: one of these is unknown until the line runs. `assigned`: the
     texts that it puts into variables; `unfit`: the variables whose value may be more than a number,
     which a script inside the line inherits; `texts`: all that variables can be, where that is told.
-    `nested`: the commands of scripts inside it, which are
-    among its commands too.
+    `nested`: the commands of scripts inside it, which are among its commands too.
     """
 
     commands: tuple[Command, ...] = ()
     redirects: tuple[Redirect, ...] = ()
     troubles: tuple[str, ...] = ()
-    given: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
     varies: bool = False
     assigned: tuple[str, ...] = ()
     unfit: frozenset[str] = frozenset()

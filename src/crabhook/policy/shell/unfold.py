@@ -44,7 +44,7 @@ def unfold(text: str, script: Script, preset: Mapping[str, Sequence[str]]) -> Sc
         tuple(search.commands),
         tuple(search.redirects),
         tuple(troubles),
-        tuple(search.given),
+        tuple(search.inputs),
         nested=nested,
     )
 
@@ -64,10 +64,10 @@ class _Search:
         self._read: set[tuple[Span, str]] = set()
         self._bytes = 0
         self._todo: deque[tuple[Command, int]] = deque()
-        self.given: dict[str, None] = {}  # to any command, by the line or a script inside
-        self._given: dict[str, None] = {}
+        self.inputs: dict[str, None] = {}  # to any command, by the line or a script inside
+        self._inputs: dict[str, None] = {}
         self._shell_listens = False
-        self._unknown_given = False
+        self._unknown_input = False
         # Variables whose value may be more than a number: a shell inside inherits them.
         self._unfit: frozenset[str] = frozenset()
         # All that they can be; None where that is not known.
@@ -85,16 +85,16 @@ class _Search:
             all_known = texts is not None and before is not None
             self._texts[name] = (*(before or ()), *(texts or ())) if all_known else None
         self.written |= {name for redirect in script.redirects for name in redirect.written}
-        self._given |= dict.fromkeys(script.given)
-        self.given |= dict.fromkeys(script.given)
-        self._unknown_given |= script.varies
+        self._inputs |= dict.fromkeys(script.inputs)
+        self.inputs |= dict.fromkeys(script.inputs)
+        self._unknown_input |= script.varies
         self.queue(script.commands, depth)
         self.redirects += script.redirects
 
     def queue(self, commands: Iterable[Command], depth: int = 0) -> None:
         """Add commands, to be looked behind in their turn."""
         for command in commands:
-            self._unknown_given |= command.fed and not prints_what_it_says(command)
+            self._unknown_input |= command.fed and not prints_what_it_says(command)
             self.commands.append(command)
             self._todo.append((command, depth))
             handed = set(_handed_on(command))
@@ -103,11 +103,11 @@ class _Search:
 
     def _read_input(self) -> bool:
         """Read texts given to a shell as scripts; return whether there were any."""
-        if not (self._shell_listens and self._given):
+        if not (self._shell_listens and self._inputs):
             return False
         # With a line's end before it, so that a text with a dash in front is no option.
-        self.queue(hidden_command(("sh", "-c", f"\n{text}")) for text in self._given)
-        self._given.clear()
+        self.queue(hidden_command(("sh", "-c", f"\n{text}")) for text in self._inputs)
+        self._inputs.clear()
         return True
 
     def run(self) -> None:
@@ -139,7 +139,7 @@ class _Search:
                         depth + 1,
                     )
                     self._look_into(behind.scripts, depth + 1, command.span)
-        if self._shell_listens and self._unknown_given:
+        if self._shell_listens and self._unknown_input:
             self.troubles.append("a shell is given a script that is only known when it runs")
 
     def _look_into(self, scripts: Iterable[str], depth: int, span: Span) -> None:

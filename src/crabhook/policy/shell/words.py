@@ -82,11 +82,11 @@ def _goes_on(line: Line, *, regex: bool) -> bool:
 def _check(line: Line, raw: str, plain: str) -> None:
     """Add troubles where shells may read a whole word differently."""
     if _SUBSCRIPT.match(raw) and not _CLOSED.match(raw):
-        line.found.trouble("a bracket in a word, which the shell may read on to its end")
+        line.findings.trouble("a bracket in a word, which the shell may read on to its end")
     if _EQUALS.match(raw):
-        line.found.trouble("a word that zsh may take for a program's path")
+        line.findings.trouble("a word that zsh may take for a program's path")
     if not plain.isascii() and _LATIN_BLANKS.search(plain.encode("utf-8", "replace")):
-        line.found.trouble("a letter outside quotes that an older shell may take for a blank")
+        line.findings.trouble("a letter outside quotes that an older shell may take for a blank")
 
 
 def _joined(raw: str, pieces: Sequence[Atom], *, glob: bool, braces: Sequence[str]) -> Word:
@@ -111,10 +111,10 @@ def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
     try:
         choices = expansion.braces(raw) or ()
     except OverflowError:
-        line.found.trouble("its braces make too many words to look at")
+        line.findings.trouble("its braces make too many words to look at")
         return ()
     if choices and _BARE_DOLLAR.search(raw):
-        line.found.trouble("braces beside a variable, which may make another one's name")
+        line.findings.trouble("braces beside a variable, which may make another one's name")
     return tuple(expansion.unescape(re.sub(r"(?<!\\)['\"]", "", choice)) for choice in choices)
 
 
@@ -125,7 +125,7 @@ def _escaped(line: Line) -> Atom:
         raise UnreadableError("a backslash at the very end")
     if letter == "\n":
         if line.here not in (" ", "\t", "\n"):
-            line.found.trouble("a line's end inside a word")
+            line.findings.trouble("a line's end inside a word")
         return written("")
     return written(letter)
 
@@ -145,7 +145,7 @@ def read_document(line: Line) -> None:
     """Take all of a here-document's text, in which the shell expands as in double quotes."""
     while line.here:
         if line.ahead("\\\n"):
-            line.found.trouble("a line's end that a here-document takes back")
+            line.findings.trouble("a line's end that a here-document takes back")
         _in_quotes(line, _DOCUMENT_PLAIN)
 
 
@@ -181,7 +181,7 @@ def dollar(line: Line, *, quoted: bool = False) -> Atom:
     else:
         atom = _lone(line, quoted=quoted)
     if line.ahead("\\\n"):
-        line.found.trouble("a line's end that may be taken back inside a name")
+        line.findings.trouble("a line's end that may be taken back inside a name")
     return atom
 
 
@@ -192,22 +192,22 @@ def _lone(line: Line, *, quoted: bool) -> Atom:
         if not match:
             raise UnreadableError("a quote that does not close")
         if "\\'" in match[1]:
-            line.found.trouble("a quote inside $'…', which dash ends there")
+            line.findings.trouble("a quote inside $'…', which dash ends there")
         return written(expansion.ansi(match[1]))
     if line.here == "[":
         raise UnreadableError("arithmetic in brackets, $[…]")
     if line.here == '"' and not quoted:
-        line.found.trouble('a translated string, $"…"')
+        line.findings.trouble('a translated string, $"…"')
     elif line.here and line.here not in (_AFTER_LONE_QUOTED if quoted else _AFTER_LONE):
-        line.found.trouble(f"a dollar sign before {line.here!r}, which shells read apart")
+        line.findings.trouble(f"a dollar sign before {line.here!r}, which shells read apart")
     return written("$")
 
 
 def _variable(line: Line, name: str, *, quoted: bool) -> Atom:
-    values = line.found.variables.values(name)
+    values = line.findings.variables.values(name)
     if line.here == "[":
-        line.found.trouble(f"a bracket right after ${name}, which shells read apart")
-    if _READ_APART.match(line.text, line.at) or name in line.found.variables.arrays:
+        line.findings.trouble(f"a bracket right after ${name}, which shells read apart")
+    if _READ_APART.match(line.text, line.at) or name in line.findings.variables.arrays:
         return Atom(AtomKind.ANY, joined=quoted, values=values)
     return Atom(AtomKind.NAME, name, quoted, values)
 
@@ -216,7 +216,7 @@ def _special(line: Line, letter: str, *, quoted: bool) -> Atom:
     after = line.here
     more = letter in "#$" and (after.isalnum() or after in tuple("{@*(_"))
     if after == "[" or (letter.isdigit() and after.isdigit()) or more:
-        line.found.trouble(f"${letter}{after}, which shells read apart")
+        line.findings.trouble(f"${letter}{after}, which shells read apart")
     return NUMBER if letter in _COUNTS else Atom(AtomKind.ANY, joined=quoted and letter != "@")
 
 
@@ -224,7 +224,7 @@ def _substitution(line: Line, *, quoted: bool) -> Atom:
     """Take a command substitution after `$(`: its commands count as the line's."""
     start, outer = line.at, line.pending
     line.pending = []
-    before = len(line.found.commands)
+    before = len(line.findings.commands)
     with line.nested(substitution=True):
         shape = line.readers.commands(line, frozenset({")"}))
     line.expect_no_document()
@@ -236,13 +236,13 @@ def _substitution(line: Line, *, quoted: bool) -> Atom:
 
 def _printed(line: Line, before: int, shape: script.Shape, *, quoted: bool) -> Atom:
     """Return what is known of the commands' output."""
-    commands = line.found.commands[before:]
+    commands = line.findings.commands[before:]
     guess: tuple[str, ...] = ()
     if len(commands) == 1 and commands[0].words:
         guess = printed(commands[0])
     if operands := counts(shape):
         choices = [(operand,) for operand in operands]
-        return line.found.variables.either(*choices, joined=False, values=("0", ""))
+        return line.findings.variables.either(*choices, joined=False, values=("0", ""))
     if texts := _told_by_words(commands):
         return replace(KNOWN, joined=quoted, values=texts)
     words = [word.text for command in commands for word in command.words if word.fixed]
@@ -253,7 +253,7 @@ def _printed(line: Line, before: int, shape: script.Shape, *, quoted: bool) -> A
 
 def _folder_here(line: Line, *, quoted: bool, above: bool) -> Atom:
     """Return the folder that the line is in, or one above it."""
-    variables, here = line.found.variables, Atom(AtomKind.NAME, "PWD")
+    variables, here = line.findings.variables, Atom(AtomKind.NAME, "PWD")
     texts = [text for text in variables.values("PWD") if text]
     tops = [text.rsplit("/", n)[0] for text in texts for n in range(1, text.count("/") + 1)]
     choices = [(here,), *((written(top or "/"),) for top in tops if above)]
@@ -292,10 +292,10 @@ def backquoted(line: Line, *, quoted: bool = False) -> Atom:
         raise UnreadableError("a backquote that does not close")
     text = line.text[start:end]
     if "\\" in text:
-        line.found.trouble("backslashes between backquotes")
+        line.findings.trouble("backslashes between backquotes")
     if quoted and '"' in text:
-        line.found.trouble("quotes between backquotes between quotes")
-    before = len(line.found.commands)
+        line.findings.trouble("quotes between backquotes between quotes")
+    before = len(line.findings.commands)
     inner = line.inner(text)
     shape = inner.readers.commands(inner, frozenset())
     inner.expect_no_document()
@@ -306,12 +306,12 @@ def backquoted(line: Line, *, quoted: bool = False) -> Atom:
 
 def _process(line: Line, start: int) -> Atom:
     """Take `<(…)` or `>(…)`, which must be a whole word."""
-    whole, mark = line.at == start, line.found.mark
+    whole, mark = line.at == start, line.findings.mark
     line.at += 2
     _substitution(line, quoted=False)
-    line.found.run_until_the_end(mark)
+    line.findings.run_until_the_end(mark)
     if not whole or not line.ends_word:
-        line.found.trouble("a process substitution inside a word")
+        line.findings.trouble("a process substitution inside a word")
     return Atom(AtomKind.ANY)
 
 

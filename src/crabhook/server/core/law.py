@@ -236,7 +236,7 @@ class Law:
         if (there := self._fresh(event.cwd)) is None:
             event = _in_a_folder(event)
             there = await self._looked(event.cwd)
-        below = there.around.below if long else self._looks.known
+        below = there.around.below if long else self._looks.recalled
         around = context_now(there.around, event, below)
         if not long:
             return _judged(partial(self._rulings.judge, there.policy), event, around)
@@ -254,7 +254,9 @@ class Law:
         there = self._by_folder.get(event.cwd)
         if there is None:
             return UNTOLD
-        below = self._looks.known if (soon := self._assessed and not long) else there.around.below
+        below = (
+            self._looks.recalled if (soon := self._assessed and not long) else there.around.below
+        )
         around = context_now(there.around, event, below)
         if soon:
             return _assessed(there.policy, event, around)

@@ -33,7 +33,7 @@ def test_one_that_a_shell_may_read_otherwise_is(text: str) -> None:
     "text", ["sh <<E\nrm x\nE", "bash <<'E'\nrm x\nE", "sh <<< 'rm x'", "cat <<E\nrm x\nE", "ls && ls <<-E\nrm x\nE", "ls | { sh; } <<E\nrm x\nE", "f() { sh <<E\nrm x\nE\n}"]
 )  # fmt: skip
 def test_what_stands_on_standard_input_is_kept(text: str) -> None:
-    assert ["rm x" in given for given in read_script(text, {}).given] == [True]
+    assert ["rm x" in given for given in read_script(text, {}).inputs] == [True]
 
 
 SETTLED = ['x=out; ls > "$x/f"', 'x=out y=f; ls > "$x/$y" 2>&1', 'x=out; x=out/b; ls >> "${x}/f"', 'x=out && ls > "$x/f"']  # fmt: skip
