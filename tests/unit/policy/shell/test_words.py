@@ -2,8 +2,10 @@
 
 import pytest
 
-from crabhook.policy.shell.read import read_script
+from crabhook.policy.shell.line import Line, LineFindings, Readers
+from crabhook.policy.shell.read import read_list, read_script
 from crabhook.policy.shell.script import Word
+from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
 
 
 def word(text: str) -> Word:
@@ -94,3 +96,21 @@ def test_what_may_run_or_set_something_is_a_trouble(text: str) -> None:
 )
 def test_a_plain_value_of_a_variable_is_no_trouble(text: str) -> None:
     assert not read_script(f"a {text}", {}).troubles
+
+
+@pytest.mark.parametrize("text", ["[]", "a[b]", "[[b]", "[b]c", "[a[]", "]a[]"])
+def test_brackets_that_close_before_a_blank_are_wildcards(text: str) -> None:
+    assert word(text).glob
+
+
+@pytest.mark.parametrize("text", ["[", "][", "a[[", r"[\ ]", "'[a]'"])
+def test_brackets_that_do_not_are_letters(text: str) -> None:
+    assert not word(text).glob
+
+
+@pytest.mark.timeout(60)
+def test_any_number_of_open_brackets_is_read_in_one_pass() -> None:
+    """A look from each to the end took an hour for so many."""
+    readers = Readers(read_list, dollar, read_quoted, backquoted)
+    line = Line("[" * 2_000_000, LineFindings({}, frozenset(), {}), readers)
+    assert not read_word(line).glob
