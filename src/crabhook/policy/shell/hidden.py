@@ -50,7 +50,7 @@ NAMES_A_PROGRAM = re.compile(
     r"GIT_.*|(?:.*_)?(?:EDITOR|PAGER|VISUAL|BROWSER|SHELL|COMMAND|DIFF|RSH|SSH|ASKPASS|LESSOPEN|LESSCLOSE)"
     r"|MANPAGER|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND"
 )
-_OPTION = re.compile(r"[-+]+[\w-]*")
+_OPTION = re.compile(r"[-+]+(?:\w[\w-]*)?")
 _VALUED = re.compile(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
 _DASH_C = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
 
