@@ -82,13 +82,16 @@ def made_names(
     makers = _makers(commands, ground)
     if not makers:
         return MadeNames()
+    # Once for each maker, and not for each use behind it: a line has a thousand of both.
+    goings = _goings(commands, ground)
+    moving = {id(maker) for maker in makers if _moves_by(maker, goings)}
     parts: dict[str, FilePart] = {}
     troubles: dict[str, str] = {}
     for use in _uses(commands, redirects):
         before = [maker for maker in makers if _may_come_before(use, maker)]
         if not before:
             continue
-        settled = not any(_moves_by(maker, commands, ground) for maker in before)
+        settled = moving.isdisjoint(map(id, before))
         opens = [
             word
             for word in use.names
@@ -399,22 +402,34 @@ def _is_inside(first: Command, other: Command) -> bool:
     return long[len(long) - len(short) :] == short
 
 
-def _moves_by(maker: _Maker, commands: Iterable[Command], ground: _Ground) -> bool:
-    """Whether the line may go to another folder by a name that was made."""
+@frozen
+class _Going:
+    """A command that goes to another folder; `places`: where that is for sure, none if unsure."""
+
+    command: Command
+    places: tuple[str, ...]
+
+
+def _goings(commands: Iterable[Command], ground: _Ground) -> list[_Going]:
+    """Return the commands by which the line goes to a folder that may have been made."""
+    goings = []
     for command in commands:
         words = _words(command)
-        if words[0].text not in programs.MOVES or not _may_follow(command, maker.command):
+        if words[0].text not in programs.MOVES or len(words) == 1 or words[-1].text in ("-", "~"):
             continue
-        if len(words) == 1 or words[-1].text in ("-", "~"):
-            continue
-        places = _places(words[-1], ground) if words[-1].fixed else ()
-        if (
-            not places
-            or not maker.below
-            or any(is_within(place, maker.below) and place != maker.below for place in places)
-        ):
-            return True
-    return False
+        goings.append(_Going(command, _places(words[-1], ground) if words[-1].fixed else ()))
+    return goings
+
+
+def _moves_by(maker: _Maker, goings: Iterable[_Going]) -> bool:
+    """Whether the line may go to another folder by a name that the command made."""
+    return any(
+        not going.places
+        or not maker.below
+        or any(is_within(place, maker.below) and place != maker.below for place in going.places)
+        for going in goings
+        if _may_follow(going.command, maker.command)
+    )
 
 
 def _places(word: Word, ground: _Ground) -> tuple[str, ...]:

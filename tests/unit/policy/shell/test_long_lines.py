@@ -1,4 +1,7 @@
-"""A line that is too long to be read is judged all the same, in work that grows as the line."""
+"""A long line is judged in bounded work: one that is read, and one that is too long for that."""
+
+import sys
+from types import FrameType
 
 import pytest
 
@@ -19,3 +22,24 @@ LAW = denying("Bash(git push *)", "Read(~/.ssh/**)")
 def test_a_line_of_one_piece_without_end_is_judged(before: str, piece: str, behind: str) -> None:
     line = before + piece * (LETTERS // len(piece)) + behind
     assert verdict(LAW, bash(line)) != "allow"
+
+
+def calls_to_judge(line: str) -> int:
+    """How many functions are called to judge a line."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _value: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        verdict(LAW, bash(line))
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("commands", ["a; ", "cd a; b; ", "mv a b; a; ", "git clone u d; cat f; "])
+def test_twice_as_many_commands_are_at_most_four_times_the_work(commands: str) -> None:
+    assert calls_to_judge(commands * 120) < 5 * calls_to_judge(commands * 60)
