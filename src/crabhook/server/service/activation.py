@@ -18,6 +18,7 @@ from typing import Self, TypeAlias
 
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import BACKLOG, Address, TcpAddress, UnixAddress, require_tls
+from crabhook.server.relay import Streams, carry, connected
 from crabhook.server.unix_socket import peer_of
 
 _FIRST = 3
@@ -71,11 +72,6 @@ def address_of(listening: socket.socket) -> Address:
 
 _LOG = logging.getLogger(__name__)
 
-_QUEUE_AGAIN = 0.01  # seconds until the next try at a full queue
-_AT_ONCE = 1 << 16  # bytes of one read
-
-_Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
 
 class Relay:
     """Carries connections until `close`; on Unix sockets only those of our user and root."""
@@ -106,63 +102,18 @@ class Relay:
         for task in tuple(self._open):
             task.cancel()
 
-    async def _follow(self, near: _Streams, target: Address) -> None:
+    async def _follow(self, near: Streams, target: Address) -> None:
         """Carry one connection until both ends are closed; refuse another user's."""
         sock = near[1].get_extra_info("socket")
         try:
             if sock.family == socket.AF_UNIX and not (peer := peer_of(sock)).is_ours:
                 _LOG.warning("turned away a connection of another user, uid %d", peer.uid)
                 return
-            await _carry(near, await _connected(target))
+            await carry(near, await connected(target))
         except OSError as error:
             _LOG.warning("a connection could not be carried on to the port: %s", error)
         finally:
             near[1].transport.abort()
-
-
-async def _carry(near: _Streams, far: _Streams) -> None:
-    """Carry bytes both ways until one end closes and the other has all of them."""
-    ways = (near[0], far[1]), (far[0], near[1])
-    pumps = [asyncio.ensure_future(_pump(*way)) for way in ways]
-    try:
-        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-        for _, writer in (near, far):
-            writer.close()
-        await asyncio.gather(near[1].wait_closed(), far[1].wait_closed(), return_exceptions=True)
-    finally:
-        for pump in pumps:
-            pump.cancel()
-        far[1].transport.abort()
-
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Copy from reader to writer, no faster than the writer drains, until either ends."""
-    with suppress(OSError):
-        while data := await reader.read(_AT_ONCE):
-            writer.write(data)
-            await writer.drain()
-
-
-async def _connected(target: Address) -> _Streams:
-    """Connect; at a Unix socket with a full queue, try again a little later.
-
-    asyncio itself takes the kernel's EAGAIN of a full queue for a connection in progress.
-    """
-    if isinstance(target, TcpAddress):
-        return await asyncio.open_connection(target.host, target.port)
-    sock = socket.socket(socket.AF_UNIX)
-    sock.setblocking(False)  # noqa: FBT003 - the standard library's
-    try:
-        while True:
-            try:
-                sock.connect(str(target.path))
-            except BlockingIOError:
-                await asyncio.sleep(_QUEUE_AGAIN)
-            else:
-                return await asyncio.open_unix_connection(sock=sock)
-    except BaseException:
-        sock.close()
-        raise
 
 
 OpenPort: TypeAlias = Callable[[Sequence[Address]], AbstractAsyncContextManager[Sequence[Address]]]

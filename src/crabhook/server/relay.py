@@ -1,0 +1,58 @@
+"""Carries the bytes of a connection to a listener of our own, and back."""
+
+import asyncio
+import socket
+from contextlib import suppress
+from typing import TypeAlias
+
+from crabhook.server.address import Address, TcpAddress
+
+_QUEUE_AGAIN = 0.01  # seconds until the next try at a full queue
+_AT_ONCE = 1 << 16  # bytes of one read
+
+Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def carry(near: Streams, far: Streams) -> None:
+    """Carry bytes both ways until one end closes and the other has all of them."""
+    ways = (near[0], far[1]), (far[0], near[1])
+    pumps = [asyncio.ensure_future(_pump(*way)) for way in ways]
+    try:
+        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        for _, writer in (near, far):
+            writer.close()
+        await asyncio.gather(near[1].wait_closed(), far[1].wait_closed(), return_exceptions=True)
+    finally:
+        for pump in pumps:
+            pump.cancel()
+        far[1].transport.abort()
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Copy from reader to writer, no faster than the writer drains, until either ends."""
+    with suppress(OSError):
+        while data := await reader.read(_AT_ONCE):
+            writer.write(data)
+            await writer.drain()
+
+
+async def connected(target: Address) -> Streams:
+    """Connect; at a Unix socket with a full queue, try again a little later.
+
+    asyncio itself takes the kernel's EAGAIN of a full queue for a connection in progress.
+    """
+    if isinstance(target, TcpAddress):
+        return await asyncio.open_connection(target.host, target.port)
+    sock = socket.socket(socket.AF_UNIX)
+    sock.setblocking(False)  # noqa: FBT003 - the standard library's
+    try:
+        while True:
+            try:
+                sock.connect(str(target.path))
+            except BlockingIOError:
+                await asyncio.sleep(_QUEUE_AGAIN)
+            else:
+                return await asyncio.open_unix_connection(sock=sock)
+    except BaseException:
+        sock.close()
+        raise
