@@ -1,14 +1,30 @@
-"""Carries the bytes of a connection to a listener of our own, and back."""
+"""Carries the bytes of a connection to a listener of our own behind it, and back."""
 
 import asyncio
+import os
 import socket
 from contextlib import suppress
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook.server.address import Address, TcpAddress
 
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
 _QUEUE_AGAIN = 0.01  # seconds until the next try at a full queue
 _AT_ONCE = 1 << 16  # bytes of one read
+
+_SHORT = 20  # bytes of a folder's path that leave room for a socket with an address as its name
+
+
+def folder_behind() -> "TemporaryDirectory[str]":
+    """Return a folder of our user's alone for a listener behind a relay, with a short path."""
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers need it
+
+    own = os.environ.get("XDG_RUNTIME_DIR", "")
+    place = own if own and len(os.fsencode(own)) <= _SHORT else "/tmp"  # noqa: S108 - the folder in it is ours alone
+    return TemporaryDirectory(prefix="crabhook-", dir=place)
+
 
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -36,16 +52,20 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             await writer.drain()
 
 
-async def connected(target: Address) -> Streams:
+async def connected(target: Address, name: str = "") -> Streams:
     """Connect; at a Unix socket with a full queue, try again a little later.
 
+    The listener at a Unix socket sees our end as `name` in the socket's folder, if there is a name.
     asyncio itself takes the kernel's EAGAIN of a full queue for a connection in progress.
     """
     if isinstance(target, TcpAddress):
         return await asyncio.open_connection(target.host, target.port)
     sock = socket.socket(socket.AF_UNIX)
     sock.setblocking(False)  # noqa: FBT003 - the standard library's
+    ours = target.path.with_name(name) if name else None
     try:
+        if ours:
+            sock.bind(os.fspath(ours))
         while True:
             try:
                 sock.connect(str(target.path))
@@ -56,3 +76,6 @@ async def connected(target: Address) -> Streams:
     except BaseException:
         sock.close()
         raise
+    finally:
+        if ours:
+            ours.unlink(missing_ok=True)  # a name is of an address and port, which may come again

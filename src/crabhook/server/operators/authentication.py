@@ -145,6 +145,10 @@ class Authenticator:
         self._report(self._counted_as(caller), caller.address, why)
         return Forbidden(why)
 
+    def crowded(self, address: str) -> None:
+        """Report that an address had a connection ended before TLS, for want of places."""
+        self._report(TurnedAway.ROOM, address, "too many of its connections do not finish TLS")
+
     def no_room(self, caller: Caller, why: str) -> NoRoom:
         """Return the refusal of a call beyond a limit, counted and recorded in the same way."""
         who = self.identified(caller, Permission.WATCH)

@@ -195,9 +195,12 @@ def _as_sent(message: Any, request: bytes) -> tuple[bytes, Any]:  # noqa: ANN401
 
 
 def _caller_of(context: Context) -> CertificateCaller:
-    """Return the proof in a call: its certificate, and a signature of presence."""
+    """Return the proof in a call: its certificate, and a signature of presence.
+
+    Behind the desks' door the peer is a Unix socket in some folder, whose name is the address.
+    """
     shown = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")
-    host = unquote(context.peer()).partition(":")[2].rpartition(":")[0]
+    host = unquote(context.peer()).rpartition("/")[2].rpartition(":")[0]
     return CertificateCaller(shown, _signature_in(context), host.strip("[]"))
 
 

@@ -1,24 +1,27 @@
 """Opens the operators' port: a gRPC server of its own, for clients that show a certificate."""
 
+import os
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from time import time
 
 import grpc
 
 from crabhook.grpcserver import CallServer
-from crabhook.server.address import MAX_REQUEST, Address, PortError, TcpAddress
+from crabhook.server.address import MAX_REQUEST, Address, PortError, TcpAddress, UnixAddress
 from crabhook.server.grpc.listener import GrpcListener, why_not
+from crabhook.server.operators.door import HANDSHAKE_WITHIN, Door
 from crabhook.server.operators.grpc_port import SERVICE, OperatorPort
 from crabhook.server.operators.service import OperatorService
+from crabhook.server.relay import folder_behind
 from crabhook.server.watch import ListenerWatch, unverified
 from crabhook.team.certificates import new_key, passing, plain
 
 CONNECTIONS = 2048
 """Desks and verbs at once; agents, who come to another port, are kept out by none of these."""
-HANDSHAKE_WITHIN = 4.0  # seconds; see docs/decisions/0044-a-listener-is-called-and-opened-anew.md
 
 _LARGEST_TO_A_DESK = 64 << 20  # bytes, as desks take
 
@@ -76,23 +79,37 @@ async def open_operators(
         return server
 
     def bind(server: CallServer, where: Address) -> Address:
+        assert isinstance(where, TcpAddress)  # noqa: S101 - as `open` below gets it
+        before = os.umask(0o177)  # no other user can ever connect to the socket
         try:
-            return TcpAddress(address.host, server.add_secure_port(str(where), credentials))
-        except RuntimeError as error:
+            server.add_secure_port(str(behind), credentials)
+            return door.open(where)
+        except (RuntimeError, OSError) as error:
             why = why_not(where, "--operators") or error
             raise PortError(f"cannot listen for desks on {where}: {why}") from error
+        finally:
+            os.umask(before)
 
-    listener = GrpcListener(made, bind, _shown(*own), "desks")
     try:
-        await listener.open([address])
-        if watch is not None:
-            watch.add(listener)
-        (bound,) = listener.bound
-        assert isinstance(bound, TcpAddress)  # noqa: S101 - as `bind` returns it
-        yield bound
-    finally:
-        service.close()
-        await listener.close()
+        private = folder_behind()
+    except OSError as error:
+        raise PortError(f"no folder can be made for the desks' port: {error}") from error
+    with private as folder:
+        behind = UnixAddress(Path(folder, "s"))
+        door = Door(behind, service.crowded)
+        listener = GrpcListener(made, bind, _shown(*own), "desks")
+        try:
+            await listener.open([address])
+            if watch is not None:
+                watch.add(listener)
+            (bound,) = listener.bound
+            assert isinstance(bound, TcpAddress)  # noqa: S101 - as `bind` returns it
+            yield bound
+        finally:
+            service.close()
+            door.close()
+            await listener.close()
+            await door.end()
 
 
 def _shown(key: bytes, certificate: bytes) -> ssl.SSLContext:

@@ -179,6 +179,10 @@ class OperatorService:
         with self._authenticator.room(caller) as refusal:
             yield refusal or OpenCall(caller)
 
+    def crowded(self, address: str) -> None:
+        """Report that an address had a connection ended before any call, for want of places."""
+        self._authenticator.crowded(address)
+
     # Reads.
 
     async def watch(self, call: OpenCall, after: Cursor) -> AsyncGenerator[Watched | Refusal, None]:

@@ -18,7 +18,7 @@ from typing import Self, TypeAlias
 
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import BACKLOG, Address, TcpAddress, UnixAddress, require_tls
-from crabhook.server.relay import Streams, carry, connected
+from crabhook.server.relay import Streams, carry, connected, folder_behind
 from crabhook.server.unix_socket import peer_of
 
 _FIRST = 3
@@ -130,14 +130,10 @@ async def open_behind(
     `open_port` opens our own port behind them: a socket in a private folder for Unix sockets, a
     loopback port for TCP ones. Raises InheritedError or PortError, or an error of `open_port`.
     """
-    from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers need it
-
     addresses = [address_of(one) for one in sockets]
     _check(addresses, tls=tls)
     relay = Relay()
-    # A folder for our user alone, with a path short enough for a socket's name.
-    place = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"  # noqa: S108 - the folder in it is ours alone
-    with TemporaryDirectory(prefix="crabhook-", dir=place) as folder:
+    with folder_behind() as folder:
         wanted: list[Address] = [UnixAddress(Path(folder, "s")), TcpAddress(_LOOPBACK, 0)]
         kinds = {type(address) for address in addresses}
         async with open_port([one for one in wanted if type(one) in kinds]) as bound:
