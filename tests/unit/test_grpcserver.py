@@ -13,8 +13,9 @@ import pytest
 from crabhook.hook.call import UNIMPLEMENTED
 from crabhook.model.actor import Role
 from crabhook.server.address import Address, TcpAddress
+from crabhook.server.operators.joining import Place, open_invitation
 from crabhook.team.certificates import Authority
-from crabhook.team.enrolling import Inviting, Place, open_invitation
+from crabhook.team.enrolling import Inviting
 from crabhook.team.invitation import Joins
 from crabhook.v1 import operator_pb2, permission_pb2
 from tests.support.desk import PlayedDesk

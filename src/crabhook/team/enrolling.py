@@ -1,13 +1,11 @@
-"""The inviting end: a listener of its own, open for one invitation, which admits one client.
+"""The inviting end: the service of one invitation, which admits one client.
 
 Anybody may reach the port. A client must prove the secret, and a person must compare the words.
 """
 
 import asyncio
 import secrets
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from hmac import compare_digest
 from typing import Any, TypeAlias
@@ -15,35 +13,21 @@ from typing import Any, TypeAlias
 import grpc
 
 from crabhook.datatypes import frozen
-from crabhook.grpcserver import CallServer
 from crabhook.model.errors import CrabhookError
-from crabhook.team.certificates import new_key, passing, plain
 from crabhook.team.invitation import (
     TRIES,
     VALID,
-    Invitation,
     Joined,
     Joining,
     Joins,
-    kept,
-    pin_of,
     proof,
     proves,
     six_words,
-    team_of,
 )
 from crabhook.v1 import enrol_pb2 as pb
-from crabhook.v1.enrol_pb2_grpc import EnrolServiceServicer, add_EnrolServiceServicer_to_server
+from crabhook.v1.enrol_pb2_grpc import EnrolServiceServicer
 
 LONGEST_NAME = 64  # characters of a device's
-_OPTIONS = (
-    ("grpc.max_receive_message_length", 64 << 10),
-    ("grpc.max_concurrent_streams", 4),
-    ("grpc.so_reuseport", 0),
-)
-_AT_ONCE = 16  # calls
-_GRACE = 2.0  # seconds for the last answer to be read
-
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _Code = grpc.StatusCode
 
@@ -62,15 +46,6 @@ class Inviting:
     compare: Callable[[str, Joining], Awaitable[bool]]
     grant: Callable[[Joining], Joined]
     tell: Callable[[str], object]
-
-
-@frozen
-class Place:
-    """Where an invitation leads to, and where to listen for it: the same port, 0 for any."""
-
-    host: str
-    port: int
-    listen: str = "[::]"
 
 
 class InvitingError(CrabhookError):
@@ -189,38 +164,6 @@ _FOR = {
     Joins.DESK: "this invitation is for a person: `crabhook desk join crab1…`",
     Joins.MACHINE: "this invitation is for a machine: `crabhook install AGENT --join crab1…`",
 }
-
-
-@asynccontextmanager
-async def open_invitation(
-    inviting: Inviting, authority: bytes, place: Place, now: float
-) -> AsyncIterator[tuple[Invitation, JoinPort]]:
-    """Listen for the invited person or machine inside the context; `authority` is in PEM.
-
-    The listener's key lives as long, in memory only. Raises InvitingError.
-    """
-    key, secret = new_key(), secrets.token_bytes(16)
-    certificate = passing(key, now)
-    pin = pin_of(ssl.PEM_cert_to_DER_cert(certificate.decode()))
-    service = JoinPort(inviting, kept(secret), pin)
-    server = CallServer(_OPTIONS, _AT_ONCE)
-    add_EnrolServiceServicer_to_server(service, server)
-    try:
-        demand = grpc.ssl_server_credentials([(plain(key), certificate)])
-        bound = server.add_secure_port(f"{place.listen}:{place.port}", demand)
-        await server.start()
-    except RuntimeError as error:
-        service.stop()
-        raise InvitingError(
-            f"nobody can listen on {place.listen}:{place.port}: end what listens there, or give "
-            "another with --port"
-        ) from error
-    team = team_of(ssl.PEM_cert_to_DER_cert(authority.decode()))
-    try:
-        yield Invitation(place.host, bound, pin, team, secret), service
-    finally:
-        await server.stop(_GRACE)
-        service.stop()
 
 
 async def outcome(port: JoinPort, within: float = VALID) -> Joined:

@@ -14,17 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.server.operators.joining import Place, open_invitation
 from crabhook.tables import names, tables
 from crabhook.team import invitation as module
 from crabhook.team.certificates import Authority, CertificateError, new_key, plain, request_of
-from crabhook.team.enrolling import (
-    Inviting,
-    InvitingError,
-    JoinPort,
-    Place,
-    open_invitation,
-    outcome,
-)
+from crabhook.team.enrolling import Inviting, InvitingError, JoinPort, outcome
 from crabhook.team.invitation import (
     Invitation,
     InvitationError,

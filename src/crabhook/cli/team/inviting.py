@@ -27,11 +27,12 @@ from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
 from crabhook.server.address import Address, TcpAddress, default_address, parse_address
+from crabhook.server.operators.joining import Place, open_invitation
 from crabhook.server.unix_socket import read_status
 from crabhook.team import changes
 from crabhook.team.certificates import SKEW, Authority, names_in, sealed, until
 from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, keep_keys
-from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation, outcome
+from crabhook.team.enrolling import Inviting, InvitingError, outcome
 from crabhook.team.folder import TEAM, Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joined, Joining, Joins
 from crabhook.team.membership import Device, Machine, Member, Refused, Scope, Team, fingerprint_of

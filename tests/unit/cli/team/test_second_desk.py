@@ -22,9 +22,10 @@ from crabhook.cli.team.demo import GO_ON
 from crabhook.cli.team.inviting import DESKS, HOOKS, _listening_for, listening_here, reached_at
 from crabhook.model.actor import Role
 from crabhook.server.address import TcpAddress, default_address
+from crabhook.server.operators.joining import Place, open_invitation
 from crabhook.server.unix_socket import status_file
 from crabhook.team.changes import invitable
-from crabhook.team.enrolling import Inviting, InvitingError, Place, open_invitation
+from crabhook.team.enrolling import Inviting, InvitingError
 from crabhook.team.invitation import Joins
 from crabhook.team.membership import Scope, Team
 from tests.support.port import short_folder

@@ -15,15 +15,9 @@ from crabhook.cli.team.inviting import Noting
 from crabhook.model.actor import Role
 from crabhook.server.address import TcpAddress
 from crabhook.server.metrics.tally import Tally, TurnedAway
+from crabhook.server.operators.joining import Place, open_invitation
 from crabhook.team.certificates import CertificateError, new_key, plain, request_of
-from crabhook.team.enrolling import (
-    Inviting,
-    InvitingError,
-    JoinPort,
-    Place,
-    open_invitation,
-    outcome,
-)
+from crabhook.team.enrolling import Inviting, InvitingError, JoinPort, outcome
 from crabhook.team.invitation import TRIES, Invitation, Joined, JoinError, Joining, Joins, join
 from crabhook.team.membership import Team
 from crabhook.v1 import operator_pb2 as pb
