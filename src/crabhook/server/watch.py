@@ -136,8 +136,8 @@ _WRONG = {
     Heard.NO_PLACE: (
         "{} HAS NO PLACE LEFT: new clients are turned away; see who connects (ss -tp)"
     ),
-    Heard.SILENT: "{} DOES NOT ANSWER: {} cannot reach this server; it is opened anew",
-    Heard.ENDED: "{} HAS ENDED: {} cannot reach this server; it is opened anew",
+    Heard.SILENT: "{} DOES NOT ANSWER: {} cannot connect; it is opened anew",
+    Heard.ENDED: "{} HAS ENDED: {} cannot connect; it is opened anew",
 }
 
 
@@ -166,7 +166,13 @@ async def connection(
     if isinstance(address, UnixAddress):
         return await asyncio.open_unix_connection(str(address.path))
     host = _EVERYWHERE.get(address.host, address.host)
-    return await asyncio.open_connection(host, address.port, ssl=context)
+    try:
+        return await asyncio.open_connection(host, address.port, ssl=context)
+    except OSError:
+        if address.host != "::":
+            raise
+        # Where a machine has no IPv6, gRPC listens on IPv4 alone.
+        return await asyncio.open_connection("127.0.0.1", address.port, ssl=context)
 
 
 async def heard_at(

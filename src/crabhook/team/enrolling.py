@@ -151,6 +151,10 @@ class JoinPort(EnrolServiceServicer):
         if not self.over.done():
             self.over.set_exception(InvitingError(why))
 
+    def fail(self, error: CrabhookError) -> None:
+        """End the invitation, since nobody can come by it any more."""
+        self._end(f"{error}; nobody joined")
+
     def stop(self) -> None:
         """Stop asking."""
         if self._compared is not None:

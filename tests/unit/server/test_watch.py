@@ -25,7 +25,7 @@ from crabhook.server.http.listener import NAMED, Opening, open_http
 from crabhook.server.ndjson.bridge import BridgeListener, open_bridge
 from crabhook.server.operators.listener import open_operators
 from crabhook.server.operators.service import OperatorService
-from crabhook.server.watch import Heard, ListenerWatch
+from crabhook.server.watch import Heard, ListenerWatch, grpc_talk, heard_at
 from crabhook.v1 import operator_pb2
 from tests.support.bridge import Line, envelope
 from tests.support.client import Client
@@ -165,6 +165,14 @@ async def test_the_http_door_is_open_again_within_5_seconds() -> None:
         assert door.at == at.address  # type: ignore[attr-defined]
 
 
+async def test_a_listener_everywhere_is_called_by_ipv4_where_it_has_no_ipv6() -> None:
+    kept = Kept()
+    async with kept.hooks(TcpAddress("127.0.0.1", 0)) as (address,):
+        assert isinstance(address, TcpAddress)
+        everywhere = TcpAddress("::", address.port)
+        assert await heard_at(everywhere, None, grpc_talk) is Heard.ANSWERED
+
+
 @asynccontextmanager
 async def bridge_of(kept: Kept) -> AsyncIterator[BridgeListener]:
     """A harness bridge, watched."""
@@ -200,7 +208,7 @@ async def test_the_bridge_is_open_again_within_5_seconds_and_what_waits_there_go
         (card,) = kept.runner.broker.waiting()
         bridge._server.close()  # type: ignore[union-attr]
         await until(lambda: kept.watch.silent == 1)
-        assert "HAS ENDED: harnesses cannot reach" in kept.runner.troubles()[0]
+        assert "HAS ENDED: harnesses cannot connect" in kept.runner.troubles()[0]
         assert Health(kept.runner).reason is Fitness.SILENT
         await until(lambda: kept.opened_anew == 1)
         assert await bridge.call() is Heard.ANSWERED
