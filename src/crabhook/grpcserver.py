@@ -63,16 +63,20 @@ class _Inner(getattr(_INNER, "AioServer", object)):  # type: ignore[misc]  # it 
             task.add_done_callback(answers.discard)
 
 
-class _UntakenReplies(logging.Filter):
-    """Says in words, not as a traceback, that a client did not take its reply.
+class _ClientsFaults(logging.Filter):
+    """Keeps clients' faults from looking like the server's own.
 
-    grpcio reports each as an error of the server. It is none: the client went, or its library takes
-    no message of that length. Whoever waits for a receipt learns of it by the receipt.
+    grpcio reports as an error, with a traceback, that a client did not take its reply. The client
+    went, or its library takes no message of that length: that is said in words. Whoever waits for a
+    receipt learns of it by the receipt. grpcio also writes out each header that is no UTF-8, before
+    anybody asks for a token: a stranger could fill the log with bytes of their own.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether to log the record, which may be changed."""
         error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, UnicodeDecodeError) and record.msg == _NO_UTF_8:
+            return False
         if type(error).__name__ != "ExecuteBatchError":
             return True
         method = record.getMessage().rpartition("[")[2].rstrip("]")
@@ -83,7 +87,9 @@ class _UntakenReplies(logging.Filter):
         return logging.getLogger(record.name).isEnabledFor(logging.INFO)
 
 
-logging.getLogger("grpc._cython.cygrpc").addFilter(_UntakenReplies())
+_NO_UTF_8 = "Invalid encoding on %s"  # grpcio's words for a header's bytes
+
+logging.getLogger("grpc._cython.cygrpc").addFilter(_ClientsFaults())
 
 
 class CallServer(Server):

@@ -106,6 +106,15 @@ async def test_a_method_that_is_not_served_is_told_so(path: bytes) -> None:
         assert await send(port.bound[0], headers(path)) == UNIMPLEMENTED
 
 
+async def test_a_header_that_is_no_utf_8_writes_nothing_into_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with opened(TcpAddress("127.0.0.1", 0), token="t") as port:
+        sent = headers(f"/{HOOKS}/ConfirmReply".encode(), (b"x-high", HIGH))
+        assert await send(port.bound[0], sent) not in (None, UNIMPLEMENTED)
+    assert not [record for record in caplog.records if "x80" in record.getMessage()]
+
+
 def test_a_fault_of_the_servers_own_stays_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
     log = logging.getLogger("grpc._cython.cygrpc")
     try:
