@@ -235,7 +235,8 @@ _NEEDS_WORDS = "write it: the agent reads it"
 
 def offer_session(view: SessionView, desk: Replica) -> Effects:
     """Show what can be done about a session, its subagents and its notes."""
-    title = f"a session of {view.title}: nothing here allows a call but the row that says so"
+    allows = ": only “allow everything” lets calls run" if desk.may_order() else ""
+    title = f"a session of {view.title}{allows}"
     behind = f" · {view.session[:ID_SHOWN]}"
     if not desk.may_hold():
         return (Say("a viewer steers no session"),)
