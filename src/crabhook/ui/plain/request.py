@@ -7,16 +7,27 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import starmap
-from typing import TypeAlias
 
 from crabhook.model.elicitation import Field, read_fields
-from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
-from crabhook.model.question import read_questions
 from crabhook.present import summary
+from crabhook.present.body import body
 from crabhook.present.compare import compared
-from crabhook.present.summary import is_question, json_start
+from crabhook.present.document import (
+    Block,
+    Change,
+    Command,
+    Edits,
+    File,
+    Json,
+    NewText,
+    Note,
+    Plan,
+    Questions,
+    Words,
+)
+from crabhook.present.summary import json_start
 from crabhook.tables import tables
 from crabhook.ui.text.rows import Row, indented
 
@@ -99,9 +110,6 @@ def _choice(value: Value, name: str) -> str:
     return written if name in (str(value), written) else f"{written} ({name})"
 
 
-_Input: TypeAlias = dict[str, Value]
-
-
 def given_rows(event: Event, longest: int) -> Iterator[Row]:
     """Yield all that the event's tool is given, then what the event tells beside it."""
     yield from tool_rows(event, longest)
@@ -112,12 +120,10 @@ def tool_rows(event: Event, longest: int) -> Iterator[Row]:
     """Yield the tool's whole input; a row says where a text past `longest` lost its middle."""
     given = event.tool.input if event.tool is not None else None
     if isinstance(given, dict):
-        rest = dict(given)
-        if is_question(event):
-            yield from _questions(rest, longest)
-        for key, show in _PARTS.items():
-            if key in rest:
-                yield from show(rest, longest)
+        asked = body(event)
+        for block in asked.blocks:
+            yield from _block(block, longest)
+        rest = asked.rest(asked.blocks)
         if rest or not given:
             whole = len(rest) == len(given)
             yield from json_rows("input" if whole else "other input", rest, longest)
@@ -125,15 +131,20 @@ def tool_rows(event: Event, longest: int) -> Iterator[Row]:
         yield from json_rows("input", given, longest)
 
 
-def _questions(rest: _Input, longest: int) -> Iterator[Row]:
-    """Show the questions; unreadable ones as they came, with the reason."""
-    try:
-        questions = read_questions(rest)
-    except QuestionError as error:
-        yield Row("  these questions cannot be read: ", str(error))
-        return
-    del rest["questions"]
-    for number, question in enumerate(questions, 1):
+def _block(block: Block, longest: int) -> Iterator[Row]:
+    """Show a block; one that this desk has no rows for, part by part."""
+    if (rows := _ROWS.get(type(block))) is not None:
+        yield from rows(block, longest)
+    else:
+        for part in block.parts:
+            yield from _block(part, longest)
+
+
+def _questions(block: Questions, longest: int) -> Iterator[Row]:
+    """Show the questions; of unreadable ones the reason."""
+    if block.unreadable:
+        yield Row("  these questions cannot be read: ", block.unreadable)
+    for number, question in enumerate(block.questions, 1):
         heading = f"{question.header}: " if question.header else ""
         kind = "own words, a number" if question.kind == "number" else "own words"
         if question.options:
@@ -145,20 +156,19 @@ def _questions(rest: _Input, longest: int) -> Iterator[Row]:
             yield from indented(" " * 8, option.preview, longest) if option.preview else ()
 
 
-def _text(key: str, indent: str, rest: _Input, longest: int) -> Iterator[Row]:
-    """Show a text beside its name; or below, line by line, behind `indent`."""
-    text = rest[key]
-    if isinstance(text, str):
-        del rest[key]
-        yield from _below(key, indent, text, longest) if indent else [Row(f"  {key}: ", text)]
+def _beside(text: str, block: Block) -> Iterator[Row]:
+    yield from (Row(f"  {key}: ", text) for key in block.fields)
 
 
-def _change(rest: _Input, longest: int) -> Iterator[Row]:
+def _text(indent: str, block: Command | NewText | Plan | Words, longest: int) -> Iterator[Row]:
+    """Show a text below its name, line by line, behind `indent`."""
+    for key in block.fields:
+        yield from _below(key, indent, block.text, longest)
+
+
+def _change(change: Change, longest: int) -> Iterator[Row]:
     """Show what goes and what comes, marked as in a unified diff."""
-    old, new = rest["old_string"], rest.get("new_string")
-    if not isinstance(old, str) or not isinstance(new, str):
-        return
-    del rest["old_string"], rest["new_string"]
+    old, new = change.before, change.after
     yield Row("  change:")
     few = old.count("\n") + new.count("\n") <= _COMPARED_LINES
     if few and len(old) + len(new) <= longest:
@@ -169,27 +179,25 @@ def _change(rest: _Input, longest: int) -> Iterator[Row]:
         yield from indented("    +", new, longest)
 
 
-def _changes(rest: _Input, longest: int) -> Iterator[Row]:
-    edits = rest["edits"] if isinstance(rest["edits"], list) else []
-    changes = [dict(edit) for edit in edits if isinstance(edit, dict) and "old_string" in edit]
-    if not changes or len(changes) < len(edits):
-        return
-    del rest["edits"]
-    for number, change in enumerate(changes, 1):
-        yield Row(f"  {number} of {len(changes)}:")
-        yield from _change(change, longest)
-        if change:
-            yield from json_rows("with", change, longest)
+def _edits(block: Edits, longest: int) -> Iterator[Row]:
+    for number, edit in enumerate(block.edits, 1):
+        yield Row(f"  {number} of {len(block.edits)}:")
+        if edit.change is not None:
+            yield from _change(edit.change, longest)
+        if edit.rest:
+            yield from json_rows("with", dict(edit.rest), longest)
 
 
-# The fields of any tool's input that are shown as more than JSON, in this order. Each entry takes
-# what it shows out of the input, and leaves what it cannot show.
-_PARTS: Mapping[str, Callable[[_Input, int], Iterator[Row]]] = {
-    **{key: partial(_text, key, "") for key in ("file_path", "notebook_path")},
-    "command": partial(_text, "command", "    "),
-    "description": partial(_text, "description", ""),
-    "old_string": _change,
-    "edits": _changes,
-    **{key: partial(_text, key, "    +") for key in ("content", "new_source")},
-    **{key: partial(_text, key, "    ") for key in ("plan", "prompt")},
+# How a block is shown; any other is shown by its parts.
+_ROWS: Mapping[type[Block], Callable[..., Iterator[Row]]] = {
+    Json: lambda block, longest: json_rows("input", dict(block.fields), longest),
+    Questions: _questions,
+    File: lambda block, _: _beside(block.path, block),
+    Note: lambda block, _: _beside(block.text, block),
+    Command: partial(_text, "    "),
+    Change: _change,
+    Edits: _edits,
+    NewText: partial(_text, "    +"),
+    Plan: partial(_text, "    "),
+    Words: partial(_text, "    "),
 }

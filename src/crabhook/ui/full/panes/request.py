@@ -1,22 +1,35 @@
-"""The body of a card, by kind of call; and the page with everything that was sent.
+"""The body of a card, block by block; and the page with everything that was sent.
 
-No field of a tool's input is left out: each way to show it names the fields it used, and the others
+No field of a tool's input is left out: a block names the fields it stands for, and the others
 follow as they are. The agent's table of events (`Event.told`) says which fields of an event are
 shown, and how. A page of its own has the rest, such as ids and folders.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 
 from crabhook.model.card import Card, Origin, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
-from crabhook.model.jsontext import Value, first_text, pretty, text_at
+from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
-from crabhook.present.compare import counted, line_count
+from crabhook.present.body import body
+from crabhook.present.document import (
+    Block,
+    Change,
+    Command,
+    Edits,
+    File,
+    Json,
+    Name,
+    NewText,
+    Note,
+    Plan,
+    Words,
+)
 from crabhook.present.safe import hidden, runs_leftward
 from crabhook.present.sentence import asker, sentence
-from crabhook.present.summary import TELLING, as_allowed, brief, is_plan, is_question, names_plan
+from crabhook.present.summary import as_allowed, brief, is_plan, is_question, names_plan
 from crabhook.ui.cards.context import NOTHING_AROUND, CardContext, around_rows, suggestion_rows
 from crabhook.ui.text import code
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
@@ -26,11 +39,9 @@ from crabhook.ui.text.width import cells, clip
 _SHORT = 16  # letters of a tool's name that no sentence is cut for
 _A_NAME = 60  # letters of a model's name shown beside its label
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
-_PATCH = "*** Begin Patch"
 _ABSENT = object()
 _SHOWN_ABOVE = frozenset({"tool_input", "hook_event_name"})
 _FALSE_AS_EVER = frozenset({"replace_all", "run_in_background"})
-_SIDES = ("old_string", "new_string")
 
 
 def request_page(card: Card, turn: int = 0) -> Content:
@@ -230,63 +241,44 @@ def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[
         return
     if is_plan(event) and not value.get("plan") and not names_plan(event):
         yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
-    shown = yield from _shaped(value, sheet, cwd)
-    rest = {key: item for key, item in value.items() if key not in shown}
-    if cwd and shown:  # a key shows all of it, also what has its usual value
+    asked = body(replace(event, tool=replace(event.tool, input=value)) if event.tool else event)
+    yield from _lead(asked.lead, sheet, cwd)
+    rest = asked.rest(asked.lead)
+    if cwd and asked.lead:  # a key shows all of it, also what has its usual value
         usual = {key for key in _FALSE_AS_EVER if rest.get(key) is False}
         usual |= {"planFilePath"} if is_plan(event) else set()
         rest = {key: item for key, item in rest.items() if key not in usual}
     if rest:
-        yield [("label", "with" if shown else "input")]
+        yield [("label", "with" if asked.lead else "input")]
         yield from _value(rest, sheet)
 
 
-def _shaped(value: dict[str, Value], sheet: Sheet, cwd: str) -> Generator[Line, None, set[str]]:
-    """Show the fields that say what the call does; return their names, none for an odd input.
-
-    Field names decide, not the tool's name: agents differ in tools, much less in fields. A file
-    below `cwd` is named relative to it.
-    """
-    shown: set[str] = set()
-    match value:
-        case {"file_path": str(path), "old_string": str(old), "new_string": str(new)}:
-            shown = {"file_path", *_SIDES}
-            yield from _path(path, cwd, counted(old, new), sheet)
-            yield from framed(edit_rows(old, new, sheet.inner))
-        case {"file_path": str(path), "edits": list(edits)} if all(map(_sides, edits)):
-            shown = {"file_path", "edits"}
-            counts = [counted(*sides) for sides in map(_sides, edits) if sides]
-            added, removed = (sum(each) for each in zip((0, 0), *counts, strict=True))
-            yield from _path(path, cwd, (added, removed), sheet)
-            yield from _edits(edits, sheet)
-        case {"file_path": str(path), "content": str(text)}:
-            shown = {"file_path", "content"}
-            yield from _new_text(path, cwd, text, sheet)
-        case {"notebook_path": str(path), "new_source": str(text)}:
-            shown = {"notebook_path", "new_source"}
-            yield from _new_text(path, cwd, text, sheet)
-        case {"command": str(text)}:
-            shown = {"command"}
-            rows = patch_rows if text.startswith(_PATCH) else code.shell_rows
-            yield from framed(rows(text, sheet.inner))
-            if said := text_at(value, "description"):
-                shown.add("description")
-                yield []
-                yield from code.quoted(f'"{said}"', sheet, words=True)
-        case {"plan": str(plan)}:
-            shown = {"plan"}
-            yield from _markdown(plan, sheet)
-        case _:  # the instruction in any other tool's input
-            key, text = first_text(value, TELLING)
-            if key:
-                shown = {key}
-                yield from code.quoted(text, sheet, style="name", words=key == "prompt")
-    return shown
+def _lead(blocks: tuple[Block, ...], sheet: Sheet, cwd: str) -> Iterator[Line]:
+    """Show what says what the call does; a file below `cwd` is named relative to it."""
+    match blocks:
+        case (File(path=path), Change() | Edits() | NewText() as text):
+            yield from _path(path, cwd, text.counts, sheet)
+            yield from _block(text, sheet)
+        case (Command() as command, Note(text=text)):
+            yield from _command(command, sheet)
+            yield []
+            yield from code.quoted(f'"{text}"', sheet, words=True)
+        case _:
+            for block in blocks:
+                yield from _block(block, sheet)
 
 
-def _new_text(path: str, cwd: str, text: str, sheet: Sheet) -> Iterator[Line]:
-    yield from _path(path, cwd, (line_count(text), None), sheet)
-    yield from framed(added_rows(text, sheet.inner))
+def _block(block: Block, sheet: Sheet) -> Iterator[Line]:
+    """Draw a block; one that this screen has no drawing for, part by part."""
+    if (drawing := _DRAWINGS.get(type(block))) is not None:
+        yield from drawing(block, sheet)
+    else:
+        for part in block.parts:
+            yield from _block(part, sheet)
+
+
+def _command(block: Command, sheet: Sheet) -> Iterator[Line]:
+    yield from framed((patch_rows if block.is_patch else code.shell_rows)(block.text, sheet.inner))
 
 
 def _path(path: str, cwd: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[Line]:
@@ -301,18 +293,28 @@ def _path(path: str, cwd: str, counts: tuple[int, int | None], sheet: Sheet) -> 
     yield from [[*last, *told]] if fits else [last, [("bar", "│ "), *told[1:]]]
 
 
-def _edits(edits: list[Value], sheet: Sheet) -> Iterator[Line]:
-    for place, edit in enumerate(edits, 1):
-        yield [("label", f"edit {place} of {len(edits)}")]
-        if isinstance(edit, dict) and (sides := _sides(edit)):
-            yield from framed(edit_rows(*sides, sheet.inner))
-            rest = {key: one for key, one in edit.items() if key not in _SIDES}
-            yield from _value(rest, sheet) if rest else ()
+def _edits(block: Edits, sheet: Sheet) -> Iterator[Line]:
+    for place, edit in enumerate(block.edits, 1):
+        yield [("label", f"edit {place} of {len(block.edits)}")]
+        if edit.change is not None:
+            yield from _change(edit.change, sheet)
+            yield from _value(dict(edit.rest), sheet) if edit.rest else ()
 
 
-def _sides(edit: Value) -> tuple[str, str] | None:
-    """Return what an edit takes out and what it puts in; None if the value is no edit."""
-    match edit:
-        case {"old_string": str(old), "new_string": str(new)}:
-            return old, new
-    return None
+def _change(block: Change, sheet: Sheet) -> Iterator[Line]:
+    yield from framed(edit_rows(block.before, block.after, sheet.inner))
+
+
+# How a block that says what a call does is drawn; any other is drawn by its parts.
+_DRAWINGS: Mapping[type[Block], Callable[..., Iterator[Line]]] = {
+    Json: lambda block, sheet: _value(dict(block.fields), sheet),
+    Command: _command,
+    Change: _change,
+    Edits: _edits,
+    NewText: lambda block, sheet: framed(added_rows(block.text, sheet.inner)),
+    Plan: lambda block, sheet: _markdown(block.text, sheet),
+    File: lambda block, sheet: code.quoted(block.path, sheet, style="name"),
+    Name: lambda block, sheet: code.quoted(block.text, sheet, style="name"),
+    Note: lambda block, sheet: code.quoted(block.text, sheet, style="name"),
+    Words: lambda block, sheet: code.quoted(block.text, sheet, style="name", words=True),
+}

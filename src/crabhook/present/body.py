@@ -1,0 +1,126 @@
+"""What a tool is given, in blocks: the one place that chooses which field is shown as what.
+
+Names of fields decide, not the tool's name: agents differ in tools, much less in fields. A value of
+an unexpected type makes no block, and is shown as it was sent.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from crabhook.datatypes import frozen
+from crabhook.model.errors import QuestionError
+from crabhook.model.event import Event
+from crabhook.model.jsontext import Value, first_text
+from crabhook.model.question import read_questions
+from crabhook.present.document import (
+    Block,
+    Body,
+    Change,
+    Command,
+    Edit,
+    Edits,
+    File,
+    Name,
+    NewText,
+    Note,
+    Plan,
+    Questions,
+    Words,
+)
+from crabhook.present.summary import TELLING, is_question
+
+_SIDES = ("old_string", "new_string")
+
+
+Choose: TypeAlias = Callable[[str, Mapping[str, Value]], Block | None]
+
+
+@frozen
+class Chooser:
+    """How the field of an input becomes a block.
+
+    `leads`: the block says what the call does. `of`: it does so behind the file under this name.
+    """
+
+    block: Choose
+    leads: bool = False
+    of: str = ""
+
+
+def body(event: Event) -> Body:
+    """Return what an event's tool is given; no block where that is no JSON object."""
+    given = event.given
+    blocks = {"questions": _questions(given)} if is_question(event) else {}
+    for key, chooser in CHOOSERS.items():
+        if key in given and (block := chooser.block(key, given)) is not None:
+            blocks[key] = block
+    return Body(_lead(given, blocks), tuple(blocks.values()), given)
+
+
+def _lead(given: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple[Block, ...]:
+    """Return the blocks that say what a call does; none for an odd input."""
+    for key, chooser in CHOOSERS.items():
+        if chooser.of in blocks and isinstance(whole := blocks.get(key), Change | Edits | NewText):
+            changes = whole.edits if isinstance(whole, Edits) else ()
+            if all(edit.change is not None for edit in changes):
+                return blocks[chooser.of], whole
+    for key, chooser in CHOOSERS.items():
+        if chooser.leads and key in blocks:
+            note = blocks.get("description") if isinstance(blocks[key], Command) else None
+            return (blocks[key], note) if isinstance(note, Note) and note.text else (blocks[key],)
+    key, text = first_text(given, TELLING)
+    return (blocks.get(key) or Name({key: text}, text),) if key else ()
+
+
+def _text(make: Callable[[Mapping[str, Value], str], Block]) -> Choose:
+    """Return what makes a block of a field that is a text."""
+
+    def choose(key: str, given: Mapping[str, Value]) -> Block | None:
+        text = given[key]
+        return make({key: text}, text) if isinstance(text, str) else None
+
+    return choose
+
+
+def _change(_: str, given: Mapping[str, Value]) -> Change | None:
+    match given:
+        case {"old_string": str(before), "new_string": str(after)}:
+            return Change({key: given[key] for key in _SIDES}, before, after)
+    return None
+
+
+def _edits(key: str, given: Mapping[str, Value]) -> Block | None:
+    edits = given[key]
+    if not isinstance(edits, list) or not edits:
+        return None
+    changes = []
+    for edit in edits:
+        if not isinstance(edit, dict) or "old_string" not in edit:
+            return None
+        change = _change("", edit)
+        sides = _SIDES if change else ()
+        changes.append(Edit(change, {name: edit[name] for name in edit if name not in sides}))
+    return Edits({key: given[key]}, tuple(changes))
+
+
+def _questions(given: Mapping[str, Value]) -> Block:
+    try:
+        questions = read_questions(dict(given))
+    except QuestionError as error:
+        return Questions({}, unreadable=str(error))
+    return Questions({"questions": given["questions"]}, questions)
+
+
+CHOOSERS: dict[str, Chooser] = {
+    "file_path": Chooser(_text(File)),
+    "notebook_path": Chooser(_text(File)),
+    "command": Chooser(_text(Command), leads=True),
+    "description": Chooser(_text(Note)),
+    "old_string": Chooser(_change, of="file_path"),
+    "edits": Chooser(_edits, of="file_path"),
+    "content": Chooser(_text(NewText), of="file_path"),
+    "new_source": Chooser(_text(NewText), of="notebook_path"),
+    "plan": Chooser(_text(Plan), leads=True),
+    "prompt": Chooser(_text(Words)),
+}
+"""The fields of any tool's input that are shown as more than JSON, in the order of reading."""

@@ -1,0 +1,149 @@
+"""The blocks of a call's input: what there is to show, before any face draws it.
+
+A block keeps the fields of the input that it stands for, as they were sent. A face without a
+drawing of its own for a block draws its parts, which are blocks that each face can draw.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+
+from crabhook.datatypes import frozen
+from crabhook.model.jsontext import Value
+from crabhook.model.question import Question
+from crabhook.present.compare import counted, line_count
+
+
+@frozen
+class Block:
+    """A part of what a tool is given."""
+
+    fields: Mapping[str, Value]
+
+    @property
+    def parts(self) -> tuple["Block", ...]:
+        """The same in blocks that each face can draw: its fields as JSON, if nothing else fits."""
+        return (Json(self.fields),)
+
+
+@frozen
+class Json(Block):
+    """Fields that are shown as JSON, as they were sent."""
+
+
+@frozen
+class File(Block):
+    """A file that a call names."""
+
+    path: str
+
+
+@frozen
+class Command(Block):
+    """A command for a shell, or a patch."""
+
+    text: str
+
+    @property
+    def is_patch(self) -> bool:
+        """Whether it is a patch in the format of Codex's apply_patch."""
+        return self.text.startswith("*** Begin Patch")
+
+
+@frozen
+class Note(Block):
+    """What an agent says that its call does."""
+
+    text: str
+
+
+@frozen
+class Words(Block):
+    """What an agent says to another agent."""
+
+    text: str
+
+
+@frozen
+class Name(Block):
+    """What a call is about and no file: an address, a pattern, a query."""
+
+    text: str
+
+
+@frozen
+class Plan(Block):
+    """A plan, in Markdown."""
+
+    text: str
+
+
+@frozen
+class Questions(Block):
+    """Questions to the operator; none where they cannot be read, and `unreadable` says why."""
+
+    questions: tuple[Question, ...] = ()
+    unreadable: str = ""
+
+
+@frozen
+class Change(Block):
+    """What goes out of a file and what comes in its place."""
+
+    before: str
+    after: str
+
+    @property
+    def counts(self) -> tuple[int, int | None]:
+        """How many lines come and go."""
+        return counted(self.before, self.after)
+
+
+@frozen
+class Edit:
+    """One of several changes; `change` is None where its texts are none."""
+
+    change: Change | None
+    rest: Mapping[str, Value]  # its other fields
+
+
+@frozen
+class Edits(Block):
+    """Several changes of a file."""
+
+    edits: tuple[Edit, ...]
+
+    @property
+    def counts(self) -> tuple[int, int | None]:
+        """How many lines come and go with all of them."""
+        every = [edit.change.counts for edit in self.edits if edit.change is not None]
+        return sum(added for added, _ in every), sum(removed or 0 for _, removed in every)
+
+
+@frozen
+class NewText(Block):
+    """The whole new text of a file or a cell; what goes for it is not known."""
+
+    text: str
+
+    @property
+    def counts(self) -> tuple[int, int | None]:
+        """How many lines come; None for those that go."""
+        return line_count(self.text), None
+
+
+@frozen
+class Body:
+    """All that a tool is given.
+
+    `lead`: what says what the call does, for a face that draws that apart. `blocks`: each block in
+    the order in which it is read. `given`: all fields, in blocks or not.
+    """
+
+    lead: tuple[Block, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    given: Mapping[str, Value] = field(default_factory=dict)
+
+    def rest(self, drawn: Iterable[Block]) -> dict[str, Value]:
+        """Return the fields that none of the drawn blocks stands for."""
+        shown = {key for block in drawn for key in block.fields}
+        return {key: value for key, value in self.given.items() if key not in shown}

@@ -1,0 +1,169 @@
+"""Which fields of an input become which blocks: the one table of it, for all faces."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabhook.model.event import Event, ToolCall
+from crabhook.present.body import CHOOSERS, body
+from crabhook.present.document import (
+    Block,
+    Body,
+    Change,
+    Command,
+    Edit,
+    Edits,
+    File,
+    Name,
+    NewText,
+    Note,
+    Plan,
+    Questions,
+    Words,
+)
+
+PATH = {"file_path": "/a.py"}
+SIDES = {"old_string": "x", "new_string": "y"}
+FILE, CHANGE = File(PATH, "/a.py"), Change(SIDES, "x", "y")
+EDITS = [{**SIDES, "replace_all": True}, {"old_string": "c", "new_string": 5}]
+NOTE = Note({"description": "why"}, "why")
+
+
+def field(kind: Any, key: str, text: str = "t") -> Block:
+    block: Block = kind({key: text}, text)
+    return block
+
+
+def of(tool_input: Any, tool: str = "Any") -> Body:
+    return body(Event("claude", "PreToolUse", tool=ToolCall(tool, tool_input)))
+
+
+LEADS: dict[str, tuple[Any, tuple[Block, ...], set[str]]] = {
+    # what it is: the input, what leads, the names of the fields that the lead leaves over
+    "a command": ({"command": "ls"}, (field(Command, "command", "ls"),), set()),
+    "with the agent's own words": (
+        {"command": "ls", "description": "why"},
+        (field(Command, "command", "ls"), NOTE),
+        set(),
+    ),
+    "without words": (
+        {"command": "ls", "description": ""},
+        (field(Command, "command", "ls"),),
+        {"description"},
+    ),
+    "a change": ({**PATH, **SIDES, "replace_all": True}, (FILE, CHANGE), {"replace_all"}),
+    "a change of no file": (SIDES, (), set(SIDES)),
+    "several changes": (
+        {**PATH, "edits": EDITS[:1]},
+        (FILE, Edits({"edits": EDITS[:1]}, (Edit(CHANGE, {"replace_all": True}),))),
+        set(),
+    ),
+    "changes of which one is none": ({**PATH, "edits": EDITS}, (FILE,), {"edits"}),
+    "a new file": ({**PATH, "content": "t"}, (FILE, field(NewText, "content")), set()),
+    "a cell": (
+        {"notebook_path": "/n", "new_source": "t"},
+        (field(File, "notebook_path", "/n"), field(NewText, "new_source")),
+        set(),
+    ),
+    "a file before a command": (
+        {**PATH, **SIDES, "command": "ls"},
+        (FILE, CHANGE),
+        {"command"},
+    ),
+    "a file": ({**PATH, "limit": 5}, (FILE,), {"limit"}),
+    "a plan": ({"plan": "t", "x": 1}, (field(Plan, "plan"),), {"x"}),
+    "a page": ({"url": "t", "prompt": "p"}, (field(Name, "url"),), {"prompt"}),
+    "a word to an agent": ({"prompt": "t"}, (field(Words, "prompt"),), set()),
+    "words alone": ({"description": "why"}, (NOTE,), set()),
+    "nothing that is known": ({"title": "t"}, (), {"title"}),
+    "fields of another type": ({"command": [1], "file_path": 5}, (), {"command", "file_path"}),
+    "no object": ("ls", (), set()),
+}
+
+
+@pytest.mark.parametrize(("tool_input", "lead", "rest"), LEADS.values(), ids=LEADS)
+def test_what_says_what_a_call_does_leads(
+    tool_input: Any, lead: tuple[Block, ...], rest: set[str]
+) -> None:
+    asked = of(tool_input)
+    assert asked.lead == lead
+    assert asked.rest(asked.lead).keys() == rest
+
+
+BLOCKS: dict[str, tuple[Any, tuple[Block, ...]]] = {
+    "a change of no file": (SIDES, (CHANGE,)),
+    "a file before its change": ({**SIDES, **PATH}, (FILE, CHANGE)),
+    "changes of which one is none": (
+        {"edits": EDITS},
+        (
+            Edits(
+                {"edits": EDITS},
+                (Edit(CHANGE, {"replace_all": True}), Edit(None, EDITS[1])),
+            ),
+        ),
+    ),
+    "what is about no file has no block of its own": (
+        {"url": "u", "prompt": "t"},
+        (field(Words, "prompt"),),
+    ),
+    **{
+        f"edits that are {edits!r}": ({"edits": edits}, ())
+        for edits in ([], ["x"], [{"other": 1}], {"old_string": "a"}, None)
+    },
+    **{f"a {key} that is no text": ({key: [1]}, ()) for key in CHOOSERS},
+}
+
+
+@pytest.mark.parametrize(("tool_input", "blocks"), BLOCKS.values(), ids=BLOCKS)
+def test_each_block_stands_for_its_fields(tool_input: Any, blocks: tuple[Block, ...]) -> None:
+    assert of(tool_input).blocks == blocks
+
+
+def test_questions_are_a_block_of_their_tool_alone() -> None:
+    asked = {"questions": [{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]}
+    (block,) = of(asked, "AskUserQuestion").blocks
+    assert isinstance(block, Questions)
+    assert [question.text for question in block.questions] == ["Which?"]
+    assert of(asked, "AskUserQuestion").rest([block]) == {}
+    assert of(asked).blocks == ()
+
+
+def test_unreadable_questions_say_why_and_stand_for_no_field() -> None:
+    asked = of({"questions": []}, "AskUserQuestion")
+    (block,) = asked.blocks
+    assert isinstance(block, Questions)
+    assert block.unreadable
+    assert asked.rest(asked.blocks) == {"questions": []}
+
+
+@pytest.mark.parametrize(
+    ("block", "counts"),
+    [
+        (CHANGE, (1, 1)),
+        (Edits({}, (Edit(CHANGE, {}), Edit(None, {}), Edit(CHANGE, {}))), (2, 2)),
+        (NewText({}, "a\nb\n"), (2, None)),
+    ],
+)
+def test_a_change_counts_its_lines(block: Any, counts: tuple[int, int | None]) -> None:
+    assert block.counts == counts
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(sorted(SIDES)), inner),
+    max_leaves=8,
+)
+keys = st.sampled_from([*CHOOSERS, "new_string", "questions", "url"]) | st.text()
+
+
+@given(st.dictionaries(keys, values), st.sampled_from(["Any", "AskUserQuestion", "ExitPlanMode"]))
+def test_no_field_is_lost_or_changed(tool_input: dict[str, Any], tool: str) -> None:
+    asked = of(tool_input, tool)
+    for blocks in (asked.lead, asked.blocks, ()):
+        told = asked.rest(blocks)
+        for block in blocks:
+            assert not told.keys() & block.fields.keys()
+            told |= block.fields
+        assert told == tool_input
