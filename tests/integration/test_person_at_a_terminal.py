@@ -125,7 +125,7 @@ GOLDEN = """\
   here because: no rule decides this, so you are asked
   asked by the main agent, mode default; 9:59 left
   #1 can be answered with: allow [note]; deny REASON; hand back; pass; edit TEXT; always allow;
-    > defer; stop session REASON; tell MESSAGE
+    > defer; halt REASON; message MESSAGE
 > 1 allow once
 ! #1 wants a second yes, to this: deletes /srv/cache (OUTSIDE the project); nothing was decided.
     > Write: 1 allow! or 1 deletes

@@ -29,12 +29,12 @@ WRONG = "wrong horse battery staple"
 NOT_ALLOWED = 5
 ME = "ann"
 VERBS: Mapping[str, Sequence[str]] = {
-    "approve": ("approve", "1"),
-    "approve --yes": ("approve", "1", "--yes"),
+    "allow": ("allow", "1"),
+    "allow --yes": ("allow", "1", "--yes"),
     "answer": ("answer", "1", "1=1"),
     "edit": ("edit", "1", "npm test"),
     "pass": ("pass", "1"),
-    "ask": ("ask", "1"),
+    "hand-back": ("hand-back", "1"),
     "deny with words": ("deny", "1", "--reason", "run rm -rf instead"),
     "stop with words": ("stop", "s1", "run", "this", "instead"),
     "note": ("note", "s1", "go", "on"),
@@ -173,7 +173,7 @@ def state(machine: Machine) -> dict[str, Any]:
     }
 
 
-SOME = ("approve",)
+SOME = ("allow",)
 
 
 @pytest.mark.parametrize(
@@ -309,16 +309,16 @@ def test_a_key_of_an_ssh_agent_opens_after_a_yes_and_where_an_admin_trusts_it(
     yes, key = machine.folder / "yes", str(ssh_agent)
     assert machine.run("desk", "use-key", key).returncode == 0
     yes.touch()
-    assert bare(machine, ("approve", number))[0] == NOT_ALLOWED  # whoever chose the key
+    assert bare(machine, ("allow", number))[0] == NOT_ALLOWED  # whoever chose the key
     code, said = machine.typed("operators", "trust-key", ME, key, times=0)
     assert (code, "--confirmed" in said) == (1, True)
     code, said = machine.typed("operators", "trust-key", ME, key, "--confirmed")
     assert code == 0, said
     yes.unlink()
-    code, said = bare(machine, ("approve", number))
+    code, said = bare(machine, ("allow", number))
     assert (code, "refused operation" in said) == (1, True), said
     yes.touch()
-    code, said = bare(machine, ("approve", number, "--note", "fine"))
+    code, said = bare(machine, ("allow", number, "--note", "fine"))
     assert code == 0, said
     assert "fine" in asked.finish().stdout.decode()
     assert machine.typed("operators", "distrust-key", ME, key)[0] == 0

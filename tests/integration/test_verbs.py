@@ -115,12 +115,12 @@ def test_a_script_looks_denies_and_watches_and_a_person_approves(machine: Machin
     (card,) = machine.pending()
     assert (card["number"], card["risk"]["level"]) == (1, "caution")
 
-    refused = machine.run("approve", "1")
+    refused = machine.run("allow", "1")
     assert refused.returncode == 1
     assert "there is no terminal" in refused.stderr
-    code, said = machine.typed("approve", "1", "--seen", "0" * 64, times=0)
+    code, said = machine.typed("allow", "1", "--seen", "0" * 64, times=0)
     assert (code, machine.pending()[0]["seen"]) == (CHANGED, card["seen"]), said
-    code, said = machine.typed("approve", "1", "--seen", card["seen"])
+    code, said = machine.typed("allow", "1", "--seen", card["seen"])
     assert code == DONE, said
     assert "network" in said  # the risk is shown before the passphrase is asked for
     assert asked.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"

@@ -18,7 +18,9 @@ KNOWN = {
     ("policy/protected", "entry"): "name what paths free secret changed commands",
     ("policy/shell/programs", "wrapper"): "names valued positional assigns",
     ("policy/shell/programs", "deep"): "names letters long",
-    ("ui/commands/words", "word"): "name means takes reach shown newer",
+    ("desk/acts", "act"): (
+        "name pipes means takes reach taken role verb gives interrupt field beside kinds suggests"
+    ),
 }
 """The keys of each list of tables."""
 

@@ -38,7 +38,24 @@ DONE, FAILED, TOO_LATE, CHANGED, NOT_ALLOWED, NO_SERVER = 0, 1, 3, 4, 5, 7
 """What commands end with: docs/reference/exit-codes.md."""
 
 _TOLD = tables(__file__, "commands")
-COMMANDS: Mapping[str, About] = {name: About(*told) for name, told in _TOLD["commands"].items()}
+
+
+def _commands() -> Iterator[tuple[str, About]]:
+    """Yield every command; the acts that decide a card come behind `show`.
+
+    The table of acts is read here as data: its reader imports more than the help is worth.
+    """
+    for name, told in _TOLD["commands"].items():
+        yield name, About(*told)
+        if name == "show":
+            for act in tables(str(Path(__file__).parents[1] / "desk" / "acts"), "acts")["act"]:
+                if "verb" in act:
+                    verb = act["verb"].split()[1]
+                    what = f"decide a card: {act['means']}"
+                    yield verb, About(what, act["verb"], "reference/verbs.md", "verbs.deciding")
+
+
+COMMANDS: Mapping[str, About] = dict(_commands())
 ACTIONS: Mapping[str, str] = _TOLD["actions"]
 HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TOLD["hook_options"]
 
@@ -53,6 +70,9 @@ def command_of(name: str) -> Command:
         gc.freeze()
         gc.enable()
     of_python = f"{stem}_"  # where Python, or the module, has another use for the name
+    verbs: Mapping[str, Command] = getattr(module, "VERBS", {})
+    if (command := verbs.get(name)) is not None:
+        return command
     found = getattr(module, of_python, None) or getattr(module, stem) if within else module
     return Command(found.add_arguments, found.run)
 

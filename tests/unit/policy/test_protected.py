@@ -126,7 +126,7 @@ def test_what_lets_the_operator_be_away_reaches_a_person(line: str) -> None:
 
 WORDS = (
     "team init", "operators invite mallory --role admin", "operators revoke ann", "machines invite m",
-    "desk join crab1abc@h:1", "desk", "up", "down", "serve", "approve 1", "answer 1 1=2", "pass 1", "ask 1",
+    "desk join crab1abc@h:1", "desk", "up", "down", "serve", "allow 1", "answer 1 1=2", "pass 1", "hand-back 1",
     "edit 1", "note s text", "away", "release all", "operators trust-key ann k.pub --confirmed",
     "operators distrust-key ann k.pub", "desk use-key k.pub", "desk use-server h:1", "team names h", "machines revoke m",
 )  # fmt: skip
@@ -138,11 +138,11 @@ WORDS = (
         *(f"crabhook {words}" for words in WORDS),
         *(f"python3 -m crabhook {words}" for words in WORDS),
         "script -qc 'crabhook operators invite mallory' /dev/null",
-        "setsid -w crabhook approve 1",
-        "DISPLAY=:0 SSH_ASKPASS=./mine crabhook approve 1",
-        "env -u X SSH_ASKPASS_REQUIRE=force crabhook approve 1",
-        "timeout 9 nohup crabhook approve 1 --yes",
-        "bash -c 'yes | crabhook approve 1'",
+        "setsid -w crabhook allow 1",
+        "DISPLAY=:0 SSH_ASKPASS=./mine crabhook allow 1",
+        "env -u X SSH_ASKPASS_REQUIRE=force crabhook allow 1",
+        "timeout 9 nohup crabhook allow 1 --yes",
+        "bash -c 'yes | crabhook allow 1'",
         "echo secret | crabhook answer 1 1=2",
         "ssh-keygen -Y sign -n presence@crabhook -f ~/k.pub",
         "echo /tmp/mine > ~/.config/crabhook/desks/ab12/ssh-key",

@@ -1,4 +1,4 @@
-"""The verbs that decide cards: approve, deny, answer, pass, ask and edit.
+"""The verbs that decide cards: those of the table of acts that are a verb.
 
 Each looks at the cards first, with the key that lies open, and decides then.
 """
@@ -27,6 +27,7 @@ from crabhook.cli.verbs.attached import (
 )
 from crabhook.datatypes import frozen
 from crabhook.desk import commands
+from crabhook.desk.acts import ACTS, Act, Field
 from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
@@ -34,17 +35,20 @@ from crabhook.present.phrases import ago
 from crabhook.present.safe import safe
 from crabhook.present.sentence import MARKS, NOTHING_RISKY, sentence
 from crabhook.present.summary import agent_name, place
-from crabhook.ui.commands.decide import DECIDING
+from crabhook.ui.commands.decide import line_decision
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.console import say, say_json
 
 TO_THE_MODEL = "What you say goes to the model"
 
-OPENING = frozenset({"approve", "answer", "edit", "pass", "ask"})
-"""The verbs that may let something happen: a person shows their presence for each.
-
-To pass or to hand back lets a call run where the agent's mode asks nobody.
-"""
+_OPTIONS: Mapping[Field, tuple[str, ...]] = {
+    Field.NOTHING: ("several",),
+    Field.NOTE: ("several", "allow"),
+    Field.REASON: ("deny",),
+    Field.ANSWERS: ("one", "answer"),
+    Field.INPUT: ("one", "edit"),
+}
+"""What a verb takes for the field of its act; any other is a text about one card."""
 
 CODES: Mapping[type[commands.Outcome], int] = {
     commands.Done: DONE,
@@ -67,6 +71,11 @@ class Wish:
     verb: str
     rest: str = ""
     seen: str = ""
+
+    @property
+    def act(self) -> Act:
+        """The act that the verb is."""
+        return ACTS[self.verb]
 
 
 @frozen
@@ -153,11 +162,10 @@ async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
     card = looked_at(wish, number, here)
     if isinstance(card, CardResult):
         return card
-    if wish.verb == "deny" and not wish.rest:
+    if wish.act.field is Field.REASON and not wish.rest:
         raise LineError(f"#{card.number}: a denial has a reason", "--reason TEXT")
-    word = "allow" if wish.verb == "approve" else wish.verb  # the plain desk's
-    decision = DECIDING[word](card, wish.rest).decision
-    if wish.verb == "edit":
+    decision = line_decision(wish.act, card, wish.rest).decision
+    if wish.act.field is Field.INPUT:
         await here.submit(commands.AskObjections(card.number, decision))
         if objections := here.replica.objections(card.number, decision):
             words = f"#{number} cannot be changed so from here: {'; '.join(objections)}"
@@ -179,28 +187,24 @@ def _deciding(verb: str, arguments: argparse.Namespace) -> int:
 
 def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> int:
     folder = folder_of(arguments)
-    rest = answers(arguments.answers) if verb == "answer" else getattr(arguments, "rest", "")
-    if verb == "deny":
-        numbers, rest = denied(arguments.words, rest)
-        rest = rest or commands.BARE_DENIAL
-    else:
-        numbers = tuple(getattr(arguments, "numbers", ()) or (arguments.number,))
+    act = ACTS[verb]
+    numbers, rest = _written(act, arguments)
     wish = Wish(verb, rest, arguments.seen)
     keys = looking_keys(folder)
     fit, results = loop.run(at_desk_of(folder, keys, partial(_look, wish, numbers)))
     if not fit:
         return _said(results, json=arguments.json)
     many = len(fit) > 1
-    if many or verb in OPENING:
+    if many or not act.closes:
         shown = sys.stderr if arguments.json else sys.stdout
         shown.writelines(f"{safe(described(card))}\n" for card in fit)
         shown.flush()
-    if verb in OPENING:
+    if not act.closes:  # to pass or to hand back lets a call run where the mode asks nobody
         keys = opening_keys(folder, f"This may let {'them' if many else 'it'} happen")
     elif rest not in ("", commands.BARE_DENIAL):
         keys = opening_keys(folder, TO_THE_MODEL)
     elif many and not arguments.yes:
-        meant = ask(f"{verb} these {len(fit)}? [y/N] ", shown=True)
+        meant = ask(f"{act.name} these {len(fit)}? [y/N] ", shown=True)
         if meant.strip().lower() != "y":
             raise CrabhookError("nothing was decided")
 
@@ -211,6 +215,17 @@ def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> 
 
     loop.run(at_desk_of(folder, keys, decide_all))
     return _said(results, json=arguments.json)
+
+
+def _written(act: Act, arguments: argparse.Namespace) -> tuple[tuple[int, ...], str]:
+    """Return the cards that a command line names, and what it says for the field of the act."""
+    rest: str = getattr(arguments, "rest", "")
+    if act.field is Field.REASON:
+        numbers, rest = denied(arguments.words, rest)
+        return numbers, rest or commands.BARE_DENIAL
+    if act.field is Field.ANSWERS:
+        rest = answers(arguments.answers)
+    return tuple(getattr(arguments, "numbers", ()) or (arguments.number,)), rest
 
 
 async def _look(
@@ -234,13 +249,10 @@ def _said(results: Sequence[CardResult], *, json: bool) -> int:
     return max((one.code for one in results), default=DONE)
 
 
-def _decider(verb: str, *tables: str) -> Command:
-    return command(verb, partial(_deciding, verb), *tables, "decide")
+def _decider(act: Act) -> Command:
+    tables = _OPTIONS.get(act.field, ("one", "text"))
+    return command(act.id, partial(_deciding, act.id), *tables, "decide")
 
 
-approve = _decider("approve", "several", "approve")
-deny = _decider("deny", "deny")
-pass_ = _decider("pass", "several")
-ask_ = _decider("ask", "several")
-answer = _decider("answer", "one", "answer")
-edit = _decider("edit", "one", "edit")
+VERBS: Mapping[str, Command] = {act.id: _decider(act) for act in ACTS.values() if act.verb}
+"""The verb of each act that is one: a person shows their presence for each that does not close."""

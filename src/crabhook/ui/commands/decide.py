@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
-from typing import TypeAlias
 
 from crabhook.datatypes import frozen
+from crabhook.desk.acts import Act, Asked, Field, Taken, kind_of, offered
 from crabhook.desk.updates import Offer, Offering
 from crabhook.model.card import Card, State
 from crabhook.model.decision import (
@@ -21,7 +21,6 @@ from crabhook.model.decision import (
     Beside,
     Decision,
     Suggestion,
-    Verdict,
     read_suggestions,
     set_mode,
 )
@@ -35,7 +34,7 @@ from crabhook.model.wording import plural
 from crabhook.present.safe import excerpt
 from crabhook.present.summary import is_plan, is_question, summary
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
-from crabhook.ui.commands.words import WORDS, LineError
+from crabhook.ui.commands.words import WORDS, LineError, Word
 from crabhook.ui.text.rows import Row, bounded
 from crabhook.vocabulary import vocabulary
 
@@ -45,8 +44,6 @@ _DIALOG = (
 )
 _COMPARED_LINES = 2_000  # of both sides; past these, comparing costs more than it tells
 _LINES, _CHARACTERS = 200, 20_000  # of a difference that is printed
-REMEMBER, ALWAYS_DENY = "remember", "always deny"
-"""The words that list rules for such calls from now on, and take one of them."""
 NO_REASON = "The operator denied this and gave no reason."
 _TIMES = re.compile(r"times=(\S*)(?:\s+|$)")
 
@@ -108,19 +105,33 @@ def difference(tool: ToolCall, changed: Mapping[str, Value]) -> list[str]:
     return [row.line for row in bounded(rows, _LINES, _CHARACTERS)]
 
 
-Decide: TypeAlias = Callable[[Card, str], LineDecision]
-_Fits: TypeAlias = Callable[[Card], bool]
+def asked_by(card: Card) -> Asked:
+    """Return what a card asks for, as far as acts depend on it."""
+    questions, plan = _is_answerable(card), is_plan(card.event)
+    kind = kind_of(card.choices, questions=questions, plan=plan)
+    return Asked(card.choices, kind, bool(suggestions(card)))
 
 
-def fitting(card: Card, *, newer: bool = False) -> list[str]:
+def _is_answerable(card: Card) -> bool:
+    """Whether it asks readable questions; any other call can be allowed as it is."""
+    if card.event.tool is None or not is_question(card.event):
+        return False
+    try:
+        read_questions(card.event.tool.input)
+    except QuestionError:
+        return False
+    return True
+
+
+def fitting(card: Card, *, newer: bool = False, role: str = "") -> list[str]:
     """Return how each word that fits a waiting card is written; no words for an ended card.
 
-    `newer`: with the words of which programs are not told.
+    `newer`: with the words of which programs are not told. `role` is that of who decides.
     """
     if card.state is not State.WAITING:
         return []
-    words = (name for name, fits, _ in _TABLE if fits(card))
-    return [_usage(name, card) for name in words if newer or not WORDS[name].newer]
+    told = (Taken.TOLD, Taken.UNTOLD) if newer else (Taken.TOLD,)
+    return [_usage(act, card) for act in offered(asked_by(card), role) if act.taken in told]
 
 
 def other_words(card: Card) -> str:
@@ -134,71 +145,49 @@ def suggestions(card: Card) -> tuple[Suggestion, ...]:
     return next((offered for offered in found if offered), ())
 
 
-def _usage(name: str, card: Card) -> str:
-    number, tool = card.number, card.event.tool
-    if name == "answer" and tool is not None:
-        return f"{number} answer {example(read_questions(tool.input))}"
-    if name == "accept":
+def _usage(act: Act, card: Card) -> str:
+    number, tool, word = card.number, card.event.tool, Word(act)
+    if act.field is Field.ANSWERS and tool is not None:
+        return f"{number} {word.name} {example(read_questions(tool.input))}"
+    if act.field is Field.CONTENT:
         return f"{number} {accepting(read_fields(card.event.fields))}"
-    if name in (REMEMBER, ALWAYS_DENY) or (
-        name == "allow" and Beside.NOTE not in card.choices.beside
+    if act.field is Field.RULE or (
+        act.field is Field.NOTE and Beside.NOTE not in card.choices.beside
     ):
-        return f"{number} {name}"
-    return WORDS[name].usage(number)
+        return f"{number} {word.name}"
+    return word.usage(number)
 
 
-def _answerable(card: Card) -> bool:
-    """Whether it asks readable questions; any other call can be allowed as it is."""
-    if card.event.tool is None or not is_question(card.event):
-        return False
-    try:
-        read_questions(card.event.tool.input)
-    except QuestionError:
-        return False
-    return Verdict.ALLOW in card.choices.verdicts
+# What is typed behind a word, as its act's field takes it.
 
 
-def _allowed_as_it_is(card: Card) -> bool:
-    return Verdict.ALLOW in card.choices.verdicts and not _answerable(card)
+@frozen
+class _Typed:
+    """A value for an act's field; the rest is as in `LineDecision`."""
+
+    value: object
+    remarks: tuple[str, ...] = ()
+    repeats: int = 0
 
 
-def _takes(verdict: Verdict) -> _Fits:
-    return lambda card: verdict in card.choices.verdicts
+def _note(card: Card, note: str) -> _Typed:
+    return _Typed(note, (f"#{card.number} {_DIALOG}",) if is_question(card.event) else ())
 
 
-def _carries(part: Beside, also: _Fits = lambda _: True) -> _Fits:
-    return lambda card: part in card.choices.beside and also(card)
-
-
-def _gives(verdict: Verdict, *, interrupt: bool = False) -> Decide:
-    """Return the word for a verdict; the text behind the word is the reason."""
-    return lambda _, rest: LineDecision(Decision(verdict, reason=rest, interrupt=interrupt))
-
-
-def _tell(_: Card, text: str) -> LineDecision:
-    return LineDecision(Decision(Verdict.PASS, user_message=text))
-
-
-def _allow(card: Card, note: str) -> LineDecision:
-    remarks = (f"#{card.number} {_DIALOG}",) if is_question(card.event) else ()
-    return LineDecision(Decision(Verdict.ALLOW, note=note), remarks)
-
-
-def _answer(card: Card, rest: str) -> LineDecision:
+def _answers(card: Card, rest: str) -> _Typed:
     number, event = card.number, card.event
     if event.tool is None or not is_question(event):
         raise LineError(f"#{number} asks no questions", other_words(card))
     try:
         questions = read_questions(event.tool.input)
         answers = read_answers(rest, questions, number)
-        merged = merge_answers(event.tool.input, answers)
+        return _Typed(merge_answers(event.tool.input, answers))
     except QuestionError as error:
         wrong = f"#{number} cannot be answered: {error}"
         raise LineError(wrong, f"{number} allow, or {number} deny …") from error
-    return LineDecision(Decision(Verdict.ALLOW, updated_input=merged))
 
 
-def _edit(card: Card, text: str) -> LineDecision:
+def _input(card: Card, text: str) -> _Typed:
     """Change the last version of the call: an earlier leg may have less of a plan."""
     tools = [leg.event.tool for leg in card.requests if leg.event.tool is not None]
     if not tools:
@@ -210,99 +199,85 @@ def _edit(card: Card, text: str) -> LineDecision:
         changed = rewritten(tools[-1], text)
     except RewriteError as error:
         raise LineError(str(error), WORDS["edit"].usage(card.number)) from error
-    remark = "\n".join(difference(tools[-1], changed))
-    return LineDecision(Decision(Verdict.ALLOW, updated_input=changed), (remark,))
+    return _Typed(changed, ("\n".join(difference(tools[-1], changed)),))
 
 
-def _always(card: Card, rest: str) -> LineDecision:
+def _suggestion(card: Card, rest: str) -> _Typed:
     usage = WORDS["always"].usage(card.number)
-    offered = suggestions(card)
-    if not offered:
+    suggested = suggestions(card)
+    if not suggested:
         raise LineError(f"#{card.number} suggests nothing to keep", other_words(card))
     place, *where = rest.split()
-    if not re.fullmatch("[0-9]{1,3}", place) or not 0 < int(place) <= len(offered):
+    if not re.fullmatch("[0-9]{1,3}", place) or not 0 < int(place) <= len(suggested):
         wrong = f"#{card.number} has no suggestion {excerpt(place)}"
-        raise LineError(f"{wrong}, only 1 to {len(offered)}", usage)
+        raise LineError(f"{wrong}, only 1 to {len(suggested)}", usage)
     if len(where) > 1 or (where and where[0].lower() not in PLACES):
         wrong = f'"{excerpt(" ".join(where))}" is no place to keep it'
         raise LineError(f"{wrong}: session, local, project or user", usage)
-    update = offered[int(place) - 1].kept(where[0].lower() if where else "")
-    return LineDecision(Decision(Verdict.ALLOW, permissions=(update,)))
+    return _Typed(suggested[int(place) - 1].kept(where[0].lower() if where else ""))
 
 
-def _mode(card: Card, rest: str) -> LineDecision:
+def _mode(card: Card, rest: str) -> _Typed:
     mode = next((mode for mode in MODES if mode.lower() == rest.lower()), None)
     if mode is None:
         wrong = f'"{excerpt(rest)}" is no permission mode'
         usage = f"{card.number} {WORDS['mode'].name} {'|'.join(MODES)}"
         raise LineError(wrong, usage)
-    return LineDecision(Decision(Verdict.ALLOW, permissions=(set_mode(mode),)))
+    return _Typed(set_mode(mode))
 
 
-def _keep_going(card: Card, rest: str) -> LineDecision:
+def _instruction(card: Card, rest: str) -> _Typed:
     usage = WORDS["keep-going"].usage(card.number)
     found = _TIMES.match(rest)
     if found is None:
-        return LineDecision(Decision(Verdict.KEEP_GOING, reason=rest))
+        return _Typed(rest)
     left = max(CAP - card.kept_going, 1)
     if not re.fullmatch("[0-9]{1,3}", found[1]) or not 0 < int(found[1]) <= left:
         wrong = f"#{card.number} was kept going {card.kept_going} times in a row already"
         raise LineError(f"times is a number from 1 to {left}: {wrong}", usage)
     if not card.event.session:  # an order about no session would be one about all
         raise LineError(f"#{card.number} names no session to be told again", usage)
-    words = rest[found.end() :]
-    return LineDecision(Decision(Verdict.KEEP_GOING, reason=words), repeats=int(found[1]) - 1)
+    return _Typed(rest[found.end() :], repeats=int(found[1]) - 1)
 
 
-def _accept(card: Card, rest: str) -> LineDecision:
+def _content(card: Card, rest: str) -> _Typed:
     fields = card.event.fields
     content = read_values(rest, fields, card.number) if rest else None
     if content is None and isinstance(fields.get("requested_schema"), dict):
         content = {}
-    return LineDecision(Decision(Verdict.ACCEPT, content=content))
+    return _Typed(content)
 
 
-def _output(card: Card, rest: str) -> LineDecision:
+def _output(card: Card, rest: str) -> _Typed:
     """Replace the tool's output: a text by a text, anything else by JSON."""
     if isinstance(card.event.fields.get("tool_response"), str):
-        return LineDecision(Decision(Verdict.ALLOW, output=rest))
+        return _Typed(rest)
     try:
-        output = parse_value(rest.encode(errors="replace"))
+        return _Typed(parse_value(rest.encode(errors="replace")))
     except PayloadError as error:
         wrong = f"the output is JSON, and what you wrote cannot be read: {error}"
         raise LineError(wrong, WORDS["output"].usage(card.number)) from error
-    return LineDecision(Decision(Verdict.ALLOW, output=output))
 
 
-def _halt(card: Card, reason: str) -> LineDecision:
-    """End the turn, and deny the call as well, so that nothing slips through."""
-    before = Beside.INPUT in card.choices.beside
-    verdict = Verdict.DENY if before else Verdict.PASS
-    return LineDecision(Decision(verdict, reason=reason if before else "", halt=reason))
+_READERS: Mapping[Field, Callable[[Card, str], _Typed]] = {
+    Field.NOTE: _note,
+    Field.ANSWERS: _answers,
+    Field.INPUT: _input,
+    Field.SUGGESTION: _suggestion,
+    Field.MODE: _mode,
+    Field.INSTRUCTION: _instruction,
+    Field.CONTENT: _content,
+    Field.OUTPUT: _output,
+}
+"""How the fields are read that are more than the text as it was typed."""
 
 
-# Which cards each word fits and what it makes, in the order in which the words are offered.
-_TABLE: tuple[tuple[str, _Fits, Decide | None], ...] = (
-    ("answer", _answerable, _answer),
-    ("accept", _takes(Verdict.ACCEPT), _accept),
-    ("allow", _allowed_as_it_is, _allow),
-    ("keep-going", _takes(Verdict.KEEP_GOING), _keep_going),
-    *(
-        (word, _takes(Verdict(word)), _gives(Verdict(word)))
-        for word in ("retry", "deny", "decline", "cancel", "ask", "pass")
-    ),
-    ("edit", _carries(Beside.INPUT, _allowed_as_it_is), _edit),
-    ("mode", _carries(Beside.PERMISSIONS, lambda card: is_plan(card.event)), _mode),
-    ("always", _carries(Beside.PERMISSIONS, lambda card: bool(suggestions(card))), _always),
-    (REMEMBER, _carries(Beside.RULE), None),  # which lists rules first
-    (ALWAYS_DENY, _carries(Beside.RULE, _takes(Verdict.DENY)), None),  # as it does
-    ("deny --interrupt", _carries(Beside.INTERRUPT), _gives(Verdict.DENY, interrupt=True)),
-    ("output", _carries(Beside.OUTPUT), _output),
-    ("defer", _takes(Verdict.DEFER), _gives(Verdict.DEFER)),
-    ("halt", _carries(Beside.HALT), _halt),
-    ("tell", _carries(Beside.MESSAGE), _tell),
-)
-DECIDING: Mapping[str, Decide] = {name: makes for name, _, makes in _TABLE if makes}
+def line_decision(act: Act, card: Card, rest: str) -> LineDecision:
+    """Return the decision of an act, with what is typed behind its word; raises LineError."""
+    read = _READERS.get(act.field)
+    typed = _Typed(rest) if read is None else read(card, rest)
+    decision = act.decision(typed.value, card.choices)
+    return LineDecision(decision, typed.remarks, typed.repeats)
 
 
 # What the rules of "always allow" and "always deny" would have done, in words that the caller makes

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from crabhook.datatypes import frozen
+from crabhook.desk.acts import Reach
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.present.safe import EXCERPT, excerpt
 from crabhook.present.sentence import by_another
 from crabhook.present.summary import brief
-from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Reach, Word
+from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError, Word
 
 _WHOLE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _LISTED = 5
@@ -198,7 +199,7 @@ class DefaultTarget:
     def meant(self, word: Word) -> Card:
         """Return the card a word without a number is about; raises LineError for none."""
         card = self._find()
-        if word.name == "undo":
+        if word.act.id == "take-back":
             card = next((one for one in self._desk.waiting() if self._answered(one)), card)
         if card is None:
             if aside := self._desk.waiting():
@@ -206,7 +207,7 @@ class DefaultTarget:
                 raise LineError("all that waits is put aside", usage)
             raise _nothing_waits(self._first())
         recent = self._desk.now() - self._changed_at < JUST_NOW
-        if word.name != "show" and self._was not in (None, card.number) and recent:
+        if word.act.id != "show" and self._was not in (None, card.number) and recent:
             before = self._desk.card(self._was)
             if before is not None and not before.outcome:
                 wrong = f"#{card.number} has just come back, and is the oldest now"
@@ -255,10 +256,10 @@ def parse(line: str, known: Mapping[str, Word] = WORDS) -> Command | None:
         word, rest = longer, further
     if word is None:
         raise _unknown(name, target, known)
-    if word.name == "help" and target.kind is not Naming.OLDEST:
+    if word.act.id == "help" and target.kind is not Naming.OLDEST:
         word = known.get("words", word)
     _check_target(word, target, rest)
-    if rest and not word.takes:
+    if rest and not word.act.takes:
         wrong = f'nothing follows "{word.name}": "{excerpt(rest)}"'
         raise LineError(wrong, word.usage(target.number))
     if word.needs and not rest:
@@ -287,7 +288,7 @@ def _check_target(word: Word, target: Target, rest: str) -> None:
     """Refuse a word that does not fit such a target."""
     if target.kind is Naming.OLDEST:
         # `allow 7` would decide the oldest card with "7" as the note; `always 7` has its own number
-        takes_number = word.takes.startswith(("K", "[K]")) or not word.about_a_card
+        takes_number = word.act.takes.startswith(("K", "[K]")) or not word.about_a_card
         misplaced = None if takes_number else _MISPLACED.match(rest)
         if misplaced:
             number, *others = (int(each.lstrip("#")) for each in misplaced[1].split(","))
@@ -296,8 +297,8 @@ def _check_target(word: Word, target: Target, rest: str) -> None:
             raise LineError(f'the number comes before "{word.name}"', usage)
     elif not word.about_a_card:
         raise LineError(f'"{word.name}" is about no single request', word.usage())
-    elif word.reach < target.reach:
-        if word.reach is Reach.ONE:
+    elif word.act.reach < target.reach:
+        if word.act.reach is Reach.ONE:
             raise LineError(f'"{word.name}" is said of one request at a time', word.usage())
         usage = word.usage().replace("[N]", "1,3,5", 1)
         raise LineError(f'"{word.name}" is said only of requests you name by number', usage)

@@ -1,18 +1,16 @@
-"""The words of the plain desk, in one table for the parser and the help.
+"""The words of the plain desk: the acts of an operator, as a line writes them.
 
 Also read here: lengths of time (90s, 5m, 2h, 1h30m); the life of a rule also in days.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import timedelta
-from enum import IntEnum
 
 from crabhook.datatypes import frozen
+from crabhook.desk.acts import ACTS, Act, Reach, Taken
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import excerpt
-from crabhook.tables import tables
 
 MAX_LINE = 1 << 20  # bytes; a reason longer than this was never written by a person
 _WIDEST = 20  # columns for a usage; after a longer one the meaning is on the next line
@@ -30,94 +28,93 @@ class LineError(CrabhookError):
         self.wrong, self.write = wrong, write
 
 
-class Reach(IntEnum):
-    """How many requests one line may decide with a word.
-
-    A word that lets something happen needs numbers: "all" might include an unread request.
-    """
-
-    NONE = 0  # the word is about the desk
-    ONE = 1
-    NAMED = 2  # several, by their numbers, or all that ask the same as one
-    ANY = 3  # all, or all of a session
-
-
 @frozen
 class Word:
-    """A word of one or two parts, and what follows."""
+    """An act as a line writes it: `name` is the word of programs."""
 
-    name: str
-    means: str
-    takes: str = ""  # the rest as in the help, optional parts in brackets
-    reach: Reach = Reach.ANY
-    shown: str = ""  # the word in the help for people, if it is not its name
-    newer: bool = False  # programs may write it, but their help does not list it
+    act: Act
+
+    @property
+    def name(self) -> str:
+        """The word on pipes."""
+        return self.act.pipes or self.act.name
+
+    @property
+    def shown(self) -> str:
+        """The word for people, where that is another."""
+        return self.act.name if self.act.pipes else ""
 
     @property
     def about_a_card(self) -> bool:
         """Whether the word decides or shows requests, and not the desk."""
-        return self.reach is not Reach.NONE
+        return self.act.reach is not Reach.NONE
 
     @property
     def needs(self) -> bool:
         """Whether something must follow."""
-        return bool(re.sub(r"\[[^]]*\]", "", self.takes).strip())
+        return bool(re.sub(r"\[[^]]*\]", "", self.act.takes).strip())
 
     def usage(self, number: int | None = None) -> str:
-        """Return how the word is written, for the card `number` or for any."""
+        """Return how a program writes the word, for the card `number` or for any."""
+        return self._usage(self.name, number)
+
+    def persons_usage(self) -> str:
+        """Return how a person writes the word, for any card."""
+        return self._usage(self.act.name)
+
+    def _usage(self, name: str, number: int | None = None) -> str:
         place = "[N]" if number is None else str(number)
-        parts = [place if self.about_a_card else "", self.shown or self.name, self.takes]
+        parts = [place if self.about_a_card else "", name, self.act.takes]
         return " ".join(part for part in parts if part)
 
 
-def _read(rows: str) -> Iterator[Word]:
-    for row in tables(__file__, "words")[rows]:
-        yield Word(**{**row, "reach": Reach[row.get("reach", "ANY")]})
-
-
-_COMMON, _PERSONAL = tuple(_read("word")), tuple(_read("person"))
-WORDS: Mapping[str, Word] = {word.name: replace(word, shown="") for word in _COMMON}
+_ALL = tuple(map(Word, ACTS.values()))
+WORDS: Mapping[str, Word] = {word.name: word for word in _ALL if word.act.taken is not Taken.PERSON}
 """The words of programs: what is written on pipes."""
 
 PERSONS_WORDS: Mapping[str, Word] = {
-    **{word.name: word for word in (*_COMMON, *_PERSONAL)},
-    **{word.shown: word for word in _COMMON if word.shown},
-    "take back": WORDS["undo"],
+    **{word.name: word for word in _ALL},
+    **{word.act.name: word for word in _ALL},
     "?": WORDS["help"],
 }
 """The words of a person at a terminal: those of the screen's keys as well as the others."""
 
-_NEWER = {word.name: word.shown for word in _COMMON if word.shown}
-_OLDER = re.compile(rf"((?:^| or |, )(?:\S+ )?)({'|'.join(_NEWER)})(?=[ ,]|$)")
+_PERSONS = {word.name: word.act.name for word in _ALL}
+_WRITTEN = sorted(map(re.escape, _PERSONS), key=len, reverse=True)  # "always deny" before "always"
+_OLDER = re.compile(rf"((?:^| or |, )(?:\S+ )?)({'|'.join(_WRITTEN)})(?=[ ,]|$)")
 
 
 def for_a_person(usage: str) -> str:
     """Return how lines are written, each with the word that a person is shown."""
-    lines = usage.split(" | ")
-    return " | ".join(_OLDER.sub(lambda said: said[1] + _NEWER[said[2]], one) for one in lines)
+
+    def newer(written: re.Match[str]) -> str:
+        return written[1] + _PERSONS[written[2]]
+
+    return " | ".join(_OLDER.sub(newer, line) for line in usage.split(" | "))
 
 
 def help_lines(known: Mapping[str, Word] = WORDS) -> list[str]:
     """Return the table of the `known` words as the operator reads it."""
-    words = dict.fromkeys(word for word in known.values() if known is not WORDS or not word.newer)
+    person = known is not WORDS
+    words = [w for w in dict.fromkeys(known.values()) if person or w.act.taken is Taken.TOLD]
     lines = [
         "About a request. Without N, the oldest that waits is meant; several at once:",
         "1,3,5 · same=N (all that ask the same) · session=ID · all",
-        *_rows(word for word in words if word.about_a_card),
+        *_rows((word for word in words if word.about_a_card), person=person),
         "About the desk. Times are written 90s, 5m, 2h, 1h30m.",
-        *_rows(word for word in words if not word.about_a_card),
+        *_rows((word for word in words if not word.about_a_card), person=person),
     ]
     return [f"  {line}" for line in lines]
 
 
-def _rows(words: Iterable[Word]) -> Iterator[str]:
+def _rows(words: Iterable[Word], *, person: bool) -> Iterator[str]:
     for word in words:
-        usage = word.usage()
+        usage = word.persons_usage() if person else word.usage()
         if len(usage) > _WIDEST:
             yield usage
             usage = ""
-        older = f" (or {word.name})" if word.shown else ""
-        yield f"{usage:{_WIDEST}}  {word.means}{older}"
+        older = f" (or {word.name})" if person and word.shown else ""
+        yield f"{usage:{_WIDEST}}  {word.act.means}{older}"
 
 
 def read_duration(text: str, usage: str) -> float:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from crabhook.desk import commands as do
+from crabhook.desk.acts import ACTS
 from crabhook.desk.commands import Outcome, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
@@ -21,11 +22,9 @@ from crabhook.present.sentence import outlasting, too_late
 from crabhook.present.summary import brief, outcome
 from crabhook.ui.answers import HELD_BACK, Answers, Seen
 from crabhook.ui.commands.decide import (
-    ALWAYS_DENY,
-    DECIDING,
     NO_REASON,
-    REMEMBER,
     LineDecision,
+    line_decision,
     other_words,
 )
 from crabhook.ui.commands.orders import keep_going_order
@@ -35,7 +34,9 @@ from crabhook.ui.plain.person import ForAPerson
 from crabhook.ui.plain.second_yes import Remembering, SecondYes
 
 _DECIDED_REMEMBERED = 1_000
-_WORK = frozenset({"quiet", "snooze", "extend"})  # words that prepare an answer, or change the wait
+_WORK = frozenset(
+    {"quiet", "snooze", "wait-longer"}
+)  # acts that prepare an answer, or change the wait
 _SHORTEST_WAIT = 0.01  # seconds; two clocks never agree to the last digit
 
 
@@ -49,30 +50,30 @@ class Deciding:
         self._say = say
         self._person = person
         self._second_yes = SecondYes(desk, person)
-        self._take_back = take_back
+        self._held_for = take_back
         self._answers = Answers(
             desk, take_back, self.complain, names=person is not None, undo="{} undo"
         )
         self._timer: asyncio.TimerHandle | None = None
         self._decided: deque[int] = deque(maxlen=_DECIDED_REMEMBERED)
-        self._rules_that_allow = Remembering(desk, say)
-        self._rules_that_deny = Remembering(desk, say, denies=True)
+        self._rules_that_allow = Remembering(desk, say, person)
+        self._rules_that_deny = Remembering(desk, say, person, denies=True)
         self._objected: dict[int, tuple[Card, Decision]] = {}  # changes that rules are against
         self._being_judged = 0  # changes the rules are asked about
         self._judged = asyncio.Event()
         self._quiet: set[int] = set()  # cards whose agent is not to show what the hook says
         self._alone = True  # whether the line is about one card
 
-        # What the words do with a card; any other word decides the card.
-        self._words: Mapping[str, Callable[[Card, Command], None]] = {
+        # The acts that do not decide a card at once.
+        self._acts: Mapping[str, Callable[[Card, Command], None]] = {
             "allow!": self._allow_surely,
             "anyway": self._anyway,
-            REMEMBER: self._remember,
-            ALWAYS_DENY: self._always_deny,
-            "undo": self._undo,
+            "always-allow": self._always_allow,
+            "always-deny": self._always_deny,
+            "take-back": self._take_back,
             "quiet": self._hush,
             "snooze": self._snooze,
-            "extend": self._extend,
+            "wait-longer": self._extend,
         }
 
     def on_card(self, card: Card) -> bool:
@@ -88,9 +89,9 @@ class Deciding:
         """Do with one or several cards what a line says."""
         self._alone = alone
         try:
-            if command.word.name in _WORK:
+            if command.word.act.id in _WORK:
                 self._check_free(card)
-            self._words.get(command.word.name, self._give)(card, command)
+            self._acts.get(command.word.act.id, self._give)(card, command)
         except CrabhookError as error:
             self._complain_about(card, error, alone=alone)
 
@@ -166,7 +167,7 @@ class Deciding:
         self._desk.submit(command, settled)
 
     def _give(self, card: Card, command: Command) -> None:
-        given, alone = DECIDING[command.word.name](card, command.rest), self._alone
+        given, alone = line_decision(command.word.act, card, command.rest), self._alone
         self._check_free(card, given.decision)
         if given.decision.updated_input is None:
             self._give_judged(card, given, ())
@@ -219,7 +220,7 @@ class Deciding:
             wrong = f"your edit of #{card.number} was not given; allow! means it as it was asked"
             usage = f"{card.number} allow!, or {WORDS['edit'].usage(card.number)}"
             raise LineError(wrong, usage)
-        self._give_judged(card, DECIDING["allow"](card, command.rest), (), sure=True)
+        self._give_judged(card, line_decision(ACTS["allow"], card, command.rest), (), sure=True)
 
     def named(self, line: str) -> bool:
         """Whether a line names what wants a second yes, as in `18 deletes`; then that is given."""
@@ -245,7 +246,7 @@ class Deciding:
         said = "suppressOutput goes" if on else "no suppressOutput goes"
         self._say(f"· {said} with your decision about #{card.number}: nothing is sent yet")
 
-    def _remember(self, card: Card, command: Command) -> None:
+    def _always_allow(self, card: Card, command: Command) -> None:
         """List the rules offered for a card; or allow it and write one of them."""
         if command.rest:
             rule, _ = self._rules_that_allow.chosen(card, command.rest)
@@ -261,7 +262,7 @@ class Deciding:
         else:
             self._rules_that_deny.list(card)
 
-    def _undo(self, card: Card, _: Command) -> None:
+    def _take_back(self, card: Card, _: Command) -> None:
         if self._answers.held(card.number) is None:
             late = self._answers.too_late()
             raise LineError(
@@ -307,15 +308,13 @@ class Deciding:
             decision = replace(decision, suppress_output=True)
         self._decided.append(number)
         self._answers.drop(number)
-        in_time = card.state is State.WAITING and card.wait_until - now > self._take_back + JUST_NOW
-        if decision.verdict in HELD_BACK and self._take_back and in_time:
+        in_time = card.state is State.WAITING and card.wait_until - now > self._held_for + JUST_NOW
+        if decision.verdict in HELD_BACK and self._held_for and in_time:
             self._answers.give([Seen(card, card.revision)], decision, rule)
             done = decision.verdict.done.lower()
             if kept := outlasting(card.event, decision, covered):
                 done = f"{done} + {kept}"
-            self._say(
-                f"#{number} is {done} in {self._take_back:.1f} s; {number} undo takes it back"
-            )
+            self._say(f"#{number} is {done} in {self._held_for:.1f} s; {number} undo takes it back")
             self._tick()
             return
         seen = card.revision

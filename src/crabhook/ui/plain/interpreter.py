@@ -37,7 +37,7 @@ from crabhook.ui.plain.person import Detail, ForAPerson
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.text.rows import Row, bounded
 
-_PRINTING = frozenset({"show", "show secrets", "show --raw", "words"})
+_PRINTING = frozenset({"show", "show-secrets", "show-raw", "words"})
 SHOWN = 20  # entries of the history that one line prints
 LOOKED_AT = 5_000  # entries that one line looks through
 _LONGEST = 400  # letters of a line
@@ -71,7 +71,7 @@ class Interpreter:
             "release": self._release,
             "sessions": self._sessions,
             "note": partial(self._tell_agent, do.Steer),
-            "note back": self._take_note_back,
+            "note-back": self._take_note_back,
             "stop": partial(self._tell_agent, do.StopSession),
             "history": lambda command: self._histories.follow(command.rest.strip()),
         }
@@ -123,10 +123,10 @@ class Interpreter:
             command = self._parse(line)
             if command is None:
                 return False
-            if command.word.name == "quit":
+            if command.word.act.id == "quit":
                 return True
             if not command.word.about_a_card:
-                self._about_the_desk[command.word.name](command)
+                self._about_the_desk[command.word.act.id](command)
             elif command.target.kind is Naming.OLDEST:
                 self._about(self._default.meant(command.word), command, alone=True)
             else:  # a failure on one card does not stop the others
@@ -148,7 +148,7 @@ class Interpreter:
             if self._deciding.named(line):
                 return None
             raise
-        if command is None or self._person is None or command.word.name != "undo":
+        if command is None or self._person is None or command.word.act.id != "take-back":
             return command
         if command.target.kind is not Naming.OLDEST:
             return command
@@ -160,18 +160,18 @@ class Interpreter:
         self._deciding.leave()
 
     def _about(self, card: Card, command: Command, *, alone: bool) -> None:
-        if command.word.name in _PRINTING:
+        if command.word.act.id in _PRINTING:
             self._show(card, command)
         else:
             self._deciding.follow(card, command, alone=alone)
 
     def _show(self, card: Card, command: Command) -> None:
-        word, now = command.word.name, self._desk.now()
-        if self._person is not None and word in ("words", "show --raw"):
-            lines = [self._person.answers(card)] if word == "words" else self._person.raw(card, now)
+        act, now = command.word.act.id, self._desk.now()
+        if self._person is not None and act in ("words", "show-raw"):
+            lines = [self._person.answers(card)] if act == "words" else self._person.raw(card, now)
             self._say("\n".join(lines))
             return
-        bare = word == "show secrets"
+        bare = act == "show-secrets"
         if self._person is not None:
             card = self._deciding.given(card)
         self._say("\n".join(self._output.form.block(card, now, whole=True, bare=bare)))
@@ -184,15 +184,15 @@ class Interpreter:
 
     def _detail(self, command: Command) -> None:
         if self._person is not None:
-            self._person.detail = Detail(command.word.name)
-            self._say(f"· from now on: {command.word.means}")
+            self._person.detail = Detail(command.word.act.id)
+            self._say(f"· from now on: {command.word.act.means}")
 
     def _list(self, _: Command) -> None:
         for line in self._output.form.listing(self._desk):
             self._say(line)
 
     def _order(self, command: Command) -> None:
-        order = read_order(command.word.name, command.rest, self._desk)
+        order = read_order(command.word.act.id, command.rest, self._desk)
 
         def told() -> None:
             if order.kind in (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from crabhook.datatypes import Bounded
+from crabhook.desk.acts import ACTS
 from crabhook.desk.commands import AskOffers, Done, Outcome, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering
@@ -21,8 +22,6 @@ from crabhook.present.phrases import joined
 from crabhook.present.safe import excerpt, safe
 from crabhook.present.sentence import LETS, Doubts, doubts, outlasting
 from crabhook.ui.commands.decide import (
-    ALWAYS_DENY,
-    REMEMBER,
     covered,
     end_of,
     other_words,
@@ -31,7 +30,7 @@ from crabhook.ui.commands.decide import (
     undone,
 )
 from crabhook.ui.commands.parse import OLDEST, read_target
-from crabhook.ui.commands.words import FOR_EVER, WORDS, LineError, read_life
+from crabhook.ui.commands.words import FOR_EVER, WORDS, LineError, Word, read_life
 from crabhook.ui.plain.person import ForAPerson
 from crabhook.ui.text.rows import Row
 
@@ -45,9 +44,17 @@ _NAMED_BY = 6  # letters of an effect that name it, and more up to the end of a 
 class Remembering:
     """Prints tried rules, and knows which were printed; `denies`: rules that deny."""
 
-    def __init__(self, desk: Replica, say: Callable[[str], None], *, denies: bool = False) -> None:
+    def __init__(
+        self,
+        desk: Replica,
+        say: Callable[[str], None],
+        person: ForAPerson | None,
+        *,
+        denies: bool = False,
+    ) -> None:
         self._desk, self._say, self._denies = desk, say, denies
-        self._word = ALWAYS_DENY if denies else REMEMBER
+        self._word = Word(ACTS["always-deny" if denies else "always-allow"])
+        self._shown = self._word.name if person is None else self._word.act.name
         self._listed: Bounded[int, Offering] = Bounded(_LISTED_KEPT)
         self._asked: set[int] = set()
 
@@ -68,7 +75,7 @@ class Remembering:
 
         Raises LineError, and then nothing is taken.
         """
-        word, usage = self._word, WORDS[self._word].usage(card.number)
+        word, usage = self._word.name, self._word.usage(card.number)
         listed = self._listed.get(card.number)
         if listed is None:
             wrong = f"no rules were listed for #{card.number}"
@@ -97,7 +104,7 @@ class Remembering:
             return
         offering = self._desk.offers(card.number, denies=self._denies)
         self._listed[card.number] = offering
-        rows = _rows(card.number, self._word, offering)
+        rows = _rows(card.number, self._shown, offering, denies=self._denies)
         self._say("\n".join(row.cut(_LONGEST).line for row in rows))
 
 
@@ -119,9 +126,9 @@ def _behind_a_place(text: str) -> tuple[str, bool, str]:
     return (life, True, reason) if anyway.lower() == ANYWAY else (life, False, behind)
 
 
-def _rows(number: int, word: str, offering: Offering) -> Iterator[Row]:
+def _rows(number: int, word: str, offering: Offering, *, denies: bool) -> Iterator[Row]:
     """Yield the offered rules, numbered from narrow to wide."""
-    does = "deny" if word == ALWAYS_DENY else "allow"
+    does = "deny" if denies else "allow"
     if not offering.offers:
         yield Row(f"#{number}: no rule is offered: ", offering.why)
         return
@@ -133,7 +140,7 @@ def _rows(number: int, word: str, offering: Offering) -> Iterator[Row]:
         yield from (Row(f"     ! {said}") for said in offer.gives_away)
         yield from _undone_rows(offer)
     end = until(offering.offers[0].expires)
-    reason = " REASON" if word == ALWAYS_DENY else ""
+    reason = " REASON" if denies else ""
     yield Row(f"  {does} it and write rule K, {end}: {number} {word} K{reason}")
     yield Row(f"  for longer or shorter: {number} {word} K 7d{reason}, or 12h, or forever")
 

@@ -45,7 +45,7 @@ async def decided(desk: PlayedDesk, wish: Wish, number: int = 1) -> CardResult:
 
 @pytest.mark.parametrize(
     ("verb", "rest", "verdict"),
-    [("approve", "", "allow"), ("deny", "no", "deny"), ("ask", "", "ask")],
+    [("allow", "", "allow"), ("deny", "no", "deny"), ("hand-back", "", "ask")],
 )
 async def test_a_verb_decides_as_the_plain_desks_word_does(
     verb: str, rest: str, verdict: str
@@ -62,7 +62,7 @@ async def test_a_card_that_ended_is_too_late_and_says_who_decided_it() -> None:
     desk = PlayedDesk()
     desk.ask(call())
     await decided(desk, Wish("deny", "no"))
-    told = await decided(desk, Wish("approve"))
+    told = await decided(desk, Wish("allow"))
     assert told == CardResult(1, "#1 has ended: DENIED by operator, 0 s ago", TOO_LATE)
 
 
@@ -77,7 +77,7 @@ async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_wher
         ann = Operator("o-ann", "Ann", "laptop", "192.0.2.1", "decider")
         deny = Decide(1, here.replica.waiting()[0].revision, Decision(Verdict.DENY, "no"))
         LocalDesk(desk.runner, ann).submit(deny)
-        going = asyncio.ensure_future(decide(Wish("approve"), 1, here))
+        going = asyncio.ensure_future(decide(Wish("allow"), 1, here))
         await asyncio.sleep(0)
         desk.runner._busy = False
         desk.runner.do(lambda: None)
@@ -95,7 +95,7 @@ async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_wher
             "device": "laptop",
             "address": "192.0.2.1",
         }
-        late = await decide(Wish("approve"), 1, here)
+        late = await decide(Wish("allow"), 1, here)
         assert late.words == "#1 has ended: DENIED by Ann at laptop, 0 s ago"
         RESULT.validate(late.data)
 
@@ -115,9 +115,9 @@ async def test_what_was_not_seen_is_not_decided() -> None:
     asked = desk.ask(call())
     async with attached(desk) as here:
         card = here.replica.waiting()[0]
-    assert (await decided(desk, Wish("approve", seen="0" * 64))).code == CHANGED
+    assert (await decided(desk, Wish("allow", seen="0" * 64))).code == CHANGED
     assert asked not in desk.replies
-    assert (await decided(desk, Wish("approve", seen=seen(card)[:12]))).code == DONE
+    assert (await decided(desk, Wish("allow", seen=seen(card)[:12]))).code == DONE
 
 
 async def test_other_inputs_are_other_things_seen() -> None:
@@ -132,7 +132,7 @@ async def test_other_inputs_are_other_things_seen() -> None:
 async def test_a_number_of_no_card_fails_and_a_denial_has_a_reason() -> None:
     desk = PlayedDesk()
     desk.ask(call())
-    assert (await decided(desk, Wish("approve"), 9)).code == FAILED
+    assert (await decided(desk, Wish("allow"), 9)).code == FAILED
     with pytest.raises(LineError, match="a denial has a reason"):
         await decided(desk, Wish("deny"))
 

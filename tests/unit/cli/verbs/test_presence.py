@@ -140,7 +140,7 @@ def test_who_is_in_no_team_is_told_how_to_found_one(words: tuple[str, ...]) -> N
     assert "found one with `crabhook up`" in done.stderr
 
 
-@pytest.mark.parametrize("words", [("pending",), ("approve", "1"), ("deny", "1", "no"), ("away",)])
+@pytest.mark.parametrize("words", [("pending",), ("allow", "1"), ("deny", "1", "no"), ("away",)])
 def test_where_no_server_runs_it_is_said_before_any_passphrase(words: tuple[str, ...]) -> None:
     with short_folder() as home, socket.create_server(("127.0.0.1", 0)) as free:
         team = founded(home / "team", time.time())

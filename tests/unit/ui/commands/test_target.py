@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
+from crabhook.desk.acts import Reach
 from crabhook.ui.commands.parse import Naming, Target, alike, first_alike, named_cards, read_target
-from crabhook.ui.commands.words import WORDS, LineError, Reach
+from crabhook.ui.commands.words import WORDS, LineError
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import bash, sample
 

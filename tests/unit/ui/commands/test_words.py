@@ -1,7 +1,8 @@
 from pathlib import Path
 
+from crabhook.desk.acts import Reach
 from crabhook.ui.commands.parse import parse
-from crabhook.ui.commands.words import PERSONS_WORDS, WORDS, Reach, help_lines
+from crabhook.ui.commands.words import PERSONS_WORDS, WORDS, help_lines
 
 
 def test_the_help_that_programs_are_told_is_what_it_was() -> None:
@@ -12,8 +13,8 @@ def test_the_help_that_programs_are_told_is_what_it_was() -> None:
 def test_the_help_tells_every_word_the_parser_knows() -> None:
     told = "\n".join(help_lines(PERSONS_WORDS))
     for word in PERSONS_WORDS.values():
-        assert f"  {word.usage()}" in told
-        assert word.means in told
+        assert f"  {word.persons_usage()}" in told
+        assert word.act.means in told
     assert max(map(len, help_lines())) <= 80
 
 
@@ -26,7 +27,7 @@ def test_every_usage_in_the_help_can_be_written() -> None:
 
 
 def test_what_stands_in_brackets_may_be_left_out_and_nothing_else() -> None:
-    optional = {name for name, word in WORDS.items() if word.takes and not word.needs}
+    optional = {name for name, word in WORDS.items() if word.act.takes and not word.needs}
     assert optional == {"allow", "accept", "always deny", "away", "remember"}
     assert WORDS["keep-going"].needs
 
@@ -43,4 +44,4 @@ def test_only_a_word_that_lets_nothing_happen_is_said_of_all() -> None:
         "keep-going",
         "retry",
     ):
-        assert WORDS[name].reach in (Reach.ONE, Reach.NAMED)
+        assert WORDS[name].act.reach in (Reach.ONE, Reach.NAMED)

@@ -32,7 +32,7 @@ RISK_OF_IT = (
 )
 WORDS_FOR_IT = (
     "allow [note]; deny REASON; hand back; pass; edit TEXT; always allow; always deny;"
-    " defer; stop session REASON; tell MESSAGE"
+    " defer; halt REASON; message MESSAGE"
 )
 ANN = Operator("ann", "Ann\x1b[2J", "laptop", "10.0.0.9")
 HOW_IT_COULD = "With take_back_ms in [desk] of the settings every allow is held so long first"
@@ -213,7 +213,7 @@ async def test_a_long_request_is_not_allowed_before_it_was_shown() -> None:
         assert await sits.type("1 allow") == ["#1 ALLOWED"]
 
 
-@pytest.mark.parametrize("line", ["1 deny no", "1 hand back", "1 pass", "1 stop session enough"])
+@pytest.mark.parametrize("line", ["1 deny no", "1 hand back", "1 pass", "1 halt enough"])
 async def test_what_lets_nothing_happen_wants_no_second_yes(line: str) -> None:
     payload = {**bash(RISKY), "permission_mode": "default"}
     async with sitting(asking(payload), detail=Detail.FULL) as sits:
@@ -282,7 +282,7 @@ def test_both_the_screens_words_and_the_older_are_accepted(shown: str) -> None:
     ("new", "old"),
     [
         ("1 hand back", "1 ask"),
-        ("1 stop session enough", "1 halt enough"),
+        ("1 message hi", "1 tell hi"),
         ("1 wait longer 10m", "1 extend 10m"),
         ("1 always allow", "1 remember"),
         ("?", "help"),
@@ -336,7 +336,7 @@ async def test_a_hint_is_written_in_the_words_that_a_person_is_shown() -> None:
     async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
         (refused,) = await sits.type("1 keep going on")
         assert "1 hand back" in refused
-        assert not re.search(r"\b1 (ask|remember|halt)\b", refused)
+        assert not re.search(r"\b1 (ask|remember|tell)\b", refused)
 
 
 async def test_everything_that_was_sent_is_printed_raw_and_nothing_of_it_before() -> None:
@@ -370,7 +370,7 @@ def test_help_has_both_desks_words_and_todays_help_is_what_it_was() -> None:
 
 
 def test_usages_are_turned_into_a_persons_words_and_reasons_are_not() -> None:
-    assert for_a_person("18 ask | 18 halt REASON") == "18 hand back | 18 stop session REASON"
+    assert for_a_person("18 ask | 18 tell MESSAGE") == "18 hand back | 18 message MESSAGE"
     assert for_a_person("7 remember, to see them") == "7 always allow, to see them"
     assert for_a_person("18 deny ask me first") == "18 deny ask me first"
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from crabhook.datatypes import frozen
+from crabhook.desk.acts import ACTS
 from crabhook.desk.commands import AskOffers, Done, Extend, KeepRule, Outcome, Snooze, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering, Past
@@ -22,7 +23,6 @@ from crabhook.present.phrases import lasting
 from crabhook.present.sentence import DOES, doubts, outlasting
 from crabhook.present.summary import brief
 from crabhook.ui.commands.decide import (
-    DECIDING,
     NO_REASON,
     covered,
     end_of,
@@ -94,7 +94,7 @@ def halt(card: Card, desk: Replica) -> Effects:
 
     def then(text: str) -> Effects:
         now = desk.card(card.number) or card  # it may have been asked again meanwhile
-        return (Give(DECIDING["halt"](now, text).decision),)
+        return (Give(ACTS["halt"].decision(text, now.choices)),)
 
     return (AskLine(Purpose.HALT, then, needs="say why the session stops: its user reads it"),)
 
