@@ -246,9 +246,7 @@ def _take_in(
             (leg,),
             asked_at=fact.now,
             kept_going=kept_going,
-            law=ruling.why,
-            came=ruling.came,
-            brought=ruling.brought,
+            reason=ruling.reason,
             alarms=alarms,
             risk=fact.risk,
         )
@@ -260,10 +258,10 @@ def _tied(state: BrokerState, event: Event, ruling: Course) -> Course:
     if (whole := state.call_of(event)) is None:
         return ruling
     words = f"a part of call #{whole.number}"
-    because = ruling.brought
-    if because is not None:
-        because = replace(because, words=f"{because.words}; {words}")
-    return replace(ruling, why=ruling.why and f"{ruling.why}; {words}", brought=because)
+    reason = ruling.reason
+    full = f"{reason.in_full}; {words}" if reason.of_rules else ""
+    reason = replace(reason, words=f"{reason.words}; {words}", full=full)
+    return replace(ruling, reason=reason)
 
 
 def _alike(state: BrokerState, event: Event) -> list[Card]:

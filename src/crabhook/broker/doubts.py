@@ -91,7 +91,7 @@ def rule(state: BrokerState, ruling: Course, shared: tuple[Shared, ...]) -> Cour
     if any(order.kind is OrderKind.AWAY for order in state.orders.standing()):
         return ruling
     words = f"your guard of files: {alarms(state, shared)[0]}"
-    return Course(waits=True, brought=Because(Brought.GUARD, words))
+    return Course(waits=True, reason=Because(Brought.GUARD, words))
 
 
 def alarm_others(state: BrokerState, event: Event, shared: tuple[Shared, ...]) -> list[Effect]:

@@ -14,7 +14,7 @@ from itertools import count
 
 from crabhook.datatypes import Bounded, frozen
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
-from crabhook.model.card import Because, Brought, Stance
+from crabhook.model.card import NO_REASON, Because, Brought, Stance
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
@@ -34,28 +34,25 @@ _PLAIN = {verdict: Decision(verdict) for verdict in _VERDICTS.values()}  # made 
 
 _TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, in an objection
 
-_UNDECIDED = Because(Brought.HOOK, "no rule decides this, so you are asked")
-_GATE = "its hook is a gate, and no rule decides this"  # see `for_programs`
+_UNDECIDED = Because(
+    Brought.HOOK,
+    "no rule decides this, so you are asked",
+    full="its hook is a gate, and no rule decides this",
+)
 
 
 @frozen
 class Course:
     """What becomes of an event by rules and orders: it waits, is decided, or is observed.
 
-    `why` is the words of the rules; `brought` the reason why it waits, in words for its card.
+    `reason`: why it waits, for its card, or the words of the rules that decide it.
     `agents_own`: it is passed since only the agent can judge it, and no order allows it.
     """
 
     waits: bool = False
     decided: Decided | None = None
-    why: str = ""
-    brought: Because | None = None
+    reason: Because = NO_REASON
     agents_own: bool = False
-
-    @property
-    def came(self) -> str:
-        """The reason why it waits, other than rules, in the words that programs read."""
-        return "" if self.why or self.brought is None else for_programs(self.brought)
 
     @property
     def denies(self) -> bool:
@@ -77,10 +74,9 @@ class Course:
         if not asked or can_ask:
             return self
         said = "; this agent cannot be told to ask its own user"
-        why, because = f"{self.why}{said}", self.brought
-        if because is not None:
-            because = replace(because, words=f"{because.words}{said}")
-        return Course(waits=True, why=why, brought=because)
+        reason = self.reason
+        words, full = f"{reason.words}{said}", f"{reason.in_full}{said}"
+        return Course(waits=True, reason=replace(reason, words=words, full=full))
 
 
 def against(rulings: Iterable[Ruling | None]) -> tuple[str, ...]:
@@ -106,15 +102,16 @@ def said_by(ruling: Ruling | None) -> Course:
         return Course()
     verdict = _VERDICTS.get(ruling.verdict)
     because = ruling.because or Because(Brought.UNSURE, ruling.why)
+    reason = replace(because, full=ruling.why)
     if verdict is None:
-        return Course(waits=True, why=ruling.why, brought=because)
+        return Course(waits=True, reason=reason)
     decision = _PLAIN[verdict]
     if verdict is Verdict.DENY:
         note = ruling.rule.note if ruling.rule else ""
         decision = Decision(verdict, note or f"the operator's rules deny this: {ruling.why}")
     own = ruling.rule is PLAN_FILE
     decided = Decided(decision, ruling.by)
-    return Course(decided=decided, why=ruling.why, brought=because, agents_own=own)
+    return Course(decided=decided, reason=reason, agents_own=own)
 
 
 _AGENTS_KEPT = 4096
@@ -155,12 +152,13 @@ def _left_alone(said: Course, *, can_ask: bool, is_part: bool = False) -> Course
     mode might let the call run. A part of a call runs after silence, and nobody at the agent can be
     asked about one: there the answer is a denial.
     """
+    why = said.reason.in_full
     if said.waits and is_part:
-        reason = f"{AWAY}, and a person is to be asked, which this cannot wait for: {said.why}"
+        reason = f"{AWAY}, and a person is to be asked, which this cannot wait for: {why}"
         return Course(decided=Decided(Decision(Verdict.DENY, reason=reason), Nobody(Ended.AWAY)))
     if not (said.waits and can_ask):
         return Course(decided=no_opinion(Ended.AWAY))
-    reason = f"{AWAY}, and a person is to be asked: {said.why}"
+    reason = f"{AWAY}, and a person is to be asked: {why}"
     return Course(decided=Decided(Decision(Verdict.ASK, reason=reason), Nobody(Ended.AWAY)))
 
 
@@ -177,7 +175,7 @@ def halted(order: Standing, choices: Choices) -> Decided:
 
 def _held_by(order: Standing) -> Course:
     words = f"your standing order: {order}"
-    return Course(waits=True, brought=Because(Brought.ORDER, words, str(order)))
+    return Course(waits=True, reason=Because(Brought.ORDER, words, str(order)))
 
 
 def _held_with_all(orders: Sequence[Standing]) -> Course | None:
@@ -200,11 +198,6 @@ def _rule_of_a_question(
             by = StandingOrder(order.id, order.kind)
             return Course(decided=Decided(Decision(Verdict.ALLOW), by))
     return None if said.decided is None else said
-
-
-def for_programs(brought: Because) -> str:
-    """Return why a card waits, in the words that the plain desk has always used for programs."""
-    return _GATE if brought == _UNDECIDED else brought.words
 
 
 def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
@@ -321,7 +314,7 @@ class Orders:
             is_part = platform.phase(event) is Phase.PART
             return _left_alone(said, can_ask=can_ask, is_part=is_part)
         course = _rule_of_a_question(said, orders, event, platform)
-        return course or Course(waits=True, brought=came_by(event, platform, stance))
+        return course or Course(waits=True, reason=came_by(event, platform, stance))
 
     def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Course:
         """Return the course of an event that waits only by an order.

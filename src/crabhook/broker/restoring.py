@@ -14,7 +14,7 @@ from crabhook.broker.messages import (
     RestoredDecision,
     RestoredRequest,
 )
-from crabhook.broker.orders import came_by, for_programs, said_by
+from crabhook.broker.orders import came_by, said_by
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.card import Card, Leg, Request, State
@@ -95,9 +95,7 @@ def _fresh(state: BrokerState, kept: RestoredRequest, leg: Leg) -> Card:
         (leg,),
         asked_at=state.now - kept.waited,
         restored=True,
-        law=told.why if told.waits else "",
-        came=for_programs(came),
-        brought=told.brought if told.waits else came,
+        reason=told.reason if told.waits else came,
         risk=kept.risk,
     )
 

@@ -161,13 +161,31 @@ class Brought(StrEnum):
 class Because:
     """Why a card is here, in `words` for a person; may have an agent's letters.
 
-    `name`: the rule, the order, or the protected entry. `note`: a rule's own.
+    `kind` is None where an older server tells only words. `name`: the rule, the order, or the
+    protected entry. `note`: a rule's own. `full`: the words for programs and the record, where they
+    are others: a rule with its place.
     """
 
-    kind: Brought
+    kind: Brought | None
     words: str
     name: str = ""
     note: str = ""
+    full: str = ""
+
+    @property
+    def in_full(self) -> str:
+        """The reason with all places; an agent's letters may be in it."""
+        return self.full or self.words
+
+    @property
+    def of_rules(self) -> bool:
+        """Whether the owner's rules want a person to decide."""
+        return self.kind in _OF_RULES
+
+
+_OF_RULES = {Brought.RULE, Brought.PROTECTED, Brought.UNSURE}
+NO_REASON = Because(None, "")
+"""The reason of a card that tells none."""
 
 
 class State(StrEnum):
@@ -187,9 +205,7 @@ class Card:
     (of an ended card, those it ended with), the first to come first.  Times
     are seconds on the broker's clock.  `end` says how an undecided card
     ended.  `delivered` is None until the reply's fate is known.
-    `law`: why the owner's rules want a person to decide it, if they do.
-    `came`: what else brought it here: a standing order, or how its hook was installed.
-    `brought`: the same in parts, and in fewer words; None where its server does not tell.
+    `reason`: why it is here: a rule, a standing order, or how its hook was installed.
     `restored`: it was put back after a restart of the server.
     `kept_going`: how often in a row its agent was already told to go on.
     `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
@@ -212,8 +228,7 @@ class Card:
     delivered: bool | None = None
     kept_going: int = 0
     restored: bool = False
-    law: str = ""
-    came: str = ""
+    reason: Because = NO_REASON
     snoozed_until: float = 0.0
     choices: Choices = PASS_ALONE
     limits: tuple[str, ...] = ()
@@ -221,7 +236,6 @@ class Card:
     risk: Risk = UNTOLD
     revision: int = 0
     grown: int = 0
-    brought: Because | None = None
 
     @property
     def event(self) -> Event:
@@ -248,16 +262,6 @@ class Card:
     def wait_until(self) -> float:
         """When the last of its hooks stops waiting."""
         return max(request.wait_until for request in self.requests)
-
-    @property
-    def because(self) -> str:
-        """Why it is here, in full and with places; an agent's letters may be in it."""
-        return self.law or self.came
-
-    @property
-    def here_because(self) -> str:
-        """Why it is here, in words for a person at a card; an agent's letters may be in them."""
-        return self.brought.words if self.brought is not None else self.because
 
     @property
     def outcome(self) -> str:

@@ -7,7 +7,7 @@ classes' names, and `…_json` is JSON.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum, Flag
 from functools import cache, reduce
@@ -18,6 +18,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
+from crabhook.model.card import NO_REASON, Because, Card
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_value
@@ -42,8 +43,12 @@ BOUNDED: Mapping[str, Mapping[str, int]] = {
 }
 """How many letters of a text are read at most; what is longer is cut, since it is only shown."""
 NEEDED = {"Card": "requests"}  # what a value has at least one of
-ELSEWHERE = {"State": ("waiting", "ended", "feed", "live", "me")}
-"""The fields of a value that are not in its message, since other messages carry them."""
+ELSEWHERE = {
+    "State": ("waiting", "ended", "feed", "live", "me"),
+    "Card": ("reason",),
+    "Because": ("full",),
+}
+"""The fields of a value that its message does not have: other fields or messages carry them."""
 COMMAND_ID = "command_id"
 """The id of any other command; what only asks has none on the wire."""
 
@@ -122,6 +127,8 @@ def _message(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any t
     """Return how a message carries a type's values."""
     if hint is Event:
         return _Way(_event_message, _event)
+    if hint is Card:
+        return _card(_struct(Card, descriptor))
     if is_dataclass(hint) and isinstance(hint, type):
         return _struct(hint, descriptor)
     if get_origin(hint) is tuple:
@@ -282,6 +289,33 @@ def _json(*, anything: bool) -> _Way:
 def json_of(value: Value | Mapping[str, Value]) -> bytes:
     """Return a value as JSON on the wire."""
     return compact(value).encode("ascii")
+
+
+# A card's reason is in three fields: older desks read `law` and `came`, which have it in full.
+
+
+def _card(others: _Way) -> _Way:
+    """Return the way of a card; `others` is the way of all that it has beside its reason."""
+    way = _message(Because, pb.Because.DESCRIPTOR)
+
+    def put(card: Card) -> Any:  # noqa: ANN401 - the message
+        message, reason = others.put(card), card.reason
+        if reason != NO_REASON:
+            setattr(message, "law" if reason.of_rules else "came", text_sent(reason.in_full))
+            message.brought.CopyFrom(way.put(reason))
+        return message
+
+    def take(message: pb.Card) -> Card:
+        card: Card = others.take(message)
+        full = text_read(message.law or message.came)
+        if message.HasField("brought"):
+            told: Because = way.take(message.brought)
+            reason = replace(told, full="" if full == told.words else full)
+        else:
+            reason = Because(None, full)
+        return replace(card, reason=reason)
+
+    return _Way(put, take)
 
 
 # An event carries its input once; the agent's own table says how to show it.

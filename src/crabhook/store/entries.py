@@ -7,7 +7,7 @@ from crabhook.broker.followed import Followed
 from crabhook.broker.messages import Conflict, NoteToldOf, Outcome
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason
-from crabhook.model.card import Because, Leg, Origin
+from crabhook.model.card import NO_REASON, Because, Leg, Origin
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
@@ -54,13 +54,12 @@ def asked(  # noqa: PLR0913 - one request, and what brought it
     card: int,
     legs: Sequence[str],
     ends: tuple[float, float],
-    because: Because | None = None,
-    law: str = "",
+    because: Because = NO_REASON,
 ) -> Entry:
     """A request that begins to wait on a card; `legs` are all ids of that card.
 
     `ends`: when its wait ends unless extended, and when its hook gives up; wall seconds. `because`
-    brought its card here, and `law` is the rules' words for it, with the rule's place.
+    brought its card here.
     """
     origin = request.origin
     body: dict[str, Value] = {
@@ -71,7 +70,8 @@ def asked(  # noqa: PLR0913 - one request, and what brought it
         "expires": iso(ends[0]),
         "gives_up": iso(ends[1]),
     }
-    if because is not None:
+    if because.kind is not None:
+        law = because.in_full if because.of_rules else ""
         parts = {"name": because.name, "note": because.note, "law": law}
         why: dict[str, Value] = {"kind": because.kind.value, "words": because.words}
         body["because"] = why | {key: value for key, value in parts.items() if value}

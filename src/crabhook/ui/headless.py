@@ -36,7 +36,8 @@ def answer_to(card: Card, otherwise: Verdict, nobody: str = HEADLESS) -> Decisio
     """
     told = {**_TOLD[otherwise], Verdict.PASS: _NO_OPINION}
     verdict = next(verdict for verdict in told if verdict in card.choices.verdicts)
-    wish = f" (a person was to decide: {card.law})" if card.law else ""
+    reason = card.reason
+    wish = f" (a person was to decide: {reason.in_full})" if reason.of_rules else ""
     return Decision(verdict, reason=f"{nobody} {told[verdict]}{wish}")
 
 

@@ -128,11 +128,11 @@ def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(
     )
     broker.handle(Arrived(asked, ruling, 1, 0.0))
     (card,) = broker.waiting()
-    assert card.because.startswith(because)
+    assert card.reason.in_full.startswith(because)
     after = Broker(PLATFORMS)
     after.handle(Restored((RestoredRequest(1, asked, ruling=ruling),), (), (), 1, 0.0))
     (again,) = after.waiting()
     if "order" in because:
         because = "a standing order" if again.event.name == "SubagentStart" else GATE
         because = "a rule, or" if asked.stance is Stance.COMPANION else because
-    assert again.because.startswith(because)
+    assert again.reason.in_full.startswith(because)

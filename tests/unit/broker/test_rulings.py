@@ -38,7 +38,8 @@ def told(
     asked = bash("a", "ls", **how) if event == "PreToolUse" else asking("a", event, **how)
     broker.handle(Arrived(asked, ruling(verdict), 1, 0.0))
     if cards := broker.waiting():
-        return f"card {cards[0].law}".strip()
+        reason = cards[0].reason
+        return f"card {reason.in_full}" if reason.of_rules else "card"
     (entry,) = [one for one in broker.feed() if one.event.name == event]
     return entry.text
 
@@ -164,8 +165,8 @@ def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
     call = asking("a", "BeforeTool", tool_name="glob", tool_input={}, platform="gemini")
     broker.handle(Arrived(call, asks, 1, 0.0))
     (card,) = broker.waiting()
-    assert card.law == "it says so; this agent cannot be told to ask its own user"
-    assert card.brought == Because(Brought.UNSURE, card.law)
+    words = "it says so; this agent cannot be told to ask its own user"
+    assert card.reason == Because(Brought.UNSURE, words, full=words)
 
 
 GATE = "its hook is a gate, and no rule decides this"
@@ -194,9 +195,9 @@ def test_a_card_tells_in_parts_what_brought_it_here(
     said = replace(ruling(RuleVerdict.ASK_OPERATOR), because=rules) if rules else None
     broker.handle(Arrived(bash("a", "ls", stance=stance), said, 1, 0.0))
     (card,) = broker.waiting()
-    assert card.brought is not None
-    told = (card.brought.kind, card.brought.words)
+    reason = card.reason
+    told = (reason.kind, reason.words)
     assert told == (brought if isinstance(brought, tuple) else (brought.kind, brought.words))
-    as_programs_are_told = GATE if card.brought.kind is Brought.HOOK else card.brought.words
-    assert card.because == ("it says so" if rules else as_programs_are_told)
-    assert card.here_because == card.brought.words
+    as_programs_are_told = GATE if reason.kind is Brought.HOOK else reason.words
+    assert reason.in_full == ("it says so" if rules else as_programs_are_told)
+    assert reason.of_rules is bool(rules)

@@ -81,9 +81,9 @@ def test_a_lines_card_offers_no_edit_no_note_and_no_hand_back(book: Playbook) ->
 def test_a_lines_card_names_the_card_of_its_skill_call(book: Playbook) -> None:
     book.asks(skill("a")).answers(1, ALLOW)
     book.asks(line("b", "touch x"))
-    assert "a part of call #1" in book.broker.card(2).here_because  # type: ignore[union-attr]
+    assert "a part of call #1" in book.broker.card(2).reason.words  # type: ignore[union-attr]
     book.asks(line("c", "touch x", "toolu_2:preamble-0"))
-    assert "call #" not in book.broker.card(3).here_because  # type: ignore[union-attr]
+    assert "call #" not in book.broker.card(3).reason.words  # type: ignore[union-attr]
 
 
 def test_the_result_of_the_skill_call_is_no_result_of_a_line(book: Playbook) -> None:

@@ -16,7 +16,7 @@ from crabhook.broker.pending import LIMITS
 from crabhook.desk import commands, updates
 from crabhook.desk.commands import Ask, Command, Decide, Outcome, TooLate
 from crabhook.desk.updates import READ, SHARED, News, Snapshot
-from crabhook.model.card import Because, Brought, Card, Leg
+from crabhook.model.card import NO_REASON, Because, Brought, Card, Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.remote.codec import BOUNDED, WireError, json_of, to_value
@@ -128,9 +128,31 @@ def test_a_long_input_is_left_out_and_is_the_same_when_it_is_asked_for() -> None
 def test_what_is_only_shown_is_cut_where_it_is_read(part: str) -> None:
     """A hostile server's words are shown on each card, each time that it is drawn."""
     brought = replace(Because(Brought.RULE, "w", "n", "o"), **{part: "x" * 100_000})
-    card = Card(1, (Leg("a", Event("claude", "PreToolUse"), 5.0),), 1.0, brought=brought)
-    read = to_value(sent(card_message(card, Inputs())), Card).brought
+    card = Card(1, (Leg("a", Event("claude", "PreToolUse"), 5.0),), 1.0, reason=brought)
+    read = to_value(sent(card_message(card, Inputs())), Card).reason
     assert getattr(read, part) == "x" * BOUNDED["Because"][part]
+
+
+RULE = Because(Brought.RULE, "a rule", "Bash", "look", "rules.toml, line 3")
+HOOK = Because(Brought.HOOK, "its hook asks")
+
+
+@pytest.mark.parametrize(
+    ("reason", "law", "came"), [(RULE, RULE.full, ""), (HOOK, "", HOOK.words), (NO_REASON, "", "")]
+)
+def test_an_older_desk_reads_a_reason_in_full(reason: Because, law: str, came: str) -> None:
+    card = Card(1, (Leg("a", Event("claude", "PreToolUse"), 5.0),), 1.0, reason=reason)
+    message = sent(card_message(card, Inputs()))
+    assert (message.law, message.came) == (law.encode(), came.encode())
+    assert to_value(message, Card).reason == reason
+
+
+@pytest.mark.parametrize("part", ["law", "came"])
+def test_an_older_server_tells_a_reason_in_words_alone(part: str) -> None:
+    card = Card(1, (Leg("a", Event("claude", "PreToolUse"), 5.0),), 1.0)
+    message = card_message(card, Inputs())
+    setattr(message, part, b"it says so")
+    assert to_value(sent(message), Card).reason == Because(None, "it says so")
 
 
 ALLOW = Decision(Verdict.ALLOW)

@@ -9,7 +9,7 @@ import pytest
 from crabhook.desk.commands import Command, Decide, Refused
 from crabhook.desk.updates import AttachedDesk, Settled
 from crabhook.model.actor import OWNER
-from crabhook.model.card import Card
+from crabhook.model.card import Because, Brought, Card
 from crabhook.model.decision import Choices, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
@@ -67,7 +67,7 @@ def test_the_reason_says_that_nobody_was_there_and_who_was_wanted() -> None:
     assert plain == (
         "no person is at the desk; crabhook serve --headless denies what no rule allows"
     )
-    asked = answer_to(card(law="a rule says so"), Verdict.DENY).reason
+    asked = answer_to(card(reason=Because(Brought.RULE, "a rule says so")), Verdict.DENY).reason
     assert asked == f"{plain} (a person was to decide: a rule says so)"
 
 

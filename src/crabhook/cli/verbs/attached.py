@@ -214,10 +214,7 @@ class Teller:
 
     def card(self, card: Card) -> dict[str, Value]:
         """Return a card as JSON: its request, asker, risk and waiting time."""
-        because: Value = {"kind": "", "words": card.because, "name": "", "note": ""}
-        if why := card.brought:  # an older server tells only words
-            kind = why.kind.value
-            because = {"kind": kind, "words": why.words, "name": why.name, "note": why.note}
+        reason = card.reason
         return {
             "number": card.number,
             "version": card.revision,
@@ -230,7 +227,12 @@ class Teller:
                 "effects": [one.words for one in card.risk.effects],
                 "unknown": list(card.risk.unknown),
             },
-            "because": because,
+            "because": {
+                "kind": reason.kind.value if reason.kind else "",
+                "words": reason.words,
+                "name": reason.name,
+                "note": reason.note,
+            },
             "asked_at": self.at(card.asked_at),
             "wait_until": self.at(card.wait_until),
             **self.claim(card.number),

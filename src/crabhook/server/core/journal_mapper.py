@@ -180,8 +180,7 @@ class JournalMapper:
                     card=card.number,
                     legs=legs,
                     ends=ends,
-                    because=card.brought,
-                    law=card.law,
+                    because=card.reason,
                 )
                 yield waits(kept, entry)
 

@@ -74,7 +74,8 @@ def _quoted(whose: str, words: str, sheet: Sheet) -> Line:
 
 def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     """Return why the card is here, a rule first of all, and what a decision cannot bring about."""
-    style, because = "noted" if card.law else "dim", brief(card.here_because, in_words(sheet.spell))
+    because = brief(card.reason.words, in_words(sheet.spell))
+    style = "noted" if card.reason.of_rules else "dim"
     rows = list(wrapped(f"here because: {because}", sheet.columns, str, words=True))
     if len(rows) > _REASON_ROWS:
         rows = [*rows[: _REASON_ROWS - 1], " ".join(rows[_REASON_ROWS - 1 :])]
@@ -86,7 +87,7 @@ def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
 
 def around_rows(card: Card, around: CardContext, sheet: Sheet) -> Iterator[Line]:
     """Return in full what a card shows the start of: why it is here, and who said what."""
-    told = [("why it is here", card.because)]
+    told = [("why it is here", card.reason.in_full)]
     told += [("what a hook cannot do here", limit) for limit in card.limits]
     told += [(around.whose, around.words), ("its user asked", around.prompt)]
     for title, words in told:

@@ -181,8 +181,8 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
     yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
     if card.state is State.WAITING:
         yield from (Row("  limit: ", limit) for limit in card.limits)
-        if card.because:
-            yield Row("  here because: ", card.because)
+        if because := card.reason.in_full:
+            yield Row("  here because: ", because)
         yield Row(f"  time left: {countdown(card.wait_until - now)}")
 
 

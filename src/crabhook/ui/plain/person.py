@@ -230,8 +230,8 @@ class ForAPerson(Format):
         event = card.event
         if told := text_at(event.given, "description"):
             yield Row("  in its own words: ", told)
-        if card.here_because:
-            yield Row("  here because: ", card.here_because)
+        if card.reason.words:
+            yield Row("  here because: ", card.reason.words)
         if Verdict.KEEP_GOING in card.choices.verdicts:
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
         read = self._desk.around(card.number)

@@ -82,7 +82,7 @@ def test_where_the_owner_wants_it_an_operator_is_asked_though_a_rule_allows() ->
     assert not book.broker.waiting()
     book.asks(edit("b", "t"), files=(FILE,))
     (card,) = book.broker.waiting()
-    assert card.because.startswith("your guard of files: another session (Claude Code, s)")
+    assert card.reason.in_full.startswith("your guard of files: another session (Claude Code, s)")
     book.answers(1, ALLOW)
     book.asks(edit("c", "t"), files=(FILE,))
     assert not book.broker.waiting()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.card import Card, Leg, Origin, State
+from crabhook.model.card import Because, Brought, Card, Leg, Origin, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
@@ -294,7 +294,7 @@ def test_no_secret_is_printed_in_the_clear_until_it_is_asked_for(
     tool: str, given: dict[str, Any], *, whole: bool
 ) -> None:
     event = Event("claude", "PreToolUse", "s", "/p", tool=ToolCall(tool, given))
-    card = card_of(event, law=f"a rule says so: {KEY}")
+    card = card_of(event, reason=Because(Brought.RULE, f"a rule says so: {KEY}"))
     shown = "\n".join(PROGRAMS.block(card, 0.0, whole=whole))
     for secret in (KEY, KEY[20:40], "s3cr3tvalue", "hunter2hunter2"):
         assert secret not in shown
@@ -313,7 +313,8 @@ def test_of_a_huge_input_a_bounded_part_is_printed(field: str) -> None:
         "c" * 9999, "PreToolUse", "s" * 100_000, "/p" * 100_000, tool=ToolCall("T" * 100_000, huge)
     )
     card = card_of(
-        replace(event, permission_mode="m" * 100_000), law="why " * 100_000, came="c" * 99_999
+        replace(event, permission_mode="m" * 100_000),
+        reason=Because(Brought.RULE, "why " * 100_000),
     )
     unasked = "\n".join(PROGRAMS.block(card, 0.0))
     assert len(unasked) < FIRST[1] + 10_000
