@@ -87,13 +87,15 @@ _SEAL = re.compile(rb"crabhook-key-v1 scrypt-([0-9]{1,9})-8-1 ([0-9a-f]{32})\n(?
 
 def unsealed(text: bytes, passphrase: str) -> Key:
     """Return the key in what `sealed` wrote; raises WrongPassphraseError, CertificateError."""
-    found = _SEAL.fullmatch(text)
-    cost = int(found[1]) if found else 0
-    if not found or cost < 2 or cost & (cost - 1) or cost > _DEAREST:
+    envelope = _SEAL.fullmatch(text)
+    cost = int(envelope[1]) if envelope else 0
+    if not envelope or cost < 2 or cost & (cost - 1) or cost > _DEAREST:
         raise CertificateError("it is no key that this version of crabhook has written")
-    password = _stretched(normal(passphrase)[: LONGEST + 1], bytes.fromhex(found[2].decode()), cost)
+    password = _stretched(
+        normal(passphrase)[: LONGEST + 1], bytes.fromhex(envelope[2].decode()), cost
+    )
     try:
-        return _p256(load_pem_private_key(found[3], password))
+        return _p256(load_pem_private_key(envelope[3], password))
     except ValueError:
         raise WrongPassphraseError("that is not the passphrase") from None
 
@@ -222,11 +224,11 @@ def until(certificate: bytes) -> int:
 def names_in(certificate: bytes) -> tuple[str, ...]:
     """Return the names and addresses that a server's certificate, in PEM, is for."""
     try:
-        found = x509.load_pem_x509_certificate(certificate).extensions
-        names = found.get_extension_for_class(x509.SubjectAlternativeName).value
+        extensions = x509.load_pem_x509_certificate(certificate).extensions
+        names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (ValueError, x509.ExtensionNotFound) as error:
         raise CertificateError(f"the server's certificate cannot be read: {error}") from None
-    return tuple(str(one.value) for one in names)
+    return tuple(str(host.value) for host in names)
 
 
 def begins(certificate: bytes) -> int:
@@ -238,9 +240,9 @@ def _asked(request: bytes) -> ec.EllipticCurvePublicKey:
     try:
         if len(request) > _LARGEST_REQUEST:
             raise ValueError("it is too large")  # noqa: TRY301 - as every other wrong one
-        found = x509.load_der_x509_csr(request)
-        key = found.public_key()
-        valid = found.is_signature_valid
+        signing_request = x509.load_der_x509_csr(request)
+        key = signing_request.public_key()
+        valid = signing_request.is_signature_valid
     except Exception as error:  # noqa: BLE001 - whatever a stranger's bytes bring about
         raise CertificateError(f"the request for a certificate cannot be read: {error}") from None
     if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP256R1):

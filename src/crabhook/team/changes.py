@@ -33,46 +33,56 @@ def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
         raise ChangeError(
             f"there is no kind {', '.join(sorted(unknown))}; known are: {', '.join(KINDS)}"
         )
-    for one in team.members:
-        if _is(one, name):
-            if role not in (None, one.role) or scope not in (Scope(), one.scope):
+    for member in team.members:
+        if _is(member, name):
+            if role not in (None, member.role) or scope not in (Scope(), member.scope):
                 raise ChangeError(
-                    f"{one.name} is in the team already, as {one.role}; an invitation adds a "
+                    f"{member.name} is in the team already, as {member.role}; an invitation adds a "
                     "device and changes no role: revoke the person first"
                 )
-            return one
+            return member
     return Member(new_id("o"), name, role or Role.DECIDER, scope)
 
 
 def with_device(team: Team, member: Member, device: Device) -> Team:
     """Add a device to a person, who comes into the team with the first one."""
-    there = next((one for one in team.members if one.id == member.id), None)
-    if there is None and any(_is(one, member.name) for one in team.members):
+    there = next((other for other in team.members if other.id == member.id), None)
+    if there is None and any(_is(other, member.name) for other in team.members):
         raise ChangeError(f"{member.name} has come into the team meanwhile")
     member = there or member
-    names = {one.name for one in member.devices if not one.revoked}
+    names = {device.name for device in member.devices if not device.revoked}
     name, number = device.name, 2
     while name in names:
         name, number = f"{device.name}-{number}", number + 1
     added = replace(member, devices=(*member.devices, replace(device, name=name)))
-    others = (one for one in team.members if one.id != member.id)
+    others = (other for other in team.members if other.id != member.id)
     return replace(team, members=(*others, added))
 
 
 def without_operator(team: Team, name: str, device: str | None, at: int) -> Team:
     """Revoke a person, or one of their devices, by name or id; raises ChangeError if unknown."""
 
-    def goes(one: Device) -> bool:
-        return not one.revoked and device in (None, one.name, one.id)
+    def goes(candidate: Device) -> bool:
+        return not candidate.revoked and device in (None, candidate.name, candidate.id)
 
-    if not any(goes(one) for member in team.members if _is(member, name) for one in member.devices):
+    if not any(
+        goes(candidate)
+        for member in team.members
+        if _is(member, name)
+        for candidate in member.devices
+    ):
         what = f"no device {device} of {name}" if device else f"nobody called {name}"
         raise ChangeError(f"there is {what} that could be revoked")
     if device is None:  # the person goes, and the name may come anew
-        return replace(team, members=tuple(one for one in team.members if not _is(one, name)))
+        return replace(
+            team, members=tuple(member for member in team.members if not _is(member, name))
+        )
 
     def without_device(member: Member) -> Member:
-        left = (replace(one, revoked=at) if goes(one) else one for one in member.devices)
+        left = (
+            replace(candidate, revoked=at) if goes(candidate) else candidate
+            for candidate in member.devices
+        )
         return replace(member, devices=tuple(left))
 
     return _with_member(team, name, without_device)
@@ -80,7 +90,7 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
 
 def with_key(team: Team, name: str, key: SshKey) -> Team:
     """Let a person show presence by an SSH key too; raises ChangeError if unknown."""
-    if not any(_is(one, name) for one in team.members):
+    if not any(_is(member, name) for member in team.members):
         raise ChangeError(f"there is nobody called {name}")
     return _with_member(
         team, name, lambda member: replace(member, keys=(*_keys_but(member, key.key), key))
@@ -89,18 +99,18 @@ def with_key(team: Team, name: str, key: SshKey) -> Team:
 
 def without_key(team: Team, name: str, key: str) -> Team:
     """Have a person's SSH key count no more; raises ChangeError where there is none such."""
-    found = [one.key for member in team.members if _is(member, name) for one in member.keys]
-    if key not in found:
+    keys = [ssh_key.key for member in team.members if _is(member, name) for ssh_key in member.keys]
+    if key not in keys:
         raise ChangeError(f"{name} has no such key")
     return _with_member(team, name, lambda member: replace(member, keys=_keys_but(member, key)))
 
 
 def _keys_but(member: Member, key: str) -> tuple[SshKey, ...]:
-    return tuple(one for one in member.keys if one.key != key)
+    return tuple(ssh_key for ssh_key in member.keys if ssh_key.key != key)
 
 
 def _with_member(team: Team, name: str, changed: Callable[[Member], Member]) -> Team:
-    members = (changed(one) if _is(one, name) else one for one in team.members)
+    members = (changed(member) if _is(member, name) else member for member in team.members)
     return replace(team, members=tuple(members))
 
 
@@ -111,16 +121,23 @@ def _is(member: Member, name: str) -> bool:
 def with_machine(team: Team, machine: Machine) -> Team:
     """Add a machine; one of the same name has a new token from now on."""
     _check(machine.name)
-    others = (one for one in team.machines if one.name != machine.name)
+    others = (other for other in team.machines if other.name != machine.name)
     return replace(team, machines=(*others, machine))
 
 
 def without_machine(team: Team, name: str, at: int) -> Team:
     """Revoke a machine's token; raises ChangeError where there is none."""
-    found = next((one for one in team.machines if one.name == name and not one.revoked), None)
-    if found is None:
+    machine = next(
+        (
+            candidate
+            for candidate in team.machines
+            if candidate.name == name and not candidate.revoked
+        ),
+        None,
+    )
+    if machine is None:
         raise ChangeError(f"there is no machine {name} that could be revoked")
-    return with_machine(team, replace(found, revoked=at))
+    return with_machine(team, replace(machine, revoked=at))
 
 
 def with_attempt(team: Team, what: str, at: int) -> Team:
@@ -130,17 +147,17 @@ def with_attempt(team: Team, what: str, at: int) -> Team:
 
 def refusals(before: Team, after: Team) -> Iterator[str]:
     """Say which attempts to come into the team were refused from one version to a later one."""
-    for one in after.attempts:
-        if one not in before.attempts:
-            yield f"somebody was not let into the team: {one.what}"
+    for attempt in after.attempts:
+        if attempt not in before.attempts:
+            yield f"somebody was not let into the team: {attempt.what}"
 
 
 def news(before: Team, after: Team) -> Iterator[str]:
     """Say what has changed from one version to a later one, a line each, for feed and record."""
-    known = {device.id: device for one in before.members for device in one.devices}
+    devices_before = {device.id: device for member in before.members for device in member.devices}
     for member in after.members:
         for device in member.devices:
-            old = known.get(device.id)
+            old = devices_before.get(device.id)
             if old is None:
                 limits = "" if member.scope.everything else f", limited to {member.scope}"
                 yield (
@@ -150,9 +167,9 @@ def news(before: Team, after: Team) -> Iterator[str]:
             if device.revoked and not (old and old.revoked):
                 yield f"{device.name} of {member.name} was revoked"
     yield from _news_of_keys(before, after)
-    left = {one.id for one in after.members}
-    yield from (f"{one.name} was revoked" for one in before.members if one.id not in left)
-    machines = {one.name: one for one in before.machines}
+    left = {member.id for member in after.members}
+    yield from (f"{member.name} was revoked" for member in before.members if member.id not in left)
+    machines = {machine.name: machine for machine in before.machines}
     for machine in after.machines:
         before_it = machines.get(machine.name)
         if machine.revoked and (before_it is None or not before_it.revoked):
@@ -164,14 +181,14 @@ def news(before: Team, after: Team) -> Iterator[str]:
 
 
 def _news_of_keys(before: Team, after: Team) -> Iterator[str]:
-    earlier = {one.id: one.keys for one in before.members}
+    earlier = {member.id: member.keys for member in before.members}
     for member in after.members:
         old = earlier.get(member.id, ())
         for key in member.keys:
             if key not in old:
                 yield f"an SSH key of {member.name} shows presence from now on: {_short(key)}"
         for key in old:
-            if key.key not in [one.key for one in member.keys]:
+            if key.key not in [ssh_key.key for ssh_key in member.keys]:
                 yield f"an SSH key of {member.name} shows presence no more: {_short(key)}"
 
 

@@ -51,8 +51,8 @@ class DeskFolder(NamedTuple):
     def facts(self) -> DeskFacts:
         """Return the facts about the team; raises TeamError."""
         try:
-            found = json.loads(private(self._facts))
-            return DeskFacts(**{key: str(value) for key, value in found.items()})
+            written = json.loads(private(self._facts))
+            return DeskFacts(**{key: str(value) for key, value in written.items()})
         except (ValueError, TypeError, AttributeError) as error:
             raise TeamError(f"{self._facts} cannot be read: {error}") from None
 
@@ -99,14 +99,16 @@ class DeskFolder(NamedTuple):
 
 def desk_folders(config_folder: Path) -> Iterable[DeskFolder]:
     """Return the folder of each team that this device is in."""
-    found = sorted((config_folder / "desks").glob("*/desk.json"))
-    return [DeskFolder(one.parent) for one in found]
+    paths = sorted((config_folder / "desks").glob("*/desk.json"))
+    return [DeskFolder(path.parent) for path in paths]
 
 
 def half_made_folders(config_folder: Path) -> Sequence[DeskFolder]:
     """Return where keys were written for a team, and a kill came before the rest."""
-    found = (DeskFolder(one.parent) for one in (config_folder / "desks").glob("*/device.pem"))
-    return [one for one in found if one.half_made]
+    folders = (
+        DeskFolder(key_file.parent) for key_file in (config_folder / "desks").glob("*/device.pem")
+    )
+    return [folder for folder in folders if folder.half_made]
 
 
 class DeskKeys(NamedTuple):

@@ -58,8 +58,8 @@ class JoinPort(EnrolServiceServicer):
     `over` has the outcome: what was granted, or InvitingError.
     """
 
-    def __init__(self, inviting: Inviting, known: bytes, pin: bytes) -> None:
-        self._inviting, self._known, self._pin = inviting, known, pin
+    def __init__(self, inviting: Inviting, secret: bytes, pin: bytes) -> None:
+        self._inviting, self._secret, self._pin = inviting, secret, pin
         self._wrong = 0
         self._joining: Joining | None = None
         self._nonce = b""
@@ -86,7 +86,7 @@ class JoinPort(EnrolServiceServicer):
         A wrong secret never tells whether the invitation was used.
         """
         fields = (bytes((request.joins & 0xFF,)), request.key, request.closing_key)
-        if not proves(self._known, request.proof, *fields, request.name.encode()):
+        if not proves(self._secret, request.proof, *fields, request.name.encode()):
             return self._guessed()
         if self._joining is not None or self.over.done():
             self._inviting.tell("somebody came with the invitation a second time: refused")
@@ -118,7 +118,7 @@ class JoinPort(EnrolServiceServicer):
         self, request: pb.FinishJoinRequest, context: Context
     ) -> pb.FinishJoinResponse:
         """Wait for the words to be compared; then let them in, once."""
-        began = proof(self._known, self._nonce)
+        began = proof(self._secret, self._nonce)
         if self._compared is None or not compare_digest(began, request.proof) or self._finishing:
             await context.abort(_Code.PERMISSION_DENIED, "no such attempt waits to be finished")
         assert self._joining is not None  # noqa: S101 - or nothing would be compared

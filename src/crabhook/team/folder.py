@@ -47,8 +47,8 @@ class Folder:
 def private(path: Path, at_most: int = 64 << 10) -> bytes:
     """Return the content of a file that only its owner may access; raises TeamError."""
     try:
-        with open_own(path) as (_, found):
-            mode = stat.S_IMODE(found.st_mode)
+        with open_own(path) as (_, status):
+            mode = stat.S_IMODE(status.st_mode)
         content = read_own(path, at_most)
     except FileNotFoundError:
         raise TeamError(f"there is no {path}") from None

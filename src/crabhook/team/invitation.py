@@ -79,12 +79,12 @@ class Invitation:
     @classmethod
     def parse(cls, line: str) -> "Invitation":
         """Read what `str` wrote; raises InvitationError."""
-        found = _LINE.fullmatch(line.strip())
-        if found is None or not 0 < int(found[3]) < 65536:
+        parts = _LINE.fullmatch(line.strip())
+        if parts is None or not 0 < int(parts[3]) < 65536:
             raise InvitationError(
                 "this is no invitation: it is one line, as crab1…@HOST:PORT, whole"
             )
-        text = found[1].upper()
+        text = parts[1].upper()
         try:
             packed = base64.b32decode(text + "=" * (-len(text) % 8))
         except binascii.Error:
@@ -95,8 +95,8 @@ class Invitation:
         if packed[0] != _VERSION:
             raise InvitationError("the invitation is a newer crabhook's: update this one")
         pin, rest = packed[1 : 1 + _PIN], packed[1 + _PIN :]
-        host = found[2].removeprefix("[").removesuffix("]")
-        return cls(host, int(found[3]), pin, rest[:_TEAM], rest[_TEAM:])
+        host = parts[2].removeprefix("[").removesuffix("]")
+        return cls(host, int(parts[3]), pin, rest[:_TEAM], rest[_TEAM:])
 
 
 def _check(packed: bytes) -> bytes:
@@ -108,25 +108,25 @@ def kept(secret: bytes) -> bytes:
     return hashlib.sha256(b"crabhook-join-v1\0" + secret).digest()
 
 
-def proof(known: bytes, *fields: bytes) -> bytes:
+def proof(secret: bytes, *fields: bytes) -> bytes:
     """Return the proof that somebody who has the secret has said these fields; see `kept`."""
-    return hmac.digest(known, framed(*fields), "sha256")
+    return hmac.digest(secret, framed(*fields), "sha256")
 
 
-def proves(known: bytes, shown: bytes, *fields: bytes) -> bool:
+def proves(secret: bytes, shown: bytes, *fields: bytes) -> bool:
     """Whether it is that proof, in a time that tells nothing about it."""
-    return hmac.compare_digest(proof(known, *fields), shown)
+    return hmac.compare_digest(proof(secret, *fields), shown)
 
 
 def six_words(pin: bytes, nonce: bytes, *fields: bytes) -> str:
     """Return the words that both ends show, of the keys and of what neither end chose alone."""
-    found = hashlib.sha256(framed(b"crabhook-words-v1", pin, nonce, *fields)).digest()
-    return " ".join(_WORDS[byte] for byte in found[:6])
+    digest = hashlib.sha256(framed(b"crabhook-words-v1", pin, nonce, *fields)).digest()
+    return " ".join(_WORDS[byte] for byte in digest[:6])
 
 
 def framed(*fields: bytes) -> bytes:
     """Return fields one after the other, so that different fields never give the same bytes."""
-    return b"".join(len(one).to_bytes(4, "big") + one for one in fields)
+    return b"".join(len(field).to_bytes(4, "big") + field for field in fields)
 
 
 ANSWER_WITHIN = 10.0  # seconds, of a listener that is there
@@ -178,24 +178,24 @@ def join(
 
     Raises JoinError, and then changes nothing here.
     """
-    known = kept(invitation.secret)
+    secret = kept(invitation.secret)
     until = monotonic() + within
     with closing(_line(invitation)) as line:
-        shown = proof(known, *who.fields)
+        shown = proof(secret, *who.fields)
         begin = write_message(who.joins, who.key, who.closing_key, who.name.encode(), shown)
         call = Call(_headers(invitation, "BeginJoin"), begin)
         (nonce,) = _answer(line, call, monotonic() + ANSWER_WITHIN, 1)
         show(six_words(invitation.pin, nonce, *who.fields))
-        call.again(_headers(invitation, "FinishJoin"), write_message(proof(known, nonce)))
-        told = _answer(line, call, until, 7)
-    authority, certificate, closing_certificate, *texts = told
+        call.again(_headers(invitation, "FinishJoin"), write_message(proof(secret, nonce)))
+        answer = _answer(line, call, until, 7)
+    authority, certificate, closing_certificate, *texts = answer
     try:
         fits = team_of(ssl.PEM_cert_to_DER_cert(authority.decode("ascii"))) == invitation.team
     except ValueError:
         fits = False
     if not fits:
         raise JoinError("it answered for another team than the invitation is from")
-    server, team, name, role = (one.decode("utf-8", "replace") for one in texts)
+    server, team, name, role = (text.decode("utf-8", "replace") for text in texts)
     return Joined(authority, certificate, closing_certificate, server, team, name, role)
 
 
@@ -248,10 +248,10 @@ def _answer(line: ssl.SSLSocket, call: Call, by: float, fields: int) -> Sequence
             if not (data := line.recv(1 << 16)):
                 raise ConnectionError("the connection was closed")
             call.feed(data)
-        told = dict.fromkeys(range(1, fields + 1), b"")
+        values = dict.fromkeys(range(1, fields + 1), b"")
         for key, _, value in fields_of(call.message) if call.status == OK else ():
             if key & 7 == _BYTES:
-                told[key >> 3] = value
+                values[key >> 3] = value
     except TimeoutError:
         raise JoinError("the other end did not answer in time; nothing was changed") from None
     except (OSError, Malformed) as error:
@@ -259,7 +259,7 @@ def _answer(line: ssl.SSLSocket, call: Call, by: float, fields: int) -> Sequence
     if call.status != OK:
         gone = _GONE if call.status == UNAVAILABLE else call.detail
         raise JoinError(gone or f"the other end refused (status {call.status})")
-    return [told[number] for number in range(1, fields + 1)]
+    return [values[number] for number in range(1, fields + 1)]
 
 
 _GONE: Final = "the other end ended the invitation; nothing was changed"

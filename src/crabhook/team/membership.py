@@ -93,16 +93,17 @@ class Scope:
         """Whether what each limit needs of the target is known and inside."""
         project = normpath(target.project) if target.project else ""
         return (
-            (not self.projects or any(_is_in(project, one) for one in self.projects))
+            (not self.projects or any(_is_in(project, top) for top in self.projects))
             and (
-                not self.machines or any(fnmatchcase(target.machine, one) for one in self.machines)
+                not self.machines
+                or any(fnmatchcase(target.machine, pattern) for pattern in self.machines)
             )
             and (not self.kinds or target.kind in self.kinds)
         )
 
     def __str__(self) -> str:
-        told = {"projects": self.projects, "machines": self.machines, "kinds": self.kinds}
-        return "; ".join(f"{what} {', '.join(which)}" for what, which in told.items() if which)
+        limits = {"projects": self.projects, "machines": self.machines, "kinds": self.kinds}
+        return "; ".join(f"{what} {', '.join(which)}" for what, which in limits.items() if which)
 
 
 def _is_in(project: str, folder: str) -> bool:
@@ -224,19 +225,21 @@ class Team:
 
     def identify(self, certificate: bytes | str, now: float) -> Identified:
         """Return who holds the key of a certificate in PEM, `now` in seconds since 1970."""
-        known = fingerprint_of(certificate)
+        fingerprint = fingerprint_of(certificate)
         for member in self.members:
             for device in member.devices:
-                if known and known in (device.fingerprint, device.closing):
-                    return _principal(member, device, now, closing=known != device.fingerprint)
+                if fingerprint and fingerprint in (device.fingerprint, device.closing):
+                    return _principal(
+                        member, device, now, closing=fingerprint != device.fingerprint
+                    )
         return NOT_IN_TEAM
 
     def principal(self, operator: str, device: str, now: float) -> Identified:
         """Return a person at a device, by their ids, `now` in seconds since 1970."""
         for member in self.members:
-            for one in member.devices:
-                if (member.id, one.id) == (operator, device):
-                    return _principal(member, one, now, closing=False)
+            for candidate in member.devices:
+                if (member.id, candidate.id) == (operator, device):
+                    return _principal(member, candidate, now, closing=False)
         return NOT_IN_TEAM
 
     def may(
@@ -265,8 +268,10 @@ class Team:
     def machine_of(self, token: str) -> str | None:
         """Return the name of the machine whose token this is; looks at each, whichever it is."""
         shown = digest_of(token)
-        found = [one for one in self.machines if compare_digest(shown, one.token_sha256)]
-        return next((one.name for one in found if not one.revoked), None)
+        machines = [
+            machine for machine in self.machines if compare_digest(shown, machine.token_sha256)
+        ]
+        return next((machine.name for machine in machines if not machine.revoked), None)
 
 
 def _a(role: Role) -> str:
@@ -302,9 +307,9 @@ _LARGEST_PEM = 64 << 10  # characters
 def fingerprint_of(certificate: bytes | str) -> str:
     """Return the SHA-256 of the first certificate in a PEM text; empty where there is none."""
     text = certificate.encode("ascii", "replace") if isinstance(certificate, str) else certificate
-    found = _PEM.search(text[:_LARGEST_PEM])
+    armoured = _PEM.search(text[:_LARGEST_PEM])
     try:
-        return hashlib.sha256(binascii.a2b_base64(found[1])).hexdigest() if found else ""
+        return hashlib.sha256(binascii.a2b_base64(armoured[1])).hexdigest() if armoured else ""
     except binascii.Error:
         return ""
 

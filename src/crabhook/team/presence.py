@@ -84,12 +84,12 @@ def bare(armoured: str) -> bytes:
     begins, ends = _ARMOUR
     text = armoured.partition(begins)[2].partition(ends)[0]
     try:
-        found = base64.b64decode("".join(text.split()), validate=True)
+        signature = base64.b64decode("".join(text.split()), validate=True)
     except binascii.Error:
-        found = b""
-    if not found:
+        signature = b""
+    if not signature:
         raise SshError("it is no SSH signature")
-    return found
+    return signature
 
 
 @frozen
@@ -144,9 +144,9 @@ def _verify(blob: bytes, made: bytes, signed: bytes) -> bool:
     touched = False
     if kind.startswith(b"sk-"):
         *parts, application = parts
-        made, told = made[:-5], made[-5:]  # a byte of flags, and a counter
-        touched = bool(int.from_bytes(told[:1], "big") & _TOUCHED)
-        signed = sha256(application).digest() + told + sha256(signed).digest()
+        made, flags_and_counter = made[:-5], made[-5:]  # a byte of flags, and a counter
+        touched = bool(int.from_bytes(flags_and_counter[:1], "big") & _TOUCHED)
+        signed = sha256(application).digest() + flags_and_counter + sha256(signed).digest()
     named, signature = _strings(made)
     if kind != named:
         raise ValueError("the signature is of another kind than its key")
@@ -157,7 +157,7 @@ def _verify(blob: bytes, made: bytes, signed: bytes) -> bool:
     curve, point = parts
     if curve != b"nistp256":
         raise ValueError("it is not on the curve P-256")
-    r, s = (int.from_bytes(one, "big") for one in _strings(signature))
+    r, s = (int.from_bytes(number, "big") for number in _strings(signature))
     key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
     key.verify(encode_dss_signature(r, s), signed, ec.ECDSA(SHA256()))
     return touched
@@ -189,9 +189,9 @@ class Call(NamedTuple):
     @property
     def text(self) -> bytes:
         """The bytes that are signed."""
-        told = (self.team.encode(), self.operator.encode(), self.challenge, self.rpc.encode())
+        fields = (self.team.encode(), self.operator.encode(), self.challenge, self.rpc.encode())
         at = round(self.at * 1000).to_bytes(8, "big")
-        return framed(b"crabhook-presence-v1", *told, sha256(self.request).digest(), at)
+        return framed(b"crabhook-presence-v1", *fields, sha256(self.request).digest(), at)
 
 
 def opened_by(
@@ -204,15 +204,15 @@ def opened_by(
         shown = shown_by(signature, call.text)
     except SshError as error:
         return Refused(str(error))
-    keys = next((one.keys for one in team.members if one.id == principal.operator), ())
-    known = next((one for one in keys if one.key == str(shown.key)), None)
-    if known is None:
+    keys = next((member.keys for member in team.members if member.id == principal.operator), ())
+    key = next((candidate for candidate in keys if candidate.key == str(shown.key)), None)
+    if key is None:
         return Refused(
             f"{shown.key.fingerprint} is no key of {principal.name}'s: an admin runs "
             "`crabhook operators trust-key`"
         )
     if shown.key.in_hardware and not shown.touched:
         return Refused("the key was not touched")
-    if not shown.key.in_hardware and not known.confirmed:
+    if not shown.key.in_hardware and not key.confirmed:
         return Refused("this key signs without a person")
     return replace(principal, closing=False, signed=True)

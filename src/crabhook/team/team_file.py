@@ -156,30 +156,31 @@ def read_team(content: bytes, authority: bytes) -> membership.Team:
     return team
 
 
-def _team(said: Mapping[str, Any]) -> membership.Team:
+def _team(team: Mapping[str, Any]) -> membership.Team:
     return membership.Team(
-        str(said["id"]),
-        str(said["name"]),
-        int(said["version"]),
-        tuple(_member(one) for one in said["members"]),
-        tuple(membership.Machine(**one) for one in said["machines"]),
-        tuple(map(str, said["names"])),
+        str(team["id"]),
+        str(team["name"]),
+        int(team["version"]),
+        tuple(_member(member) for member in team["members"]),
+        tuple(membership.Machine(**machine) for machine in team["machines"]),
+        tuple(map(str, team["names"])),
         tuple(
-            membership.Attempt(int(one["at"]), str(one["what"])) for one in said.get("attempts", ())
+            membership.Attempt(int(attempt["at"]), str(attempt["what"]))
+            for attempt in team.get("attempts", ())
         ),
     )
 
 
-def _member(said: Mapping[str, Any]) -> membership.Member:
+def _member(member: Mapping[str, Any]) -> membership.Member:
     scope = membership.Scope(
-        **{key: tuple(map(str, value)) for key, value in said["scope"].items()}
+        **{key: tuple(map(str, value)) for key, value in member["scope"].items()}
     )
     if unknown := set(scope.kinds) - set(membership.KINDS):
         raise ValueError(f"no such kinds of card: {', '.join(sorted(unknown))}")
-    devices = tuple(membership.Device(**one) for one in said["devices"])
-    keys = tuple(membership.SshKey(**one) for one in said.get("keys", ()))
+    devices = tuple(membership.Device(**device) for device in member["devices"])
+    keys = tuple(membership.SshKey(**key) for key in member.get("keys", ()))
     return membership.Member(
-        str(said["id"]), str(said["name"]), Role(said["role"]), scope, devices, keys
+        str(member["id"]), str(member["name"]), Role(member["role"]), scope, devices, keys
     )
 
 
@@ -219,8 +220,8 @@ class TeamReader:
         """Return the present team, or why it is unusable."""
         looked: tuple[int, int, int] | str
         try:
-            found = os.stat(self.folder.team, follow_symlinks=False)  # noqa: PTH116 - no link
-            looked = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+            status = os.stat(self.folder.team, follow_symlinks=False)  # noqa: PTH116 - no link
+            looked = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
         except OSError as error:
             looked = f"{self.folder.team} cannot be read: {error.strerror}"
         if looked != self._looked:
