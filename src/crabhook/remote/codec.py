@@ -140,30 +140,30 @@ def _message(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any t
 
 def _struct(kind: type, descriptor: Descriptor) -> _Way:
     hints = get_type_hints(kind)
-    every = [_row(one.name, hints[one.name], descriptor) for one in fields(kind)]
+    every = [_row(field.name, hints[field.name], descriptor) for field in fields(kind)]
     rows = [row for row in every if row]
     made, needed = GetMessageClass(descriptor), NEEDED.get(descriptor.name)
 
     def put(value: object) -> Message:
-        given = {}
+        wire_fields = {}
         for attribute, name, way, _, holds in rows:
             inner = getattr(value, attribute)
             if inner is not None:
-                given[name] = way.put(inner) if holds is None else list(map(way.put, inner))
-        return made(**given)
+                wire_fields[name] = way.put(inner) if holds is None else list(map(way.put, inner))
+        return made(**wire_fields)
 
     def take(message: Message) -> object:
-        found = {}
+        attributes = {}
         for attribute, name, way, optional, holds in rows:
             if holds is not None:
-                found[attribute] = holds(map(way.take, getattr(message, name)))
+                attributes[attribute] = holds(map(way.take, getattr(message, name)))
             elif optional and not message.HasField(name):
-                found[attribute] = None
+                attributes[attribute] = None
             else:
-                found[attribute] = way.take(getattr(message, name))
-        if needed and not found[needed]:
+                attributes[attribute] = way.take(getattr(message, name))
+        if needed and not attributes[needed]:
             raise WireError(f"a {descriptor.name} without {needed}")
-        return kind(**found)
+        return kind(**attributes)
 
     return _Way(put, take)
 
@@ -173,12 +173,12 @@ def _field_of(attribute: str, descriptor: Descriptor) -> FieldDescriptor | None:
     if attribute in ELSEWHERE.get(descriptor.name, ()):
         return None
     named = RENAMED.get(descriptor.name, {}).get(attribute, attribute)
-    known = descriptor.fields_by_name
+    message_fields = descriptor.fields_by_name
     for name in (named, f"{named}_json"):
-        if name in known:
-            return known[name]
+        if name in message_fields:
+            return message_fields[name]
     if attribute == "id":
-        return known.get(COMMAND_ID)
+        return message_fields.get(COMMAND_ID)
     raise WireError(f"{descriptor.name} has no field for {attribute}")
 
 
@@ -205,7 +205,7 @@ def _single(hint: Any, field: FieldDescriptor) -> _Way:  # noqa: ANN401 - any ty
     if field.name.endswith("_json"):
         return _json(anything=bool in get_args(hint))
     if type(None) in get_args(hint):
-        left = [one for one in get_args(hint) if one is not type(None)]
+        left = [kind for kind in get_args(hint) if kind is not type(None)]
         hint = left[0] if len(left) == 1 else reduce(or_, left)
     match field.type:
         case FieldDescriptor.TYPE_MESSAGE:
@@ -264,8 +264,8 @@ def _union(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any typ
 @cache
 def _enum(kind: type[Enum], descriptor: EnumDescriptor) -> _Way:
     prefix = re.sub("(?<=[a-z])(?=[A-Z])", "_", descriptor.name).upper()
-    known = {one.name: one.number for one in descriptor.values}
-    numbers = {member: known[f"{prefix}_{member.name}"] for member in kind}
+    wire_numbers = {wire_value.name: wire_value.number for wire_value in descriptor.values}
+    numbers = {member: wire_numbers[f"{prefix}_{member.name}"] for member in kind}
     members = {number: member for member, number in numbers.items()}
 
     def take(number: int) -> Enum:
@@ -320,7 +320,7 @@ def _card(others: _Way) -> _Way:
 
 # An event carries its input once; the agent's own table says how to show it.
 
-_TEXTS = tuple(one.name for one in fields(Event) if one.type is str)
+_TEXTS = tuple(field.name for field in fields(Event) if field.type is str)
 _INPUT = "tool_input"
 
 
@@ -348,21 +348,21 @@ def own_input(event: Event) -> bytes | None:
 
 
 def _event(message: pb.Event) -> Event:
-    told = (
+    event_fields = (
         _json(anything=False).take(message.fields_json) if message.HasField("fields_json") else {}
     )
     texts = {name: text_read(getattr(message, name)) for name in _TEXTS}
     platform = PLATFORMS.get(texts["platform"])
     return Event(
         **texts,
-        tool=_tool(message.tool, told) if message.HasField("tool") else None,
-        fields=told,
+        tool=_tool(message.tool, event_fields) if message.HasField("tool") else None,
+        fields=event_fields,
         told=platform.events[texts["name"]].told if platform else {},
     )
 
 
-def _tool(message: pb.ToolCall, told: Mapping[str, Value]) -> ToolCall:
+def _tool(message: pb.ToolCall, event_fields: Mapping[str, Value]) -> ToolCall:
     own = message.HasField("input_json")
-    tool_input = parse_value(message.input_json, WRITTEN_DEPTH) if own else told.get(_INPUT)
+    tool_input = parse_value(message.input_json, WRITTEN_DEPTH) if own else event_fields.get(_INPUT)
     comments = frozenset(map(text_read, message.comments))
     return ToolCall(text_read(message.name), tool_input, text_read(message.use_id), comments)

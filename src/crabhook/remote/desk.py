@@ -199,14 +199,14 @@ class RemoteDesk:
                     why, self._store = str(error), b""
                 except TimeoutError:
                     why = "nothing was heard of the server any more"
-                found = self.attached.is_set()
-                turned_away = self.may_not and not found
+                was_attached = self.attached.is_set()
+                turned_away = self.may_not and not was_attached
                 self._lose(why, refused=turned_away)
                 if self._servers.turn(leader):
                     continue
                 if turned_away:
                     self.refused.set()
-                pause = FIRST_PAUSE if found else min(2 * pause, LONGEST_PAUSE)
+                pause = FIRST_PAUSE if was_attached else min(2 * pause, LONGEST_PAUSE)
                 await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311 - so that not all come at once
         finally:
             for task in self._tasks:
@@ -214,8 +214,8 @@ class RemoteDesk:
 
     def _lose(self, why: str, *, refused: bool) -> None:
         """Tell once that the server is lost, and once more that it takes this desk no more."""
-        told, self.lost, self._turned_away = self._turned_away, why, refused
-        if self.attached.is_set() or (refused and not told and self._told_first):
+        told_already, self.lost, self._turned_away = self._turned_away, why, refused
+        if self.attached.is_set() or (refused and not told_already and self._told_first):
             self.attached.clear()
             self._publish(LinkChanged(why, refused=refused))
 
@@ -266,8 +266,8 @@ class RemoteDesk:
     def _begin(self, seq: int) -> None:
         if self._begun is None:
             raise WireError("the server ended what it had not begun")
-        state, at, told = self._begun
-        all_of_it, back = snapshot_of(state, told), self._told_first and bool(self.lost)
+        state, at, snapshot_news = self._begun
+        all_of_it, back = snapshot_of(state, snapshot_news), self._told_first and bool(self.lost)
         self._begun, self._at, self._told_first = None, seq, True
         self._find()
         now = all_of_it.now + self._clock() - at
@@ -297,19 +297,21 @@ class RemoteDesk:
         """Return a card with all its inputs; fetch missing ones once."""
         card: Card = to_value(message, Card)
         keys = [
-            (leg.id, told.payload_sha256)
-            for leg, told in zip(card.requests, message.requests, strict=True)
+            (leg.id, leg_message.payload_sha256)
+            for leg, leg_message in zip(card.requests, message.requests, strict=True)
         ]
         self._keep(message, card)
         wanted = card.state is State.WAITING or sum(leg.size for leg in card.requests) <= ENDED_READ
         if wanted and any(
-            left_out(told) and key not in self._inputs
-            for told, key in zip(message.requests, keys, strict=True)
+            left_out(leg_message) and key not in self._inputs
+            for leg_message, key in zip(message.requests, keys, strict=True)
         ):
             await self._fetch(card.number)
         legs = tuple(
-            replace(leg, event=self._inputs[key]) if left_out(told) and key in self._inputs else leg
-            for leg, told, key in zip(card.requests, message.requests, keys, strict=True)
+            replace(leg, event=self._inputs[key])
+            if left_out(leg_message) and key in self._inputs
+            else leg
+            for leg, leg_message, key in zip(card.requests, message.requests, keys, strict=True)
         )
         self._seen[card.number, card.revision] = sha256(b"".join(key for _, key in keys)).digest()
         return replace(card, requests=legs)
@@ -336,14 +338,14 @@ class RemoteDesk:
 
     def _keep(self, message: pb.Card, card: Card) -> None:
         """Keep long inputs, and check that each has its digest."""
-        for leg, told in zip(card.requests, message.requests, strict=True):
-            if left_out(told):
+        for leg, leg_message in zip(card.requests, message.requests, strict=True):
+            if left_out(leg_message):
                 continue
-            found = sha256(told.event.fields_json).digest()
-            if found != told.payload_sha256:
+            digest = sha256(leg_message.event.fields_json).digest()
+            if digest != leg_message.payload_sha256:
                 raise WireError(f"#{card.number} is not what the server says it is")
-            if len(told.event.fields_json) > KEPT_FROM:
-                self._inputs[leg.id, found] = leg.event
+            if len(leg_message.event.fields_json) > KEPT_FROM:
+                self._inputs[leg.id, digest] = leg.event
 
 
 def _why(error: grpc.aio.AioRpcError) -> str:

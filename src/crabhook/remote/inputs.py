@@ -36,23 +36,23 @@ class Inputs:
 
     def sha256(self, leg: Leg) -> bytes:
         """Return what names a leg's input."""
-        known = self._names.get(leg.id)
-        if known is None or not _is_of(known, leg):
-            known = leg.event, sha256(self.json(leg)).digest()
-            self._names[leg.id] = known
-        return known[1]
+        named = self._names.get(leg.id)
+        if named is None or not _is_of(named, leg):
+            named = leg.event, sha256(self.json(leg)).digest()
+            self._names[leg.id] = named
+        return named[1]
 
     def json(self, leg: Leg) -> bytes:
         """Return a leg's input as it is on the wire."""
-        known = self._long.get(leg.id)
-        if known is not None and _is_of(known, leg):
-            return known[1]
+        kept = self._long.get(leg.id)
+        if kept is not None and _is_of(kept, leg):
+            return kept[1]
         pieces = in_pieces(leg.event.fields)
         long = leg.size > PAYLOAD_LIMIT
         made = ("".join(pieces) if long else compact(leg.event.fields)).encode("ascii")
         if PAYLOAD_LIMIT < len(made) <= LONG_BYTES:
             self._long[leg.id] = leg.event, made
-            while sum(len(one) for _, one in self._long.values()) > LONG_BYTES:
+            while sum(len(text) for _, text in self._long.values()) > LONG_BYTES:
                 self._long.popitem(last=False)
         return made
 
@@ -61,5 +61,5 @@ class Inputs:
         return sha256(b"".join(map(self.sha256, card.requests))).digest()
 
 
-def _is_of(known: "tuple[Event, bytes] | None", leg: Leg) -> bool:
-    return known is not None and known[0] is leg.event
+def _is_of(kept: "tuple[Event, bytes] | None", leg: Leg) -> bool:
+    return kept is not None and kept[0] is leg.event

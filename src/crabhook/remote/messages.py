@@ -33,7 +33,9 @@ CALLS: Mapping[str, Any] = {
     "Desks": commands.AskDesks,
 }
 """The calls of the service that carry a command, each with the command, or a union of them."""
-_CALL_OF = {kind: rpc for rpc, told in CALLS.items() for kind in getattr(told, "__args__", (told,))}
+_CALL_OF = {
+    kind: rpc for rpc, command in CALLS.items() for kind in getattr(command, "__args__", (command,))
+}
 
 NEWS: Mapping[type, str] = {
     Card: "card",
@@ -115,17 +117,17 @@ def card_message(card: Card, inputs: Inputs, limit: int | None = None) -> pb.Car
         message = to_message(replace(card, requests=tuple(slim)), pb.Card)
     else:
         message = to_message(card, pb.Card)
-    for leg, told, out in zip(card.requests, message.requests, long, strict=True):
-        told.payload_sha256 = inputs.sha256(leg)
+    for leg, leg_message, out in zip(card.requests, message.requests, long, strict=True):
+        leg_message.payload_sha256 = inputs.sha256(leg)
         if out:
-            told.event.fields_json = inputs.json(leg)
+            leg_message.event.fields_json = inputs.json(leg)
             if (own := own_input(leg.event)) is not None:
-                told.event.tool.input_json = own
-            elif told.event.HasField("tool"):
-                told.event.tool.ClearField("input_json")
-        if limit is not None and len(told.event.fields_json) > limit:
-            told.event.ClearField("fields_json")
-            told.event.tool.ClearField("input_json")
+                leg_message.event.tool.input_json = own
+            elif leg_message.event.HasField("tool"):
+                leg_message.event.tool.ClearField("input_json")
+        if limit is not None and len(leg_message.event.fields_json) > limit:
+            leg_message.event.ClearField("fields_json")
+            leg_message.event.tool.ClearField("input_json")
     return message
 
 
@@ -139,8 +141,8 @@ def event_of(
     if isinstance(news, Card):
         event.card.MergeFrom(card_message(news, inputs or Inputs(), limit))
     else:
-        told = getattr(event, part)
-        told.MergeFrom(to_message(news, type(told)))
+        part_message = getattr(event, part)
+        part_message.MergeFrom(to_message(news, type(part_message)))
     return event
 
 
@@ -161,14 +163,14 @@ def events_of(
         yield event_of(card, 0, limit, inputs)
     for entry in snapshot.feed:
         yield event_of(entry)
-    for one in snapshot.live:
-        yield event_of(updates.SessionsSeen((one,)))
+    for session in snapshot.live:
+        yield event_of(updates.SessionsSeen((session,)))
 
 
-def snapshot_of(state: pb.State, told: Iterable[updates.News]) -> updates.Snapshot:
+def snapshot_of(state: pb.State, every_news: Iterable[updates.News]) -> updates.Snapshot:
     """Return all there is, of the news that `events_of` made; raises WireError."""
     cards, feed, live = list[Card](), list[FeedEntry](), list[SessionView]()
-    for news in told:
+    for news in every_news:
         match news:
             case Card():
                 cards.append(news)

@@ -41,8 +41,8 @@ class ElsewhereError(CrabhookError):
 
 def leader_in(error: grpc.aio.AioRpcError) -> str | None:
     """Return where a refusal says that the leader is; None where the refusal is another."""
-    told: Any = error.trailing_metadata() or ()
-    return next((str(value) for key, value in told if key == LEADER), None)
+    trailers: Any = error.trailing_metadata() or ()
+    return next((str(value) for key, value in trailers if key == LEADER), None)
 
 
 class Servers:
@@ -83,7 +83,7 @@ class Servers:
         Without a leader, a desk stays at a standby and looks for one meanwhile.
         """
         if hello.part != STANDBY:
-            self._left = [one for one in self._stubs if one != self.address]
+            self._left = [address for address in self._stubs if address != self.address]
         elif self._left:
             raise ElsewhereError(hello.leader)
         elif len(self._stubs) > 1:
@@ -135,7 +135,7 @@ class Servers:
             await asyncio.sleep(LOOK_EVERY)
             for address, stub in self._stubs.items():
                 if address != here and await _leads(stub, asked):
-                    self._left = [one for one in self._stubs if one != here]
+                    self._left = [address for address in self._stubs if address != here]
                     return address
 
 
