@@ -67,13 +67,13 @@ def chosen_team(team: str | None) -> "DeskFolder":
     from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
 
     folders = list(desk_folders(config.config_folder()))
-    wanted = [one for one in folders if team is None or one.facts().team == team]
+    wanted = [folder for folder in folders if team is None or folder.facts().team == team]
     if len(wanted) == 1:
         return wanted[0]
     if not folders:
         no_team = "this device is in no team: found one with `crabhook up`"
         raise AttachError(f"{no_team}, or join one with `crabhook desk join LINE`")
-    teams = ", ".join(one.facts().team for one in folders)
+    teams = ", ".join(folder.facts().team for folder in folders)
     raise AttachError(f"say which desk, with --team NAME; this device is in {teams}")
 
 
@@ -106,12 +106,12 @@ def _own_place(folder: "DeskFolder") -> str:
         if own != private(folder.path / "authority.pem"):
             return ""
         path = socket_of(None).path
-        told = read_status(path)
-        if told.get("pid") != running_at(path):
+        status = read_status(path)
+        if status.get("pid") != running_at(path):
             return ""  # it is a file of a server that was killed
-        places = told.get("listening")
-        for one in places if isinstance(places, list) else ():
-            text, of_desks, _ = str(one).partition(" for desks")
+        places = status.get("listening")
+        for place in places if isinstance(places, list) else ():
+            text, of_desks, _ = str(place).partition(" for desks")
             address = parse_address(text) if of_desks else None
             if isinstance(address, TcpAddress):
                 host = _ANYWHERE.get(address.host, address.host)
@@ -124,14 +124,14 @@ def _own_place(folder: "DeskFolder") -> str:
 
 def look_for(server: str) -> None:
     """Check that one of the servers takes desks, before the passphrase; raises AttachError."""
-    if any(os.environ.get(one) for one in _PROXIES):
+    if any(os.environ.get(variable) for variable in _PROXIES):
         return  # gRPC goes another way than we can look
-    found = []
-    for one in listed(server):
-        if not (why := _why_not(one)):
+    reasons = []
+    for address in listed(server):
+        if not (why := _why_not(address)):
             return
-        found.append(why)
-    raise AttachError("; ".join(found))
+        reasons.append(why)
+    raise AttachError("; ".join(reasons))
 
 
 def _why_not(server: str) -> str:
@@ -212,7 +212,8 @@ async def connected(
     )
     async with AsyncExitStack() as open_channels:
         channels = {
-            one: await open_channels.enter_async_context(channel(one)) for one in listed(server)
+            address: await open_channels.enter_async_context(channel(address))
+            for address in listed(server)
         }
         there = RemoteDesk(Servers(channels), monotonic, after or NEVER)
         running = asyncio.ensure_future(there.run())
@@ -330,9 +331,9 @@ def _use_server(arguments: argparse.Namespace) -> None:
     """Set the servers of its team that this device's desk and verbs use."""
     folder = chosen_team(arguments.team)
     servers = listed(arguments.server)
-    for one in servers:
-        if not isinstance(parse_address(one), TcpAddress):
-            raise CrabhookError(f"{one} is no address of a desks' port: write HOST:PORT")
+    for address in servers:
+        if not isinstance(parse_address(address), TcpAddress):
+            raise CrabhookError(f"{address} is no address of a desks' port: write HOST:PORT")
     folder.enter(replace(folder.facts(), server=",".join(servers)))
     say(f"This device's desk goes to {' or '.join(servers)} from now on.")
 

@@ -83,21 +83,21 @@ class Seat(NamedTuple):
 
 def play() -> None:
     """Play the demo until the agent's script or both people are at their end."""
-    told: list[str] = []
+    decisions: list[str] = []
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
-        asyncio.run(_demo(told))
-    for line in (*told, *GO_ON):
+        asyncio.run(_demo(decisions))
+    for line in (*decisions, *GO_ON):
         say(line)
 
 
-async def _demo(told: list[str]) -> None:
+async def _demo(decisions: list[str]) -> None:
     """Play it; `told` gets who decided what."""
 
     def decided(event: Event, made: Decided) -> None:
         tool, by = event.tool.name if event.tool else event.name, made.by
         if isinstance(by, Operator):
             who = f"{by.name} at {by.desk} ({by.address})"
-            told.append(f"{tool}: {made.decision.verdict.value} by {who}")
+            decisions.append(f"{tool}: {made.decision.verdict.value} by {who}")
 
     async with (
         stage(decided) as (folder, runner, _),
@@ -122,7 +122,7 @@ async def _served(runner: Runner, folder: Path) -> AsyncIterator[tuple[str, Sequ
         open_port(port, [agents]),
         open_operators(service, TcpAddress("127.0.0.1", 0), *own) as desks,
     ):
-        yield str(agents), [_seat(folder, authority, team, str(desks), one) for one in PEOPLE]
+        yield str(agents), [_seat(folder, authority, team, str(desks), name) for name in PEOPLE]
 
 
 def _seat(folder: Path, authority: Authority, team: Folder, server: str, name: str) -> Seat:
@@ -179,9 +179,9 @@ async def _on_screens(runner: Runner, server: str, seats: Sequence[Seat], folder
         runner.observe(*read.told())
 
     async with _tmux(folder, seats) as (tmux, panes):
-        for one, pane in panes.items():
+        for seat, pane in panes.items():
             await _until(partial(tmux.asks, pane))
-            await tmux.run("send-keys", "-t", pane, "-l", one.passphrase)
+            await tmux.run("send-keys", "-t", pane, "-l", seat.passphrase)
             await tmux.run("send-keys", "-t", pane, "Enter")
         shown = await tmux.start("-N", "attach-session")  # on this terminal
         agent = Agent(server, folder / "transcript.jsonl", reads)
@@ -248,14 +248,14 @@ async def _tmux(
         direction = "-h" if columns >= BESIDE else "-v"
         size = ("-d", "-x", str(columns), "-y", str(rows))
         panes: dict[Seat, str] = {}
-        for one in seats:
+        for seat in seats:
             new = ("split-window", direction) if panes else ("new-session", *size)
-            home = {"XDG_CONFIG_HOME": str(one.home), "HOME": str(one.home)}
+            home = {"XDG_CONFIG_HOME": str(seat.home), "HOME": str(seat.home)}
             variables = (f"{name}={value}" for name, value in home.items())
             command = ("env", *variables, *own_command("desk"))
-            panes[one] = await tmux.run(*new, "-P", "-F", "#{pane_id}", "--", *command)
-            who = f"{one.name}, {PEOPLE[one.name][0]}, at {one.name}'s laptop"
-            await tmux.run("set-option", "-p", "-t", panes[one], "@who", who)
+            panes[seat] = await tmux.run(*new, "-P", "-F", "#{pane_id}", "--", *command)
+            who = f"{seat.name}, {PEOPLE[seat.name][0]}, at {seat.name}'s laptop"
+            await tmux.run("set-option", "-p", "-t", panes[seat], "@who", who)
         for words in (*_LOOKS, ("select-pane", "-t", panes[seats[0]])):
             await tmux.run(*words)
         yield tmux, panes
@@ -276,5 +276,5 @@ async def _until_one_ends(*work: Awaitable[object]) -> None:
     """Wait until one of several has ended; cancel the others."""
     async with beside(*work) as tasks:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for one in done:
-            one.result()
+        for task in done:
+            task.result()

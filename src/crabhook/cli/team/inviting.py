@@ -80,7 +80,7 @@ def let_in(
     closing = b""
     if who.closing_key:
         closing = authority.for_device(who.closing_key, member.id, device, now, closing=True)
-    known = Device(
+    admitted = Device(
         device,
         who.name,
         fingerprint_of(made),
@@ -88,7 +88,7 @@ def let_in(
         until(made),
         fingerprint_of(closing),
     )
-    team = change(folder, authority, lambda team: changes.with_device(team, member, known))
+    team = change(folder, authority, lambda team: changes.with_device(team, member, admitted))
     return Joined(authority.certificate, made, closing, server, team.name, member.name, member.role)
 
 
@@ -105,12 +105,12 @@ def found_here(
     """
     if not team_folder().exists and team_on_record():
         raise CrabhookError("the record has a team already: `crabhook team pull` brings it here")
-    now, known = time.time(), tuple(dict.fromkeys((*names, *LOOPBACK)))
+    now, hosts = time.time(), tuple(dict.fromkeys((*names, *LOOPBACK)))
     admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
     with founding(team_folder()) as new:
         say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
         seal = partial(sealed, passphrase=new_passphrase())
-        authority = found(new, team or socket.gethostname(), known, seal, now)
+        authority = found(new, team or socket.gethostname(), hosts, seal, now)
         keys = DeskKeys.new(closing=True)
         who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
         joined = let_in(new, authority, admin, server, who)
@@ -196,13 +196,13 @@ def _need_tls(server: str, folder: Folder) -> None:
     from crabhook.app.listeners import tls_of  # noqa: PLC0415 - gRPC: for this alone
 
     settings = config.load(None)
-    listening = [parse_address(one) for one in settings.listen]
-    for one in listed(server):
-        place = parse_address(one)
+    listening = [parse_address(text) for text in settings.listen]
+    for text in listed(server):
+        place = parse_address(text)
         if not (isinstance(place, TcpAddress) and place.loopback):
             continue
         try:
-            connect(one, str(folder.authority), time.monotonic() + LOOK_WITHIN).close()
+            connect(text, str(folder.authority), time.monotonic() + LOOK_WITHIN).close()
         except ConnectionRefusedError:  # no server runs: the settings say how it will listen
             plain = place in listening and tls_of(settings, listening) is None
         except OSError as error:
@@ -211,7 +211,7 @@ def _need_tls(server: str, folder: Folder) -> None:
             plain = False
         if plain:
             raise CrabhookError(
-                f"the server has no TLS at {one}, and a machine that joins needs it.  Start "
+                f"the server has no TLS at {text}, and a machine that joins needs it.  Start "
                 f"it with --listen 0.0.0.0:{place.port}, or with --tls-cert and --tls-key.  "
                 "Agents of your own user on this machine need no invitation: `crabhook install "
                 "claude` is enough"
@@ -268,7 +268,7 @@ def reached_at(host: str, wanted: Reached) -> str:
         say(f"No server runs here now.  Before the line is used, start it so: `{start}`")
         return str(TcpAddress(host, wanted.port))
     here = TcpAddress(host, 0).loopback
-    tcp = [(one, mark) for one, mark in listening if isinstance(one, TcpAddress)]
+    tcp = [(address, mark) for address, mark in listening if isinstance(address, TcpAddress)]
     places = [place for place, mark in tcp if mark == wanted.mark]
     open_to = [place for place in places if here or not place.loopback]
     usual = [place for place in open_to if place.port == wanted.port]
@@ -276,9 +276,11 @@ def reached_at(host: str, wanted: Reached) -> str:
         place = (usual or open_to)[0]
         # Who listens at one address of loopback is not reached at another.
         return str(place) if place.loopback else str(TcpAddress(host, place.port))
-    others = {(OPTIONS[mark], one) for one, mark in listening if one not in places}
+    others = {(OPTIONS[mark], address) for address, mark in listening if address not in places}
     usual_socket = default_address()
-    kept = "".join(sorted(f" {option} {one}" for option, one in others if one != usual_socket))
+    kept = "".join(
+        sorted(f" {option} {address}" for option, address in others if address != usual_socket)
+    )
     at = " and ".join(map(str, places))
     port = places[0].port if places else wanted.port
     takes = f"takes {wanted.who} at {at} alone" if at else f"takes no {wanted.who}"
@@ -301,17 +303,17 @@ def listening_here() -> Sequence[tuple[Address, str]] | None:
         pid = running_at(path)
     except CrabhookError:
         return None
-    told = read_status(path)
+    status = read_status(path)
     # Behind a service manager's socket another process may listen.
-    if pid is None or told.get("pid") != pid:
+    if pid is None or status.get("pid") != pid:
         return None
-    places = told.get("listening")
-    found: list[tuple[Address, str]] = []
-    for one in places if isinstance(places, list) else ():
-        text, marked, _ = str(one).partition(DESKS.mark)
+    places = status.get("listening")
+    listening: list[tuple[Address, str]] = []
+    for place in places if isinstance(places, list) else ():
+        text, marked, _ = str(place).partition(DESKS.mark)
         with suppress(CrabhookError):
-            found.append((parse_address(text), marked))
-    return found
+            listening.append((parse_address(text), marked))
+    return listening
 
 
 class Noting:

@@ -114,7 +114,9 @@ def _list_operators(arguments: argparse.Namespace) -> None:
 
     desks = attached_of(team.id)
     if arguments.json:
-        say_json([asdict(one) | {"attached": desks.get(one.id, ())} for one in team.members])
+        say_json(
+            [asdict(member) | {"attached": desks.get(member.id, ())} for member in team.members]
+        )
         return
     for member in team.members:
         limits = "" if member.scope.everything else f"  only {member.scope}"
@@ -127,10 +129,10 @@ def _list_operators(arguments: argparse.Namespace) -> None:
             state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
             day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
             say(f"    {device.name} ({device.id}), {state} {day}")
-        for one in member.keys:
-            key = PublicKey.parse(one.key)
+        for ssh_key in member.keys:
+            key = PublicKey.parse(ssh_key.key)
             how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"
-            say(f"    signs by {key.fingerprint} {one.comment}, {how}")
+            say(f"    signs by {key.fingerprint} {ssh_key.comment}, {how}")
 
 
 def _trust_key(arguments: argparse.Namespace) -> None:
@@ -142,8 +144,8 @@ def _trust_key(arguments: argparse.Namespace) -> None:
             "(sk-…), or say with --confirmed that it is in an ssh-agent alone, by ssh-add -c"
         )
     comment = words[2].strip() if len(words) > 2 else ""
-    known = SshKey(str(key), comment[:64], int(time.time()), not key.in_hardware)
-    _changed(partial(changes.with_key, name=arguments.name, key=known))
+    ssh_key = SshKey(str(key), comment[:64], int(time.time()), not key.in_hardware)
+    _changed(partial(changes.with_key, name=arguments.name, key=ssh_key))
     say(f"{arguments.name} may show presence by {key.fingerprint} from now on.")
     say("Next, on their device: `crabhook desk use-key FILE`")
 
@@ -154,28 +156,30 @@ def _distrust_key(arguments: argparse.Namespace) -> None:
     say(f"{key.fingerprint} shows nobody's presence any more.")
 
 
-def _line_of(given: str) -> str:
+def _line_of(text_or_file: str) -> str:
     """Return a public key, given as text or file; raises CrabhookError."""
-    if len(given.split()) > 1:
-        return given
+    if len(text_or_file.split()) > 1:
+        return text_or_file
     try:
         return (
-            read_own(Path(given).expanduser().absolute(), 1 << 14, anybodys=True).decode().strip()
+            read_own(Path(text_or_file).expanduser().absolute(), 1 << 14, anybodys=True)
+            .decode()
+            .strip()
         )
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise changes.ChangeError(f"the public key {given} cannot be read: {why}") from None
+        raise changes.ChangeError(f"the public key {text_or_file} cannot be read: {why}") from None
 
 
 def _list_machines(arguments: argparse.Namespace) -> None:
     team = team_now(team_folder())
     if arguments.json:
-        told = ("name", "since", "revoked")
-        say_json([{key: getattr(one, key) for key in told} for one in team.machines])
+        columns = ("name", "since", "revoked")
+        say_json([{key: getattr(machine, key) for key in columns} for machine in team.machines])
         return
-    for one in team.machines:
-        day = time.strftime("%Y-%m-%d", time.gmtime(one.revoked or one.since))
-        say(f"{one.name}  {'revoked' if one.revoked else 'since'} {day}")
+    for machine in team.machines:
+        day = time.strftime("%Y-%m-%d", time.gmtime(machine.revoked or machine.since))
+        say(f"{machine.name}  {'revoked' if machine.revoked else 'since'} {day}")
 
 
 def _changed(with_change: Callable[[Team], Team]) -> None:
