@@ -29,9 +29,9 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_object
 
 _ANSWERED, _TIME_UP = "answered-at-agent", "time-up"
-_ENDS = {said: end for end, said in wording.ENDS.items()}
-_FOLLOWS = {said: follows for follows, said in wording.FOLLOWS.items()}
-_ORDERS = {said: kind for kind, said in wording.ORDERS.items()}
+_ENDS = {words: end for end, words in wording.ENDS.items()}
+_FOLLOWS = {words: follows for follows, words in wording.FOLLOWS.items()}
+_ORDERS = {words: kind for kind, words in wording.ORDERS.items()}
 _TIMES = re.compile(", ([0-9]{1,3}) times")
 
 
@@ -77,8 +77,8 @@ def actor_in(body: Mapping[str, object]) -> Actor:
     if isinstance(data, Mapping):
         with suppress(KeyError, TypeError, ValueError):
             return _actor(data)
-    said, reason = str(body.get("rule") or body.get("by") or ""), str(body.get("reason", ""))
-    return _older_actor(said, reason)
+    written, reason = str(body.get("rule") or body.get("by") or ""), str(body.get("reason", ""))
+    return _older_actor(written, reason)
 
 
 def end_in(body: Mapping[str, object]) -> EndReason | None:
@@ -120,19 +120,19 @@ def _end(data: Mapping[str, object]) -> EndReason:
             return Ended(str(kind))
 
 
-def _older_actor(said: str, reason: str) -> Actor:
-    if said == wording.OPERATOR:
+def _older_actor(written: str, reason: str) -> Actor:
+    if written == wording.OPERATOR:
         return UNKNOWN
-    if said == wording.HEADLESS:
+    if written == wording.HEADLESS:
         return Headless()
-    if said in ("", wording.CRABHOOK):
+    if written in ("", wording.CRABHOOK):
         away = reason.startswith(wording.AWAY)
         return Nobody(Ended.AWAY if away else _older_end(reason) or Ended.LEFT_BEFORE)
-    if said in _ORDERS:
-        return StandingOrder(0, _ORDERS[said])
-    if said.startswith(wording.KEEP_GOING) and (often := _TIMES.search(said)):
+    if written in _ORDERS:
+        return StandingOrder(0, _ORDERS[written])
+    if written.startswith(wording.KEEP_GOING) and (often := _TIMES.search(written)):
         return StandingOrder(0, OrderKind.KEEP_GOING, int(often[1]))
-    return Rule("" if said == wording.ANY_RULE else said.removeprefix(wording.RULE))
+    return Rule("" if written == wording.ANY_RULE else written.removeprefix(wording.RULE))
 
 
 def _older_end(why: str) -> EndReason | None:

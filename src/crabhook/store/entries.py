@@ -29,19 +29,21 @@ def observed(request: Leg, at: float, *, call: Followed | None = None) -> Entry:
     return _about(Kind.EVENT, request.event, at, request.id, card, body=body)
 
 
-def conflict(told: Conflict, at: float) -> Entry:
+def conflict(conflict_found: Conflict, at: float) -> Entry:
     """Return the entry of a hook's message that cannot be true of a call or of these cards."""
-    event, cards = told.event, list(told.cards)
-    body: dict[str, Value] = {"why": told.why, "cards": [*cards], "input": _input(event)}
-    return _about(Kind.CONFLICT, event, at, told.request_id, next(iter(cards), None), body=body)
+    event, cards = conflict_found.event, list(conflict_found.cards)
+    body: dict[str, Value] = {"why": conflict_found.why, "cards": [*cards], "input": _input(event)}
+    return _about(
+        Kind.CONFLICT, event, at, conflict_found.request_id, next(iter(cards), None), body=body
+    )
 
 
-def outcome(told: Outcome, at: float) -> Entry:
+def outcome(ended: Outcome, at: float) -> Entry:
     """Return the entry of a decided call's outcome: it ran in another form, or its agent judged."""
-    event, call, what = told.event, told.call, told.fate.value
-    if told.fate.alarming:
+    event, call, what = ended.event, ended.call, ended.fate.value
+    if ended.fate.alarming:
         body: dict[str, Value] = {"why": what, "ran": _input(event), "call": _call(call)}
-        return _about(Kind.RAN_OTHER, event, at, told.request_id, call.card, body=body)
+        return _about(Kind.RAN_OTHER, event, at, ended.request_id, call.card, body=body)
     body = {"what": what, "told_by": event.name, "call": _call(call)}
     first = next(iter(call.requests), "")
     return _about(Kind.OUTCOME, call.named, at, first, call.card, body=body)
@@ -165,20 +167,20 @@ def orders_end(order: Standing, at: float, by: Actor) -> Entry:
     return operator(f"ended: {order}", at, by, order=which)
 
 
-def note(told: NoteToldOf, at: float) -> Entry:
+def note(note_told: NoteToldOf, at: float) -> Entry:
     """Return the entry of what became of an operator's note to an agent, with its call, if any.
 
     The actor is who did that; the note itself names its author.
     """
-    given, by = told.note, told.by
-    kept: dict[str, Value] = {"id": given.id, "text": given.text, "agent": given.agent}
+    note_text, by = note_told.note, note_told.by
+    kept: dict[str, Value] = {"id": note_text.id, "text": note_text.text, "agent": note_text.agent}
     actor = {} if by is None else {"actor": actor_data(by)}
     body: dict[str, Value] = {
-        "what": f"{given.label} {told.what}",
-        "note": {**kept, "by": actor_data(given.by)},
+        "what": f"{note_text.label} {note_told.what}",
+        "note": {**kept, "by": actor_data(note_text.by)},
         **actor,
     }
-    return _about(Kind.OPERATOR, told.event, at, told.request_id, body=body)
+    return _about(Kind.OPERATOR, note_told.event, at, note_told.request_id, body=body)
 
 
 def stops(halts: Sequence[Standing], notes: int, at: float) -> Entry:
@@ -200,9 +202,9 @@ def stops_stay(at: float) -> Entry:
     return Entry(Kind.STOPS, at, body={"what": "the stops and the notes stay as they are"})
 
 
-def summary(event: Event, at: float, **said: Value) -> Entry:
+def summary(event: Event, at: float, **fields: Value) -> Entry:
     """Return the entry of what a session was about, from its transcript at its end."""
-    return _about(Kind.SUMMARY, event, at, body=said)
+    return _about(Kind.SUMMARY, event, at, body=fields)
 
 
 def server(what: str, at: float) -> Entry:

@@ -225,7 +225,7 @@ class Journal(Protocol):
     def proposals(self) -> Sequence[Proposal]:
         """Return the proposals without an answer yet, the oldest first."""
 
-    def answer(self, proposal: str, said: str) -> None:
+    def answer(self, proposal: str, refusal: str) -> None:
         """Answer a proposal by its id: empty means that it is now the document."""
 
     def forget_answers(self, before: float) -> int:

@@ -87,9 +87,9 @@ def _folder(place: Place) -> Path:
         return Path(place)
     parts = urlsplit(place)
     if parts.scheme != _SQLITE:
-        known = f"{_SQLITE}:///PATH, {_POSTGRES[0]}://USER@HOST/DATABASE"
+        places = f"{_SQLITE}:///PATH, {_POSTGRES[0]}://USER@HOST/DATABASE"
         slashes = "//" if "://" in place else ""
-        raise StoreError(f"no record can be kept in {parts.scheme}:{slashes}…; known are: {known}")
+        raise StoreError(f"no record can be kept in {parts.scheme}:{slashes}…; known are: {places}")
     if parts.netloc or not parts.path or parts.query or parts.fragment:
         raise StoreError(f"{parts.scheme}:// takes an absolute path: {parts.scheme}:///PATH")
     return Path(unquote(parts.path))

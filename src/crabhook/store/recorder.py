@@ -186,8 +186,8 @@ class Recorder:
         try:
             with self._faults_seen():
                 raise error
-        except (TicketError, DeposedError) as told:
-            later.set_exception(told)
+        except (TicketError, DeposedError) as refusal:
+            later.set_exception(refusal)
             later.exception()  # asyncio must not complain if nobody asks
         else:
             self._backlog.add(changes, self._wall())
@@ -369,8 +369,8 @@ class Recorder:
         since = now if self._backlog.since is None else self._backlog.since
         why = f"the record was missing for a while: {self.error}"
         follow, lost = len(self._backlog), self._backlog.dropped
-        told = {"why": why, "from": iso(since), "to": iso(now)}
-        return Entry(Kind.GAP, now, body={**told, "follow": follow, "lost": lost})
+        span = {"why": why, "from": iso(since), "to": iso(now)}
+        return Entry(Kind.GAP, now, body={**span, "follow": follow, "lost": lost})
 
     def _failed(self, error: Exception) -> None:
         if not isinstance(error, StoreError):
@@ -391,23 +391,23 @@ class _Rest:
     def carry(self, store: Writer, now: float) -> str:
         """Write it into the record that is there now; return in a line what happened."""
         if self.head.seq and store.journal.hash_of(self.head.seq) == self.head.hash:
-            said = f"{self.why}: the record was opened again, and nothing of it is missing"
-            store.write([happened(Entry(Kind.SERVER, now, body={"what": said}))])
-            return said
+            outcome = f"{self.why}: the record was opened again, and nothing of it is missing"
+            store.write([happened(Entry(Kind.SERVER, now, body={"what": outcome}))])
+            return outcome
         lost = self.head.seq
-        said = f"{self.why}: its {lost} records are gone, and the record was begun anew"
-        body: dict[str, Value] = {"cut": True, "why": said, "ends": store.head.seq, "lost": lost}
-        told = Entry(Kind.GAP, now, body={**body, "head": head_line(self.head).strip()})
+        outcome = f"{self.why}: its {lost} records are gone, and the record was begun anew"
+        body: dict[str, Value] = {"cut": True, "why": outcome, "ends": store.head.seq, "lost": lost}
+        gap = Entry(Kind.GAP, now, body={**body, "head": head_line(self.head).strip()})
         old = self.recovered
-        waits_still = {one.request_id for one in old.waiting}
+        waits_still = {request.request_id for request in old.waiting}
         over = _nobody_asked(store, now, waits_still)
         card = Entry(Kind.SERVER, now, card=old.last_card, body={"what": "cards are counted on"})
-        again = (waits(one, _taken_up(one, now)) for one in old.waiting)
-        texts = (written(one, one.again(now)) for one in old.documents)
-        given = Change((card,), answers=old.answers)
+        again = (waits(request, _taken_up(request, now)) for request in old.waiting)
+        texts = (written(document, document.again(now)) for document in old.documents)
+        answers = Change((card,), answers=old.answers)
         stops = [halted(old.halts, stops_stay(now))] if old.halts else []
-        store.write([happened(told), over, given, *again, *texts, *stops])
-        return said
+        store.write([happened(gap), over, answers, *again, *texts, *stops])
+        return outcome
 
 
 def _taken_up(waiting: Waiting, now: float) -> Entry:
@@ -418,7 +418,7 @@ def _taken_up(waiting: Waiting, now: float) -> Entry:
 
 def _nobody_asked(store: Writer, now: float, but: Container[str] = ()) -> Change:
     """Return the ends of what waited in a store that opened too late to restore it."""
-    waiting = [one.request_id for one in store.journal.recover(now).waiting]
+    waiting = [request.request_id for request in store.journal.recover(now).waiting]
     waiting = [request_id for request_id in waiting if request_id not in but]
     return left(
         waiting,

@@ -166,8 +166,8 @@ class _Walk:
             if self._left < 0:
                 clean["[left out]"] = "[left out]"
                 break
-            known = self._redactor.short_field if len(key) <= SHORT else self._redactor.field
-            name, secret = known(key)
+            cover_name = self._redactor.short_field if len(key) <= SHORT else self._redactor.field
+            name, secret = cover_name(key)
             while name in clean:
                 name += "'"
                 secret = names_a_secret(_MARK.sub("", name))

@@ -42,8 +42,8 @@ def answer_row(answer: Answer) -> tuple[Any, ...]:
     """Return the table row of an answer."""
     stderr = answer.stderr.encode("utf-8", "surrogatepass")  # unchanged: a blob can hold anything
     call = None if answer.delivered else answer.call
-    told = (call.card, call.platform, call.payload, call.decision) if call else (None,) * 4
-    given = (
+    call_columns = (call.card, call.platform, call.payload, call.decision) if call else (None,) * 4
+    answer_columns = (
         answer.request_id,
         answer.secret,
         answer.stdout,
@@ -51,14 +51,14 @@ def answer_row(answer: Answer) -> tuple[Any, ...]:
         answer.exit_code,
         answer.decided,
     )
-    return (*given, FATES[answer.delivered], *told)
+    return (*answer_columns, FATES[answer.delivered], *call_columns)
 
 
 def answer_in(row: Sequence[Any]) -> Answer:
     """Return the answer in a row."""
-    request_id, secret, stdout, stderr, exit_code, decided, delivered, *told = row
+    request_id, secret, stdout, stderr, exit_code, decided, delivered, *call_columns = row
     text = stderr.decode("utf-8", "surrogatepass")
-    call = DecidedCall(*told) if told[0] is not None else None
+    call = DecidedCall(*call_columns) if call_columns[0] is not None else None
     fate = _FATE_OF[delivered]
     return Answer(request_id, secret, stdout, text, exit_code, decided, call, fate)
 

@@ -71,23 +71,23 @@ def verify(
     `heads` were kept apart before `history` was opened. `thorough` also makes the storage check
     itself. `last` verifies only so many of the latest records; 0 is all.
     """
-    found, beside = Verified(), _Outstanding()
+    verified, beside = Verified(), _Outstanding()
     try:
-        _schema(history, found)
+        _schema(history, verified)
         first = next(history.find(ALL), None)
         before = next(history.find(Query(last=last + 1)), None) if last else None
         if before and first and before.seq == first.seq:
             before = None  # the record has no more
-        hashes = _walk(history, found, {head.seq for head in heads}, (before, last), beside)
-        _compare(history, found, heads, hashes, first)
-        _documents(history, found)
-        _compare_beside(history, found, None if before else beside)
+        hashes = _walk(history, verified, {head.seq for head in heads}, (before, last), beside)
+        _compare(history, verified, heads, hashes, first)
+        _documents(history, verified)
+        _compare_beside(history, verified, None if before else beside)
         if thorough:
             for fault in history.damage():
-                found.fault(0, f"the database is damaged: {fault}")
+                verified.fault(0, f"the database is damaged: {fault}")
     except StoreError as error:
-        found.fault(found.head.seq, f"the database cannot be read past here: {error}")
-    return found
+        verified.fault(verified.head.seq, f"the database cannot be read past here: {error}")
+    return verified
 
 
 def verify_here(
@@ -103,18 +103,18 @@ def verify_here(
     except CorruptError as error:
         garbled = str(error)
     heads = [*([kept] if kept else []), *elsewhere]
-    found = verify(history, heads, thorough=thorough, last=last)
+    verified = verify(history, heads, thorough=thorough, last=last)
     if garbled:
-        found.fault(found.head.seq, f"the head that was kept apart is garbled: {garbled}")
-    elif kept is None and found.records:
-        found.fault(found.head.seq, "the head that was kept apart is gone")
-    found.elsewhere = max((head.seq for head in elsewhere), default=None)
-    return found
+        verified.fault(verified.head.seq, f"the head that was kept apart is garbled: {garbled}")
+    elif kept is None and verified.records:
+        verified.fault(verified.head.seq, "the head that was kept apart is gone")
+    verified.elsewhere = max((head.seq for head in elsewhere), default=None)
+    return verified
 
 
-def left_open(found: Verified) -> Iterator[str]:
+def left_open(verified: Verified) -> Iterator[str]:
     """Yield what a record without faults does not show, a sentence each."""
-    if found.elsewhere is None:
+    if verified.elsewhere is None:
         yield (
             "No head from elsewhere was compared: this does not show that nobody wrote the whole "
             "record anew, and the head kept beside it."
@@ -123,16 +123,17 @@ def left_open(found: Verified) -> Iterator[str]:
             "A head that left this machine shows that: `crabhook audit verify --head FILE`. "
             "`[record] head_command` in settings.toml sends heads away."
         )
-    elif found.elsewhere < found.head.seq:
+    elif verified.elsewhere < verified.head.seq:
         yield (
-            f"The head from elsewhere is of record {found.elsewhere}: it does not show that nobody "
-            f"wrote records {found.elsewhere + 1} to {found.head.seq} anew, or added them."
+            f"The head from elsewhere is of record {verified.elsewhere}: it does not show that "
+            f"nobody wrote records {verified.elsewhere + 1} to {verified.head.seq} anew, "
+            "or added them."
         )
 
 
 def _walk(
     history: History,
-    found: Verified,
+    verified: Verified,
     wanted: set[int],
     end: tuple[Record | None, int],
     beside: "_Outstanding",
@@ -146,30 +147,30 @@ def _walk(
     first = next(records, None)
     if first is None:
         return {0: GENESIS.hash}
-    found.first = first.seq
-    before = _before(history, first, earlier, found)
+    verified.first = first.seq
+    before = _before(history, first, earlier, verified)
     hashes = {} if before is None else {first.seq - 1: before}
     last = first.seq - 1
     latest = ""
     for record in chain((first,), records):
         if record.seq != last + 1:
-            found.fault(record.seq, f"records {last + 1} to {record.seq - 1} are missing")
+            verified.fault(record.seq, f"records {last + 1} to {record.seq - 1} are missing")
             before = None
         # After a hole, the hash before the record is unknown, so its own hash cannot be verified.
         if before is not None and link(before, record[:-1]) != record.hash:
-            found.fault(record.seq, "this record, or what it follows, is not what was written")
-        _remark(record, latest, found)
+            verified.fault(record.seq, "this record, or what it follows, is not what was written")
+        _remark(record, latest, verified)
         beside.take(record)
         last, before, latest = record.seq, record.hash, max(latest, str(record.at))
         if last in wanted:
             hashes[last] = before
-        found.records += 1
-        found.head = Head(last, before)
+        verified.records += 1
+        verified.head = Head(last, before)
     return hashes
 
 
 def _before(
-    history: History, first: Record, earlier: Record | None, found: Verified
+    history: History, first: Record, earlier: Record | None, verified: Verified
 ) -> bytes | None:
     """Return the hash that the first record must follow."""
     if earlier and first.seq == earlier.seq + 1:
@@ -178,7 +179,7 @@ def _before(
         return GENESIS.hash
     if (cut := _cut_before(history, first.seq)) is None:
         what = f"records 1 to {first.seq - 1} are missing, and no checkpoint tells of it"
-        found.fault(first.seq, what)
+        verified.fault(first.seq, what)
         return None
     return cut.hash
 
@@ -188,16 +189,16 @@ def _cut_before(history: History, begins: int) -> Cut | None:
     return next((cut for cut in cuts_in(history.checkpoints()) if cut.begins == begins), None)
 
 
-def _remark(record: Record, latest: str, found: Verified) -> None:
+def _remark(record: Record, latest: str, verified: Verified) -> None:
     if record.kind == Kind.CHECKPOINT and (untrue := _untrue(record)):
-        found.fault(record.seq, f"this checkpoint cannot be true: {untrue}")
+        verified.fault(record.seq, f"this checkpoint cannot be true: {untrue}")
     if record.kind == Kind.GAP:
         why = str(record.data().get("why", "a gap that does not say why"))
-        found.lost |= re.search(r'"lost":[1-9]', str(record.body)) is not None
-        found.fault(record.seq, why, noted='"cut":true' not in str(record.body))
+        verified.lost |= re.search(r'"lost":[1-9]', str(record.body)) is not None
+        verified.fault(record.seq, why, noted='"cut":true' not in str(record.body))
     elif str(record.at) < latest:
         what = f"the clock was set back: {record.at} follows {latest}"
-        found.fault(record.seq, what, noted=True)
+        verified.fault(record.seq, what, noted=True)
 
 
 def _untrue(record: Record) -> str:
@@ -209,50 +210,54 @@ def _untrue(record: Record) -> str:
 
 def _compare(
     history: History,
-    found: Verified,
+    verified: Verified,
     heads: Iterable[Head],
     hashes: dict[int, bytes],
     first: Record | None,
 ) -> None:
     begins = first.seq if first else 1
     for head in heads:
-        if head.seq > found.head.seq:
+        if head.seq > verified.head.seq:
             what = f"the record ends here, and its head kept apart is of {head.seq}: it was cut off"
-            found.fault(found.head.seq, what)
+            verified.fault(verified.head.seq, what)
         elif head.seq in hashes:
             if hashes[head.seq] != head.hash:
-                found.fault(head.seq, "this is not the record that the head kept apart is of")
+                verified.fault(head.seq, "this is not the record that the head kept apart is of")
         elif 0 < head.seq < begins - 1:
-            _compare_removed(_cut_before(history, begins), head, found)
+            _compare_removed(_cut_before(history, begins), head, verified)
 
 
-def _compare_removed(cut: Cut | None, head: Head, found: Verified) -> None:
+def _compare_removed(cut: Cut | None, head: Head, verified: Verified) -> None:
     """Say whether retention can have removed a head's record."""
     if cut is None:
-        found.fault(head.seq, "the record that this head is of is gone, and no checkpoint says why")
+        verified.fault(
+            head.seq, "the record that this head is of is gone, and no checkpoint says why"
+        )
     elif head.at > cut.latest:
-        found.fault(
+        verified.fault(
             head.seq,
             f"this head is of a record of {head.at}, and the checkpoint says that none later than "
             f"{cut.latest} was removed",
         )
     else:
-        known = "" if head.at else "; this head has no time, by which that could be held against it"
-        removed = f"retention has removed ({cut.why}, the latest of {cut.latest}){known}"
-        found.fault(head.seq, f"this head is of a record that {removed}", noted=True)
+        no_time = (
+            "" if head.at else "; this head has no time, by which that could be held against it"
+        )
+        removed = f"retention has removed ({cut.why}, the latest of {cut.latest}){no_time}"
+        verified.fault(head.seq, f"this head is of a record that {removed}", noted=True)
 
 
-def _documents(history: History, found: Verified) -> None:
+def _documents(history: History, verified: Verified) -> None:
     """Compare the documents with the last record of each."""
-    for seq, said in amiss(history).values():
-        found.fault(seq or found.head.seq, said)
+    for seq, difference in amiss(history).values():
+        verified.fault(seq or verified.head.seq, difference)
     last = dict[str, object]()
     for record in history.find(_OF_DOCUMENTS):
         data = record.data()
         name, before = str(data.get("document", "")), data.get("from")
         if last.get(name, before) != before:
             what = f"the document {name} was changed by hand before this, and is mended here"
-            found.fault(record.seq, what, noted=True)
+            verified.fault(record.seq, what, noted=True)
         last[name] = data.get("to")
 
 
@@ -315,57 +320,59 @@ class _Outstanding:
             self.by_card.get(record.card or 0, set()).discard(request_id)
 
 
-def _schema(history: History, found: Verified) -> None:
+def _schema(history: History, verified: Verified) -> None:
     """Compare the tables, indexes, triggers and views with what crabhook makes."""
     schema = history.schema()
     for line in sorted(schema.there - schema.made):
-        found.fault(0, f"the database has what crabhook does not make: {line[:_SHOWN]}")
+        verified.fault(0, f"the database has what crabhook does not make: {line[:_SHOWN]}")
     for line in sorted(schema.made - schema.there):
-        found.fault(0, f"the database lacks what crabhook makes: {line[:_SHOWN]}")
+        verified.fault(0, f"the database lacks what crabhook makes: {line[:_SHOWN]}")
 
 
-def _compare_beside(history: History, found: Verified, beside: _Outstanding | None) -> None:
+def _compare_beside(history: History, verified: Verified, beside: _Outstanding | None) -> None:
     """Compare the tables beside the record with it; None: only a part of it was read."""
     there = history.beside()
-    if not found.records:
+    if not verified.records:
         return
-    if there.head is not None and there.head != found.head:
+    if there.head is not None and there.head != verified.head:
         what = f"the head in the database is of record {there.head.seq}, and is not this record"
-        found.fault(found.head.seq, what)
+        verified.fault(verified.head.seq, what)
     if not there.key:
-        found.fault(found.head.seq, "the record's key is gone: what waits cannot be compared")
-    _compare_answers(history, there, found)
-    _compare_stops(history, there, found)
+        verified.fault(verified.head.seq, "the record's key is gone: what waits cannot be compared")
+    _compare_answers(history, there, verified)
+    _compare_stops(history, there, verified)
     if beside is None:
         return
-    if there.begins != found.first:
+    if there.begins != verified.first:
         what = f"the counter says that the record begins at {there.begins}, and it does here"
-        found.fault(found.first, what)
+        verified.fault(verified.first, what)
     if there.card < beside.last_card:
         what = f"the counter of cards is at {there.card}, and the record has #{beside.last_card}"
-        found.fault(found.head.seq, what)
-    _compare_waiting(there, beside, found)
+        verified.fault(verified.head.seq, what)
+    _compare_waiting(there, beside, verified)
 
 
-def _compare_waiting(there: Beside, beside: _Outstanding, found: Verified) -> None:
+def _compare_waiting(there: Beside, beside: _Outstanding, verified: Verified) -> None:
     for record in beside.changed:
         what = f"what was taken up as request {record.request_id} is not what was asked"
-        found.fault(record.seq, what)
+        verified.fault(record.seq, what)
     rows = _by_recorded_id(there.waiting, there.key)
     for request_id, record in beside.waiting.items():
         kept = kept_in(record)
         row = rows.get(request_id)
         if row is None and kept:
             what = f"request {request_id} of #{record.card} waits, and its row is gone"
-            _beside(found, f"{what}: the next server will not ask about it", record.seq)
+            _beside(verified, f"{what}: the next server will not ask about it", record.seq)
         elif row is not None and kept and there.key and of_asked(there.key, row) not in kept:
             what = f"what waits as request {request_id} is not what was asked here"
-            found.fault(record.seq, what)
+            verified.fault(record.seq, what)
     missing = (row for name, row in rows.items() if name not in beside.waiting)
-    told = {id(row) for name, row in rows.items() if name in beside.waiting}
-    for request_id in {str(row.get("request_id")) for row in missing if id(row) not in told}:
+    already_reported = {id(row) for name, row in rows.items() if name in beside.waiting}
+    for request_id in {
+        str(row.get("request_id")) for row in missing if id(row) not in already_reported
+    }:
         what = f"request {request_id} waits in the database, and no record says that it does"
-        _beside(found, what, noted=found.first > 1)
+        _beside(verified, what, noted=verified.first > 1)
 
 
 def _by_recorded_id(rows: Iterable[Row], key: bytes) -> dict[str, Row]:
@@ -383,7 +390,7 @@ def _by_recorded_id(rows: Iterable[Row], key: bytes) -> dict[str, Row]:
     return {way(request_id): row for request_id, row in ids for way in ways}
 
 
-def _compare_answers(history: History, there: Beside, found: Verified) -> None:
+def _compare_answers(history: History, there: Beside, verified: Verified) -> None:
     """Compare the hooks' answers with the decisions."""
     rows = _by_recorded_id(there.answers, there.key)
     missing = {str(row.get("request_id")) for row in there.answers}
@@ -399,18 +406,18 @@ def _compare_answers(history: History, there: Beside, found: Verified) -> None:
             kept = kept_in(record) if kept is None else kept
             if kept and there.key and not kept.issuperset(of_answer(there.key, row)):
                 what = f"the answer to request {request_id} is not the one that was decided here"
-                found.fault(record.seq, what)
+                verified.fault(record.seq, what)
     for request_id in sorted(missing):
-        _beside(found, f"the answer to request {request_id} was given by no decision on record")
+        _beside(verified, f"the answer to request {request_id} was given by no decision on record")
 
 
-def _compare_stops(history: History, there: Beside, found: Verified) -> None:
+def _compare_stops(history: History, there: Beside, verified: Verified) -> None:
     if (last := history.last_stops()) is None:
         if there.halts:
             what = "sessions are stopped, or notes wait, of which no record tells"
-            found.fault(found.head.seq, f"{what}: an older crabhook wrote none", noted=True)
-    elif said := stops_amiss(there, last):
-        found.fault(last.seq, said)
+            verified.fault(verified.head.seq, f"{what}: an older crabhook wrote none", noted=True)
+    elif difference := stops_amiss(there, last):
+        verified.fault(last.seq, difference)
 
 
 def stops_amiss(there: Beside, last: Record | None) -> str:
@@ -422,10 +429,10 @@ def stops_amiss(there: Beside, last: Record | None) -> str:
     return f"{what} ({last.data().get('what', '')})"
 
 
-def _beside(found: Verified, what: str, seq: int = 0, *, noted: bool = False) -> None:
+def _beside(verified: Verified, what: str, seq: int = 0, *, noted: bool = False) -> None:
     """Add a fault of the tables; harmless where the records that would tell were lost."""
-    lost = "; entries were lost while the record was missing" if found.lost else ""
-    found.fault(seq or found.head.seq, f"{what}{lost}", noted=noted or found.lost)
+    lost = "; entries were lost while the record was missing" if verified.lost else ""
+    verified.fault(seq or verified.head.seq, f"{what}{lost}", noted=noted or verified.lost)
 
 
 def kept_in(record: Record) -> set[str]:
@@ -490,14 +497,14 @@ class Stats:
 
 def stats(records: Iterable[Record]) -> Stats:
     """Count the records of calls' ends; other records do not count."""
-    found = Stats()
+    shares = Stats()
     for record in records:
         if record.kind in ENDS:
-            found.all.add(record)
-            found.tools.setdefault(record.tool, Share()).add(record)
-    ranked = sorted(found.tools.items(), key=lambda item: (-item[1].number, item[0]))
-    found.tools = dict(ranked)
-    return found
+            shares.all.add(record)
+            shares.tools.setdefault(record.tool, Share()).add(record)
+    ranked = sorted(shares.tools.items(), key=lambda item: (-item[1].number, item[0]))
+    shares.tools = dict(ranked)
+    return shares
 
 
 def _decider(record: Record, data: dict[str, object]) -> str:

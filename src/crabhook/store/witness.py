@@ -55,14 +55,16 @@ def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
     match entry.kind:
         case Kind.ASKED | Kind.TAKEN_UP:
             return [
-                _asked(key, one) for one in change.waiting if one.request_id == entry.request_id
+                _asked(key, request)
+                for request in change.waiting
+                if request.request_id == entry.request_id
             ]
         case Kind.DECIDED if change.answers:
             if len(change.answers) == 1 and change.answers[0].request_id == entry.request_id:
                 return [*_answer(key, change.answers[0])]
             legs = legs_of(entry.request_id, entry.body)
-            given = [one for one in change.answers if one.request_id in legs]
-            return [mark for one in given for mark in _answer(key, one)]
+            answers = [answer for answer in change.answers if answer.request_id in legs]
+            return [mark for answer in answers for mark in _answer(key, answer)]
         case Kind.STOPS:
             return [] if change.halts is None else [_halts(key, change.halts)]
     return []

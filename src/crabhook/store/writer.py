@@ -115,8 +115,8 @@ class Writer:
         if cut is None:
             return 0
         self.anchor()  # so that the record of the head kept apart still exists
-        told = self.journal.documents().values()
-        stay = [document for document in told if document.at <= cut.latest]
+        documents = self.journal.documents().values()
+        stay = [document for document in documents if document.at <= cut.latest]
         again = [written(replace(document, at=iso(now)), document.again(now)) for document in stay]
         if halts := self.journal.recover(now).halts:
             again.append(halted(halts, stops_stay(now)))
@@ -183,8 +183,8 @@ def chained(
             more = "," if len(body) > len("{}") else ""
             marks = '","'.join(kept)
             body = f'{body[:-1]}{more}"kept":["{marks}"]}}'
-        said = (*names, *ids, entry.card, verdict, body)
-        content = (seq, iso(entry.at), str(entry.kind), *said)
+        columns = (*names, *ids, entry.card, verdict, body)
+        content = (seq, iso(entry.at), str(entry.kind), *columns)
         before = link(before, content)
         yield Record._make((*content, before))
 
@@ -218,9 +218,9 @@ def head_line(head: Head) -> str:
 
 def read_head(text: str) -> Head:
     """Return the head in a line of `head_line`; raises ValueError. Older lines have no time."""
-    match said := json.loads(text):
+    match head := json.loads(text):
         case {"seq": int(seq), "hash": str(digest)} if 0 <= seq < _LARGEST and len(digest) == _HEX:
-            return Head(seq, bytes.fromhex(digest), str(said.get("at", "")))
+            return Head(seq, bytes.fromhex(digest), str(head.get("at", "")))
     raise ValueError('it has no number "seq" and SHA-256 "hash"')
 
 

@@ -255,8 +255,8 @@ class Committer:
     @contextmanager
     def _slow_said(self) -> Iterator[None]:
         """Report when the inner step takes long: an answer may still come."""
-        said = f"the record in {shown(self._line.url)}: it does not answer"
-        late = self._line.loop.call_later(SLOW_AFTER, self._report, said)
+        trouble = f"the record in {shown(self._line.url)}: it does not answer"
+        late = self._line.loop.call_later(SLOW_AFTER, self._report, trouble)
         try:
             yield
         finally:

@@ -64,8 +64,8 @@ class _Owners:
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
-        known, given = self.waiting.get(request_id), self.given.get(request_id)
-        secrets = (known, given.secret if given else None)
+        waiting_secret, answer = self.waiting.get(request_id), self.given.get(request_id)
+        secrets = (waiting_secret, answer.secret if answer else None)
         return any(
             known_secret is not None and not same_secret(known_secret, secret)
             for known_secret in secrets
@@ -158,8 +158,8 @@ class PgJournal:
             request_id, secret = map(unmarked, row)
             self._owners.waiting[request_id] = secret
         for row in await connection.fetch(_GIVEN):
-            request_id, *given = map(unmarked, row)
-            self._owners.given[request_id] = _Given(*given)
+            request_id, *answer = map(unmarked, row)
+            self._owners.given[request_id] = _Given(*answer)
         if self._beside is None:
             return
         private(self._beside)
@@ -169,12 +169,12 @@ class PgJournal:
         self._kept = kept = self._head_file.read() or GENESIS
         if kept == GENESIS and seq:
             where = shown(self._line.url)
-            said = (
+            warning = (
                 "this machine kept no head of the record in %s: record %d is taken for its end (%s)"
             )
-            _LOG.warning(said, where, seq, digest.hex())
-        if said := await put_back(connection, self._line.url, path, kept):
-            raise CorruptError(said)
+            _LOG.warning(warning, where, seq, digest.hex())
+        if warning := await put_back(connection, self._line.url, path, kept):
+            raise CorruptError(warning)
 
     @property
     def trouble(self) -> str:
@@ -205,8 +205,8 @@ class PgJournal:
         return self._committer.ask(self._hash_of(seq))
 
     async def _hash_of(self, seq: int) -> bytes | None:
-        found: bytes | None = await self._committer.connected().fetchval(_HASH_OF, seq)
-        return found
+        digest: bytes | None = await self._committer.connected().fetchval(_HASH_OF, seq)
+        return digest
 
     def commit(self, batch: Batch) -> asyncio.Future[None] | None:
         """Queue a batch; return its future, or None without a loop, when it is written."""
@@ -279,12 +279,12 @@ class PgJournal:
     async def _proposals(self) -> Sequence[Proposal]:
         return await proposals_in(self._committer.connected())
 
-    def answer(self, proposal: str, said: str) -> None:
+    def answer(self, proposal: str, refusal: str) -> None:
         """Answer a proposal by its id: empty means that it is now the document."""
-        self._committer.ask(self._answer(proposal, said))
+        self._committer.ask(self._answer(proposal, refusal))
 
-    async def _answer(self, proposal: str, said: str) -> None:
-        await answer_to(self._committer.connected(), proposal, said)
+    async def _answer(self, proposal: str, refusal: str) -> None:
+        await answer_to(self._committer.connected(), proposal, refusal)
 
     def forget_answers(self, before: float) -> int:
         """Delete answers decided before this wall time that are not owed; return their number."""

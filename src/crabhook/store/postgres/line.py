@@ -98,7 +98,7 @@ def speaking_of(url: str) -> Iterator[None]:
 def named(error: Exception, url: str) -> StoreError:
     """Return the StoreError for a fault of the database."""
     state = str(getattr(error, "sqlstate", None) or "")
-    said = (str(error) or type(error).__name__).partition("\n")[0]
+    detail = (str(error) or type(error).__name__).partition("\n")[0]
     fits = [code for code in _BY_STATE if state.startswith(code)]
     if fits:
         kind, words = _BY_STATE[max(fits, key=len)]
@@ -110,7 +110,7 @@ def named(error: Exception, url: str) -> StoreError:
             again = error.errno == EAI_AGAIN
             words = "its host name cannot be looked up now" if again else "no such host name"
             words = f"{words}: check the URL"
-    return kind(f"the record in {shown(url)}: {words} ({said})")
+    return kind(f"the record in {shown(url)}: {words} ({detail})")
 
 
 async def connect(url: str) -> "Connection":

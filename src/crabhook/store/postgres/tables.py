@@ -150,10 +150,10 @@ async def proposals_in(connection: "Connection") -> Sequence[Proposal]:
     return [Proposal(*map(unmarked, row)) for row in await connection.fetch(_OPEN)]
 
 
-async def answer_to(connection: "Connection", proposal: str, said: str) -> None:
+async def answer_to(connection: "Connection", proposal: str, refusal: str) -> None:
     """Answer a proposal by its id: empty means that it is now the document."""
     await connection.execute(
-        "UPDATE proposal SET answer = $2 WHERE id = $1", proposal, marked(said)
+        "UPDATE proposal SET answer = $2 WHERE id = $1", proposal, marked(refusal)
     )
     await connection.execute(_OLD)
 

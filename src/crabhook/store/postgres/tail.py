@@ -143,9 +143,9 @@ class Tail:
         self._rung, probe, self._kept = asyncio.Event(), token_hex(8), None
         heard, rung = asyncio.Event(), self._rung
 
-        def ring(_: object, __: int, ___: str, said: object) -> None:
+        def ring(_: object, __: int, ___: str, payload: object) -> None:
             rung.set()
-            if said == probe:
+            if payload == probe:
                 heard.set()
 
         await connection.add_listener(BELL, ring)

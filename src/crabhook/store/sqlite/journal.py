@@ -165,7 +165,7 @@ class SqliteJournal:
         """Return nothing: on a single machine the owner edits the files."""
         return ()
 
-    def answer(self, proposal: str, said: str) -> None:
+    def answer(self, proposal: str, refusal: str) -> None:
         """Answer nobody: nothing can be proposed here."""
 
     def forget_answers(self, before: float) -> int:

@@ -134,7 +134,7 @@ class Owners:
         if not self.may_know(request_id):
             return False
         owners = self._connection.execute(_OWNERS, (request_id,)).fetchall()
-        return any(not same_secret(known, secret) for (known,) in owners)
+        return any(not same_secret(own_secret, secret) for (own_secret,) in owners)
 
     def claim(self, request_id: str, secret: str) -> None:
         """Take in an id before it is written.  Raises TicketError for another secret."""
