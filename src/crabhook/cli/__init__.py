@@ -34,8 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _no_command(name)
     try:
         parser, command = parser_of(name)
-        given = argparse.Namespace(argv=arguments[1:])
-        code = command.run(parser.parse_args(arguments[1:], given))
+        namespace = argparse.Namespace(argv=arguments[1:])
+        code = command.run(parser.parse_args(arguments[1:], namespace))
         if sys.stdout:
             sys.stdout.flush()  # here, where a missing reader can still be reported
     except BrokenPipeError:  # the reader needs no more; the end of the process is quiet too

@@ -58,10 +58,10 @@ def when(text: str) -> str:
 def moment(text: str) -> datetime:
     """Return the time at which a rule ends; what has no zone is meant in UTC."""
     try:
-        found = datetime.fromisoformat(text)
+        ends = datetime.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no date and time") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return ends if ends.tzinfo else ends.replace(tzinfo=UTC)
 
 
 def count(text: str) -> int:
@@ -85,12 +85,12 @@ class SharedDocuments:
 
     def get(self, name: str) -> Document:
         """Return a document; raises CrabhookError if no server has begun it."""
-        if (known := self.known.get(name)) is None:
+        if (document := self.known.get(name)) is None:
             raise CrabhookError(
                 f"{self.where} has no {name} yet: the first server that writes it gives those of "
                 "its machine"
             )
-        return known
+        return document
 
     def read(self, name: str) -> str:
         """Return the text of a document."""
@@ -253,7 +253,11 @@ def _differing(place: Place | None) -> tuple[SharedDocuments, Mapping[str, tuple
     there, files = SharedDocuments(shared_place(place, "in --store, or ")), rule_files()
     own = {RULES: files.user, TRUSTED: files.trusted}
     here = {name: (path, read_text(path)) for name, path in own.items()}
-    return there, {name: one for name, one in here.items() if one[1] != there.read(name)}
+    return there, {
+        name: path_and_text
+        for name, path_and_text in here.items()
+        if path_and_text[1] != there.read(name)
+    }
 
 
 def _named(document: Document) -> str:

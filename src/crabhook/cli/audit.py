@@ -62,11 +62,11 @@ def _export(history: History, arguments: argparse.Namespace) -> int:
 
 
 def _stats(history: History, arguments: argparse.Namespace) -> int:
-    found = stats(history.find(_query(arguments, 0, ENDS)))
+    shares = stats(history.find(_query(arguments, 0, ENDS)))
     if arguments.json:
-        say_json(found.values())
+        say_json(shares.values())
         return 0
-    for name, share in (("all", found.all), *found.tools.items()):
+    for name, share in (("all", shares.all), *shares.tools.items()):
         by = ", ".join(f"{who} {100 * n / share.number:.0f}%" for who, n in share.by.most_common())
         verdicts = ", ".join(f"{verdict} {n}" for verdict, n in share.verdicts.most_common())
         middle, most = share.percentile(50), share.percentile(90)
@@ -94,10 +94,10 @@ def _verify(history: History, arguments: argparse.Namespace) -> int:
             heads.append(read_head(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise StoreError(f"{path} cannot be read as a head: {error}") from error
-    found = verify_here(history, heads)
-    for line in (json.dumps(_verified(found)),) if arguments.json else _findings(found):
+    verified = verify_here(history, heads)
+    for line in (json.dumps(_verified(verified)),) if arguments.json else _findings(verified):
         say(line)
-    return 0 if found.sound else 1
+    return 0 if verified.sound else 1
 
 
 def _replay(history: History, arguments: argparse.Namespace) -> int:
@@ -154,11 +154,11 @@ def _move(arguments: argparse.Namespace) -> None:
         target.journal.take_over(source.journal.key, source.journal.recover(time()))
         head = source.head
     with open_history(arguments.target, state) as history:
-        found = verify(history, [head])
-        found.elsewhere = head.seq
-    for line in _findings(found):
+        verified = verify(history, [head])
+        verified.elsewhere = head.seq
+    for line in _findings(verified):
         say(line)
-    if not found.sound:
+    if not verified.sound:
         raise StoreError("what was moved is not what was written; the first record is as it was")
     say("It is moved.  To use it: [record] store in settings.toml, or --store")
 
@@ -219,9 +219,9 @@ def _actor(data: Mapping[str, object]) -> str:
 
 def _about(record: Record, data: Mapping[str, object]) -> str:
     """Return a record's subject: its call, or what happened."""
-    given = data.get("edited") or data.get("input")
-    if isinstance(given, dict):
-        return about(given)
+    tool_input = data.get("edited") or data.get("input")
+    if isinstance(tool_input, dict):
+        return about(tool_input)
     if record.kind == Kind.DELIVERED:
         return "the client has its reply" if data.get("whole") else "the client had gone"
     if record.kind == Kind.ASKED:
@@ -232,33 +232,33 @@ def _about(record: Record, data: Mapping[str, object]) -> str:
 def _asked(data: Mapping[str, object]) -> str:
     """Return what was asked, and what brought its card here."""
     fields, because = data.get("fields"), data.get("because")
-    given = fields.get("tool_input") if isinstance(fields, dict) else None
-    what = about(given) if isinstance(given, dict) else str(data.get("event", ""))
+    tool_input = fields.get("tool_input") if isinstance(fields, dict) else None
+    what = about(tool_input) if isinstance(tool_input, dict) else str(data.get("event", ""))
     words = because.get("words") if isinstance(because, dict) else ""
     return f"{short(what, ASKED_WIDTH)} ({words})" if words else what
 
 
-def _verified(found: Verified) -> dict[str, object]:
+def _verified(verified: Verified) -> dict[str, object]:
     return {
-        "sound": found.sound,
-        "records": found.records,
-        "first": found.first,
-        "head": {"seq": found.head.seq, "hash": found.head.hash.hex()},
-        "faults": [asdict(fault) for fault in found.faults],
-        "notes": [asdict(note) for note in found.notes],
-        "untold": found.untold,
-        "elsewhere": found.elsewhere,
-        "left_open": list(left_open(found)),
+        "sound": verified.sound,
+        "records": verified.records,
+        "first": verified.first,
+        "head": {"seq": verified.head.seq, "hash": verified.head.hash.hex()},
+        "faults": [asdict(fault) for fault in verified.faults],
+        "notes": [asdict(note) for note in verified.notes],
+        "untold": verified.untold,
+        "elsewhere": verified.elsewhere,
+        "left_open": list(left_open(verified)),
     }
 
 
-def _findings(found: Verified) -> Iterator[str]:
-    for name, findings in (("FAULT", found.faults), ("note", found.notes)):
-        yield from (f"{name}  record {one.seq}: {one.what}" for one in findings)
-    if found.untold:
-        yield f"and {found.untold} findings more"
-    span = f"{found.records} records, {found.first} to {found.head.seq}"
-    sound = "as they were written" if found.sound else "NOT as they were written"
+def _findings(verified: Verified) -> Iterator[str]:
+    for name, findings in (("FAULT", verified.faults), ("note", verified.notes)):
+        yield from (f"{name}  record {finding.seq}: {finding.what}" for finding in findings)
+    if verified.untold:
+        yield f"and {verified.untold} findings more"
+    span = f"{verified.records} records, {verified.first} to {verified.head.seq}"
+    sound = "as they were written" if verified.sound else "NOT as they were written"
     yield f"{span}: {sound}"
-    yield f"head {found.head.seq} {found.head.hash.hex()}"
-    yield from left_open(found)
+    yield f"head {verified.head.seq} {verified.head.hash.hex()}"
+    yield from left_open(verified)

@@ -84,15 +84,17 @@ _OF_A_DESK = names(
 
 
 def _declare_up(parser: argparse.ArgumentParser) -> None:
-    told = options_of("serve").items()
-    options = {shown: one for shown, one in told if shown.partition(" ")[0] not in _OF_A_DESK}
+    of_serve = options_of("serve").items()
+    options = {
+        shown: about for shown, about in of_serve if shown.partition(" ")[0] not in _OF_A_DESK
+    }
     declare(options, SERVE_VALUES, parser)
 
 
 def _up(arguments: argparse.Namespace) -> str:
     settings = config.override(config.load(arguments.settings), vars(arguments))
     places = own_addresses(settings.listen)
-    address = next(one for one in places if isinstance(one, UnixAddress))
+    address = next(place for place in places if isinstance(place, UnixAddress))
     if (pid := running_at(address.path)) is not None:
         return _runs_already(pid, address.path, settings)
     desks = _for_desks(settings)
@@ -116,13 +118,13 @@ def _up(arguments: argparse.Namespace) -> str:
                 server.wait()
         if status is None:
             begins = max(begins, os.fstat(handle).st_size - _LAST_LINES)
-            said = os.pread(handle, _LAST_LINES, begins).decode("utf-8", "replace")
-            why = said.strip().rpartition("\n")[2].removeprefix("crabhook: ")
+            log_end = os.pread(handle, _LAST_LINES, begins).decode("utf-8", "replace")
+            why = log_end.strip().rpartition("\n")[2].removeprefix("crabhook: ")
             why = why or f"it was not ready within {STARTS_WITHIN:g} s"
             raise BackgroundError(f"the server did not start: {why}; its log: {log}")
-    told = note_socket(address)
+    note = note_socket(address)
     runs = f"crabhook runs (process {server.pid}): {status}"
-    return f"{runs}{told}\nlog: {log}\nattach with: crabhook desk"
+    return f"{runs}{note}\nlog: {log}\nattach with: crabhook desk"
 
 
 def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
@@ -131,7 +133,7 @@ def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
     Raises BackgroundError where it does not listen as was asked for.
     """
     listening = read_status(path).get("listening")
-    if isinstance(listening, list) and not any(" for desks" in str(one) for one in listening):
+    if isinstance(listening, list) and not any(" for desks" in str(place) for place in listening):
         return (
             f"crabhook runs already (process {pid}), and takes no desks but its own: leave that "
             "with q, or end it with `crabhook down`; then `crabhook up`"
@@ -149,13 +151,13 @@ def _not_listened_at(listening: object, settings: config.Settings) -> str:
 
     A port 0 is any port.
     """
-    known = [str(one).partition(" for desks") for one in listening or ()]  # type: ignore[attr-defined]
-    wanted = [(one, "") for one in settings.listen]
+    places_marked = [str(place).partition(" for desks") for place in listening or ()]  # type: ignore[attr-defined]
+    wanted = [(address, "") for address in settings.listen]
     wanted += [(settings.operators, " for desks")] if settings.operators else []
     missing = []
     for text, mark in wanted:
         host, _, port = text.rpartition(":")
-        places = [at.rpartition(":") for at, marked, _ in known if marked == mark]
+        places = [at.rpartition(":") for at, marked, _ in places_marked if marked == mark]
         if not any(host == there and port in ("0", number) for there, _, number in places):
             missing += [] if text.startswith("unix:") else [f"{text}{mark}"]
     return " and ".join(missing)
@@ -213,9 +215,9 @@ def _wait_until_ready(
     while time.monotonic() < until and server.poll() is None:
         with suppress(TimeoutError):
             text = sock.recv(4096).decode("utf-8", "replace")
-            said = dict(pair.partition("=")[::2] for pair in text.splitlines())
-            if said.get("READY") == "1" and running_at(path) == server.pid:
-                return said.get("STATUS", "")
+            notified = dict(pair.partition("=")[::2] for pair in text.splitlines())
+            if notified.get("READY") == "1" and running_at(path) == server.pid:
+                return notified.get("STATUS", "")
     return None
 
 
@@ -268,45 +270,45 @@ def _lives(pid: int) -> bool:
     """Whether a process still runs; an ended child nobody waited for does not."""
     try:
         os.kill(pid, 0)
-        told = Path(f"/proc/{pid}/stat").read_text()
+        process_stat = Path(f"/proc/{pid}/stat").read_text()
     except ProcessLookupError:
         return False
     except OSError:
         return not Path("/proc/self").exists()  # where there is no /proc the signal tells
-    return told.rpartition(")")[2].split()[0] not in ("Z", "X")
+    return process_stat.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
-def _part(told: Mapping[str, object]) -> str:
+def _part(status: Mapping[str, object]) -> str:
     """Return a server's part among those that share its record, in words; empty if alone."""
-    leader, epoch = told["leader"] or "nobody that is known", told["epoch"]
-    if told["role"] == Role.STANDBY:
-        at = f", at {told['leader_at']}" if told["leader_at"] else ""
-        return f"stands by, {told['lag']} s behind: {leader}{at} leads (epoch {epoch})"
-    if told["role"] == Role.LEADER:
-        pace = f"a commit takes {told['commit_ms']} ms, with {told['batch']} changes"
+    leader, epoch = status["leader"] or "nobody that is known", status["epoch"]
+    if status["role"] == Role.STANDBY:
+        at = f", at {status['leader_at']}" if status["leader_at"] else ""
+        return f"stands by, {status['lag']} s behind: {leader}{at} leads (epoch {epoch})"
+    if status["role"] == Role.LEADER:
+        pace = f"a commit takes {status['commit_ms']} ms, with {status['batch']} changes"
         return f"leads those that share its record (epoch {epoch}): {pace}"
     return ""
 
 
 def _status(arguments: argparse.Namespace) -> int:
     path = socket_of(arguments.server).path
-    told = status_of(path)
+    status = status_of(path)
     if arguments.json:
-        say_json(told)
-    elif not told["running"]:
+        say_json(status)
+    elif not status["running"]:
         say("No server runs.  Start one with `crabhook up`")
     else:
-        desks, waiting, listening = told["desks"], told["waiting"], told["listening"]
-        say(f"crabhook runs (process {told['pid']}), {waiting} waiting")
-        if said := _part(told):
-            say(said)
+        desks, waiting, listening = status["desks"], status["waiting"], status["listening"]
+        say(f"crabhook runs (process {status['pid']}), {waiting} waiting")
+        if part := _part(status):
+            say(part)
         say(f"desks: {desks}" if desks else "desks: none; nobody is at a desk")
-        for one in listening if isinstance(listening, list) else ():
-            say(f"listening on {one}")
-        troubles = told["troubles"]
-        for one in troubles if isinstance(troubles, list) else ():
-            say(f"trouble: {one}")
-    return DONE if told["running"] else NO_SERVER
+        for text in listening if isinstance(listening, list) else ():
+            say(f"listening on {text}")
+        troubles = status["troubles"]
+        for text in troubles if isinstance(troubles, list) else ():
+            say(f"trouble: {text}")
+    return DONE if status["running"] else NO_SERVER
 
 
 up = Command(_declare_up, partial(reporting, "up", _up))

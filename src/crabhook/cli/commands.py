@@ -45,8 +45,8 @@ def _commands() -> Iterator[tuple[str, About]]:
 
     The table of acts is read here as data: its reader imports more than the help is worth.
     """
-    for name, told in _TOLD["commands"].items():
-        yield name, About(*told)
+    for name, about in _TOLD["commands"].items():
+        yield name, About(*about)
         if name == "show":
             for act in tables(str(Path(__file__).parents[1] / "desk" / "acts"), "acts")["act"]:
                 if "verb" in act:
@@ -73,8 +73,8 @@ def command_of(name: str) -> Command:
     verbs: Mapping[str, Command] = getattr(module, "VERBS", {})
     if (command := verbs.get(name)) is not None:
         return command
-    found = getattr(module, of_python, None) or getattr(module, stem) if within else module
-    return Command(found.add_arguments, found.run)
+    declaring = getattr(module, of_python, None) or getattr(module, stem) if within else module
+    return Command(declaring.add_arguments, declaring.run)
 
 
 def options_of(command: str) -> Mapping[str, Any]:
@@ -107,22 +107,27 @@ def declare(
     An option without a metavar, choices or an action is a flag. "$NAME" is the value of that name,
     as is {NAME} in a help. Options of one `group` exclude each other.
     """
-    known: dict[str, Any] = {"int": int, "Path": Path, "absolute": _absolute, "servers": servers}
-    known |= values
+    named_values: dict[str, Any] = {
+        "int": int,
+        "Path": Path,
+        "absolute": _absolute,
+        "servers": servers,
+    }
+    named_values |= values
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for shown, about in options.items():
         name, _, metavar = shown.partition(" ")
-        given = {"help": about} if isinstance(about, str) else about
-        told: dict[str, Any] = {"metavar": metavar} if metavar else {}
-        for key, text in given.items():
-            told[key] = known[text[1:]] if str(text)[0:1] == "$" else text
-        told["help"] = told.get("help", "").format(**known) or None
-        if name.startswith("-") and not told.keys() & {"metavar", "choices", "action"}:
-            told["action"] = "store_true"
-        group = told.pop("group", "")
+        spoken = {"help": about} if isinstance(about, str) else about
+        keywords: dict[str, Any] = {"metavar": metavar} if metavar else {}
+        for key, text in spoken.items():
+            keywords[key] = named_values[text[1:]] if str(text)[0:1] == "$" else text
+        keywords["help"] = keywords.get("help", "").format(**named_values) or None
+        if name.startswith("-") and not keywords.keys() & {"metavar", "choices", "action"}:
+            keywords["action"] = "store_true"
+        group = keywords.pop("group", "")
         if group not in groups:
             groups[group] = parser.add_mutually_exclusive_group()
-        groups[group].add_argument(name, **told)
+        groups[group].add_argument(name, **keywords)
 
 
 def declaring(
@@ -156,7 +161,9 @@ def actions(
             declare(options, values, child)
             child.set_defaults(act=acts[name])
 
-    return Command(add_arguments, partial(reporting, command, lambda told: told.act(told)))
+    return Command(
+        add_arguments, partial(reporting, command, lambda arguments: arguments.act(arguments))
+    )
 
 
 def reporting(
@@ -199,16 +206,16 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage, the error and what was probably meant; exit with 2."""
-        found = _WRONG.search(message)
-        wrong = (found[1] or found[2]).partition("=")[0] if found else ""
+        match = _WRONG.search(message)
+        wrong = (match[1] or match[2]).partition("=")[0] if match else ""
         super().error(message + meant(wrong, words_of(self)))
 
 
-def meant(wrong: str, known: Iterable[str]) -> str:
+def meant(wrong: str, words: Iterable[str]) -> str:
     """Return "; did you mean …?" with the nearest of the known words, or nothing."""
     from difflib import get_close_matches  # noqa: PLC0415 - slow, and only for slips
 
-    near = get_close_matches(wrong, sorted(set(known)), n=1)
+    near = get_close_matches(wrong, sorted(set(words)), n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
 
@@ -264,7 +271,7 @@ def _source() -> str:
 
     name = f"crabhook[{EXTRA}]"
     try:
-        told = distribution("crabhook").read_text("direct_url.json")
+        direct_url = distribution("crabhook").read_text("direct_url.json")
     except PackageNotFoundError:
         return name
-    return f"{name} @ {json.loads(told)['url']}" if told else name
+    return f"{name} @ {json.loads(direct_url)['url']}" if direct_url else name

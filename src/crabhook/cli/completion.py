@@ -70,7 +70,7 @@ def _rows(place: str, parser: argparse.ArgumentParser) -> Iterator[str]:
         if not action.option_strings:
             words |= dict.fromkeys(map(str, action.choices or ()), "")
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - likewise
-            words |= {one.dest: one.help or "" for one in action._choices_actions}  # noqa: SLF001
+            words |= {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
     for word, what in (words or {"<file>": ""}).items():
         yield f"{place}\t{word}\t{what}"
     for name, child in subcommands(parser).items():

@@ -55,7 +55,7 @@ def consent(files: RuleFiles, lines: Iterable[str], question: str) -> None:
 
     Where a team's authority signs the change of shared rules, its passphrase is asked for then.
     """
-    shown = [line for one in lines for line in safe_lines(one)]
+    shown = [line for text in lines for line in safe_lines(text)]
     if files.signed:
         for line in shown:
             say(line)
@@ -83,7 +83,7 @@ def _asks_passphrase(files: RuleFiles, shown: str) -> bool:
     """
     team = Folder(config.team_folder())
     made = (files.folder / "desks").glob("*/authority.pem")
-    oldest = min(made, key=lambda one: one.stat().st_mtime, default=None)
+    oldest = min(made, key=lambda path: path.stat().st_mtime, default=None)
     if oldest is None and not team.authority_key.exists():
         return False
     from crabhook.cli.team.asking import with_passphrase, yours  # noqa: PLC0415 - it needs cryptography

@@ -38,24 +38,24 @@ def run(arguments: argparse.Namespace) -> int:
         demo.play()
         return 0
     full_screen = takes_a_screen()
-    told = list[Read]()
+    answers_read = list[Read]()
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
-        tally, waiting = asyncio.run(_demo(told, full_screen=full_screen))
+        tally, waiting = asyncio.run(_demo(answers_read, full_screen=full_screen))
         if full_screen:
-            _end(tally.summary(waiting), told)
+            _end(tally.summary(waiting), answers_read)
     return 0
 
 
-def _end(summary: Iterator[str], told: list[Read]) -> None:
+def _end(summary: Iterator[str], answers_read: list[Read]) -> None:
     """Print the decisions and what to do next; on request what the agent read."""
     for line in (*summary, *GO_ON):
         say(line)
     sys.stdout.write(ASK)
     sys.stdout.flush()
     if sys.stdin.readline().strip() == "j":
-        for one in told:
+        for read in answers_read:
             say("")
-            for line in (f"{one.tool}:", *one.pretty().split("\n")):
+            for line in (f"{read.tool}:", *read.pretty().split("\n")):
                 say(line)
 
 
@@ -70,12 +70,12 @@ ALL = "that was all · H what happened · S sessions · q ends"
 ASK = "What did the agent read? j and Enter shows it, Enter ends: "
 
 
-async def _demo(told: list[Read], *, full_screen: bool) -> tuple[Tally, int]:
+async def _demo(answers_read: list[Read], *, full_screen: bool) -> tuple[Tally, int]:
     """Play the demo; return its decisions' counts, and how many requests waited at its end."""
     async with stage() as (folder, runner, tally):
 
         async def tell(read: Read) -> None:
-            told.append(read)
+            answers_read.append(read)
             if full_screen:
                 runner.observe(*read.told())
             else:

@@ -32,17 +32,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.program and not arguments.agent:
         sys.stderr.write("crabhook doctor: --program needs the agent's name before it\n")
         return 2
-    told: list[Finding] = []
+    findings: list[Finding] = []
     try:
-        told.extend(_shown(_examined(arguments), arguments))
+        findings.extend(_shown(_examined(arguments), arguments))
         if arguments.json:
-            say_json(as_value(told))
+            say_json(as_value(findings))
         else:
             say("")
-            say(summary(told))
+            say(summary(findings))
     except BrokenPipeError:  # the reader needs no more
         sys.stderr.close()
-    return exit_code(told)
+    return exit_code(findings)
 
 
 def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
@@ -58,10 +58,10 @@ def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
         quick=arguments.quick,
         trusting=arguments.trust_project,
     )
-    found = cases(wish, os.environ)
-    yield from examine(found, wish)
+    to_examine = cases(wish, os.environ)
+    yield from examine(to_examine, wish)
     if arguments.live:
-        yield from (prove(one) for one in found if one.hooked or one.wanted)
+        yield from (prove(case) for case in to_examine if case.hooked or case.wanted)
 
 
 def _shown(findings: Iterable[Finding], arguments: argparse.Namespace) -> Iterator[Finding]:

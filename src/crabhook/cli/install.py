@@ -315,8 +315,10 @@ def _unreached(agent: Platform, installation: Installation) -> Iterator[str]:
 def _address(text: str) -> str:
     """Return the address or list, with absolute paths of sockets."""
     return ",".join(
-        f"unix:{_path(one[5:])}" if one.startswith("unix:") and one[5:6] != "/" else one
-        for one in listed(servers(text))
+        f"unix:{_path(address[5:])}"
+        if address.startswith("unix:") and address[5:6] != "/"
+        else address
+        for address in listed(servers(text))
     )
 
 

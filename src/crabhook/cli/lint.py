@@ -25,20 +25,22 @@ add_arguments = declaring(
 def run(arguments: argparse.Namespace) -> int:
     """Do it; return 0, 1 on findings at or above the severity, 2 where something was not read."""
     profile = PROFILES[arguments.profile]
-    known = {rule.id for rule in profile.rules()}
-    if unknown := [one for one in arguments.ignore if one not in known]:
+    rule_ids = {rule.id for rule in profile.rules()}
+    if unknown := [rule_id for rule_id in arguments.ignore if rule_id not in rule_ids]:
         sys.stderr.write(f"crabhook lint: this profile has no rule {safe(', '.join(unknown))}\n")
         return 2
     agent = protocols()[arguments.agent] if arguments.agent else None
     report = lint(arguments.paths, profile, agent)
-    report.findings = [one for one in report.findings if one.rule.id not in arguments.ignore]
+    report.findings = [
+        finding for finding in report.findings if finding.rule.id not in arguments.ignore
+    ]
     try:
         _show(report, profile, arguments.format)
     except BrokenPipeError:  # the reader needs no more
         sys.stderr.close()
     if report.unread:
         return 2
-    worst = max((one.rule.severity for one in report.findings), default=None)
+    worst = max((finding.rule.severity for finding in report.findings), default=None)
     return int(worst is not None and worst >= _LEVELS.get(arguments.fail_on, len(_LEVELS) + 1))
 
 

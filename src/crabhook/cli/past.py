@@ -55,11 +55,11 @@ _NOT_RECORDED = (
 def run_replay(history: History, query: Query, project: Path | None, *, as_json: bool) -> int:
     """Print what would change of the calls in `project`, or of all; return 0."""
     files = rules_in_force()
-    found = replay(_replayed_calls(history, query, project), CurrentRules(files))
+    replayed = replay(_replayed_calls(history, query, project), CurrentRules(files))
     if as_json:
-        _say_changes(found)
+        _say_changes(replayed)
     else:
-        _say_replayed(found, files)
+        _say_replayed(replayed, files)
     return 0
 
 
@@ -71,11 +71,11 @@ def _replayed_calls(history: History, query: Query, project: Path | None) -> Ite
     return deque(there, maxlen=query.last or None)
 
 
-def _say_replayed(found: Replayed, files: RuleFiles) -> None:
+def _say_replayed(replayed: Replayed, files: RuleFiles) -> None:
     say_whose(files)
     say(_NOT_RECORDED)
     for kind, head in _HEADS.items():
-        changes = [one for one in found.changes if one.kind is kind]
+        changes = [change for change in replayed.changes if change.kind is kind]
         if not changes:
             continue
         warning = kind is ChangeKind.OVERRULED
@@ -85,7 +85,7 @@ def _say_replayed(found: Replayed, files: RuleFiles) -> None:
             for line in _change_lines(change, times):
                 say(line, warning=warning)
     say("")
-    say(_counts(found))
+    say(_counts(replayed))
 
 
 def _at(call: PastCall) -> str:
@@ -125,25 +125,25 @@ def _verdict(now: RuleVerdict | None) -> str:
     return "open" if now is None else str(now)
 
 
-def _counts(found: Replayed) -> str:
-    n = found.counts
+def _counts(replayed: Replayed) -> str:
+    n = replayed.counts
     allowed = n[ChangeKind.OVERRULED] + n[ChangeKind.ALLOWED]
     parts = [
-        f"{found.unchanged} unchanged ({found.spared} of them decided by you, now by rules)",
+        f"{replayed.unchanged} unchanged ({replayed.spared} of them decided by you, now by rules)",
         f"{allowed} newly allowed ({n[ChangeKind.OVERRULED]} of them DENIED by you)",
         f"{n[ChangeKind.DENIED]} newly denied",
     ]
     parts += [f"{n[kind]} {words}" for kind, words in _SELDOM.items() if n[kind]]
-    return f"{found.calls} calls: {', '.join(parts)}"
+    return f"{replayed.calls} calls: {', '.join(parts)}"
 
 
-def _say_changes(found: Replayed) -> None:
+def _say_changes(replayed: Replayed) -> None:
     for kind in ChangeKind:
-        for change in found.changes:
+        for change in replayed.changes:
             if change.kind is kind:
                 say_json(_change_values(change))
-    counts = {kind.name.lower(): found.counts[kind] for kind in ChangeKind}
-    counts |= {"calls": found.calls, "unchanged": found.unchanged, "spared": found.spared}
+    counts = {kind.name.lower(): replayed.counts[kind] for kind in ChangeKind}
+    counts |= {"calls": replayed.calls, "unchanged": replayed.unchanged, "spared": replayed.spared}
     say_json({"counts": counts})
 
 
@@ -182,23 +182,23 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     denied = Query(kinds=kinds, verdict=Verdict.DENY.value)
     allowed = Query(kinds=kinds, verdict=Verdict.ALLOW.value, since=since, last=last)
     with open_history(record_place()) as history:
-        past = [one for query in (denied, allowed) for one in calls_in(history.find(query))]
-    found = suggest(past, today, today.protected, wish)
+        past = [call for query in (denied, allowed) for call in calls_in(history.find(query))]
+    suggested = suggest(past, today, today.protected, wish)
     if arguments.add:
-        return _add(files, found, arguments.add)
+        return _add(files, suggested, arguments.add)
     try:
-        _say_json(found) if arguments.json else _say(found, wish, files)
+        _say_json(suggested) if arguments.json else _say(suggested, wish, files)
     except BrokenPipeError:  # the reader needs no more
         sys.stderr.close()
     return 0
 
 
-def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:
-    many = len(found.suggestions)
+def _add(files: RuleFiles, suggested: Suggested, numbers: list[int]) -> int:
+    many = len(suggested.suggestions)
     for number in numbers:
         if not 1 <= number <= many:
             raise RulesError(f"there is no suggestion {number}; there are {many}")
-    chosen = [found.suggestions[number - 1].rule for number in dict.fromkeys(numbers)]
+    chosen = [suggested.suggestions[number - 1].rule for number in dict.fromkeys(numbers)]
     text, after = edit.drafted(files, chosen)
     write_rules(files, text)
     for added in after.rules[-len(chosen) :]:
@@ -206,39 +206,39 @@ def _add(files: RuleFiles, found: Suggested, numbers: list[int]) -> int:
     return 0
 
 
-def _say(found: Suggested, wish: SuggestionLimits, files: RuleFiles) -> None:
+def _say(suggested: Suggested, wish: SuggestionLimits, files: RuleFiles) -> None:
     say_whose(files)
     say(
-        f"You allowed {found.allows} calls yourself, {found.different} different ones; "
-        f"today's rules speak of {found.decided} of the {found.allows} already."
+        f"You allowed {suggested.allows} calls yourself, {suggested.different} different ones; "
+        f"today's rules speak of {suggested.decided} of the {suggested.allows} already."
     )
-    if found.looked_at < found.different:
-        say(f"Only the {found.looked_at} most frequent of the different ones were looked at.")
-    for number, one in enumerate(found.suggestions, 1):
+    if suggested.looked_at < suggested.different:
+        say(f"Only the {suggested.looked_at} most frequent of the different ones were looked at.")
+    for number, suggestion in enumerate(suggested.suggestions, 1):
         say("")
-        for line in _lines(number, one):
+        for line in _lines(number, suggestion):
             say(line)
-        for said in options_given(one.rule):
-            say(f"     ! {said}", warning=True)
-        for call in one.denials[:_DENIALS]:
+        for warning in options_given(suggestion.rule):
+            say(f"     ! {warning}", warning=True)
+        for call in suggestion.denials[:_DENIALS]:
             card = "" if call.card is None else f"#{call.card} "
             denied = f"{_at(call)} {card}{_named(call)} {_example(call)}"
             say(f"     WOULD LET THROUGH WHAT WAS DENIED: {denied}", warning=True)
-        if (more := len(one.denials) - _DENIALS) > 0:
+        if (more := len(suggestion.denials) - _DENIALS) > 0:
             say(f"     AND {more} OTHER CALLS THAT WERE DENIED", warning=True)
     say("")
-    say(_end(found, wish))
+    say(_end(suggested, wish))
 
 
-def _lines(number: int, one: SuggestedRule) -> Iterator[str]:
-    already = one.covered - one.spares
-    known = f" and {already} that today's rules speak of" if already else ""
-    shared = one.spares - one.adds
+def _lines(number: int, suggestion: SuggestedRule) -> Iterator[str]:
+    already = suggestion.covered - suggestion.spares
+    in_force = f" and {already} that today's rules speak of" if already else ""
+    shared = suggestion.spares - suggestion.adds
     again = f"; {shared} of them are in suggestions above" if shared else ""
-    yield f"{number:>3}  {one.covers}"
-    yield f"     covers {one.spares} decisions of yours{known}{again}"
-    yield f"     such as: {'  |  '.join(dict.fromkeys(map(_example, one.examples)))}"
-    line = pasted(one.rule)  # where it is unsafe to show, the rule is written by its number
+    yield f"{number:>3}  {suggestion.covers}"
+    yield f"     covers {suggestion.spares} decisions of yours{in_force}{again}"
+    yield f"     such as: {'  |  '.join(dict.fromkeys(map(_example, suggestion.examples)))}"
+    line = pasted(suggestion.rule)  # where it is unsafe to show, the rule is written by its number
     yield f"     {line if safe(line) == line else f'crabhook rules suggest --add {number}'}"
 
 
@@ -256,8 +256,8 @@ def pasted(rule: Rule) -> str:
     return shlex.join(words)
 
 
-def _end(found: Suggested, wish: SuggestionLimits) -> str:
-    if not found.suggestions:
+def _end(suggested: Suggested, wish: SuggestionLimits) -> str:
+    if not suggested.suggestions:
         return (
             f"No rule would have served {wish.at_least} times without letting through what was "
             "denied, or what no rule is made of."
@@ -269,24 +269,27 @@ def _end(found: Suggested, wish: SuggestionLimits) -> str:
     )
 
 
-def _say_json(found: Suggested) -> None:
-    for number, one in enumerate(found.suggestions, 1):
-        rule = one.rule
+def _say_json(suggested: Suggested) -> None:
+    for number, suggestion in enumerate(suggested.suggestions, 1):
+        rule = suggestion.rule
         say_json(
             {
                 "suggestion": number,
                 "match": list(rule.texts),
                 "project": list(rule.scope.project),
                 "expires": rule.expires.isoformat() if rule.expires else None,
-                **{name: getattr(one, name) for name in ("covers", "covered", "spares", "adds")},
-                "examples": [_values(call) for call in one.examples],
-                "denials": [_values(call) for call in one.denials],
+                **{
+                    name: getattr(suggestion, name)
+                    for name in ("covers", "covered", "spares", "adds")
+                },
+                "examples": [_values(call) for call in suggestion.examples],
+                "denials": [_values(call) for call in suggestion.denials],
                 "gives_away": list(options_given(rule)),
                 "command": pasted(rule),
             }
         )
     counts = ("allows", "different", "looked_at", "decided")
-    say_json({"counts": {name: getattr(found, name) for name in counts}})
+    say_json({"counts": {name: getattr(suggested, name) for name in counts}})
 
 
 def _values(call: PastCall) -> dict[str, object]:

@@ -58,8 +58,8 @@ def explained(policy: Policy, event: Event, project: Path) -> str:
         lines.append(f"  {part.kind:<8} {mark}{text}\n  {'':<8} {part.verdict or '-'}: {part.why}")
     lines += [f"  not to be allowed: {trouble}" for trouble in ruling.troubles]
     risk = policy.risk(event, context_here(project))
-    marked = [f"  {'▲' * one.level:<2} {one.words}" for one in risk.effects]
-    marked += [f"   ? {one}" for one in risk.unknown]
+    marked = [f"  {'▲' * effect.level:<2} {effect.words}" for effect in risk.effects]
+    marked += [f"   ? {what}" for what in risk.unknown]
     lines += [f"risk: {risk.level.name.lower()}", *(marked or ["     nothing risky found"])]
     return "\n".join([*lines, f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"])
 
@@ -78,8 +78,8 @@ def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
             continue
         expected, tab, command = row.partition("\t")
         if not tab or expected not in {*RuleVerdict, OPEN}:
-            known = ", ".join([*RuleVerdict, OPEN])
-            form = f"a verdict ({known}), a tab and a command"
+            verdicts = ", ".join([*RuleVerdict, OPEN])
+            form = f"a verdict ({verdicts}), a tab and a command"
             raise RulesError(f"{table}, line {at}: it must hold {form}")
         number += 1
         event = event_of("Bash", command.translate(PICTURES), project)
@@ -143,8 +143,8 @@ def _add(arguments: argparse.Namespace) -> int:
     write_rules(files, text)
     added = after.rules[-1]
     say(f"Added to {added.where}: {described(added)}")
-    for said in (*misread(added), *options_given(added)):
-        sys.stderr.write(f"crabhook rules: note: {' '.join(safe_lines(said))}\n")
+    for warning in (*misread(added), *options_given(added)):
+        sys.stderr.write(f"crabhook rules: note: {' '.join(safe_lines(warning))}\n")
     return 0
 
 
@@ -221,7 +221,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(
         dest="action", metavar="ACTION", help="what to do with them (default: list)"
     )
-    verdicts = [str(one) for one in RuleVerdict]
+    verdicts = [str(verdict) for verdict in RuleVerdict]
     values = {"verdicts": verdicts, "moment": moment, "when": when, "count": count}
     for name, about in options_of("rules").items():
         options = dict(about)

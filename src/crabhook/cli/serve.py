@@ -63,10 +63,12 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 async def _serve(settings: Settings) -> None:
     """Serve until the end.  Raises CrabhookError where the server cannot begin or go on."""
     manager, sockets = ServiceManager.named_in(os.environ), inherited(os.environ)
-    addresses = [address_of(one) for one in sockets] or own_addresses(settings.listen)
+    addresses = [address_of(socket) for socket in sockets] or own_addresses(settings.listen)
     if sockets and settings.listen:
         _LOG.warning("the service manager's sockets are used, not the addresses to listen on")
-    shown = settings.http is not None or any(isinstance(one, TcpAddress) for one in addresses)
+    shown = settings.http is not None or any(
+        isinstance(address, TcpAddress) for address in addresses
+    )
     team = team_of(settings, needed=shown)
     file = settings.token_file or config.token_file()
     tokens = Tokens(load_or_make(file) if shown else None, file=str(file))

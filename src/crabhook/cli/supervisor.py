@@ -18,8 +18,8 @@ _DESK = ("--server", "--token-file", "--tls-ca")  # say where the operator is
 def _hook(arguments: argparse.Namespace) -> int:
     """Be the hook; its end also ends the reviewer."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    given = {option: getattr(arguments, option[2:].replace("-", "_")) for option in _DESK}
-    desk_options = tuple(f"{option}={value}" for option, value in given.items() if value)
+    desk_values = {option: getattr(arguments, option[2:].replace("-", "_")) for option in _DESK}
+    desk_options = tuple(f"{option}={value}" for option, value in desk_values.items() if value)
     return main(
         Arguments(arguments.session_id, arguments.settings, desk_options, verbose=arguments.verbose)
     )

@@ -21,13 +21,13 @@ WIDTH = 100  # characters of what a call was about
 _TELLING = ("command", "file_path", "path", "url", "pattern", "query", "prompt")
 
 
-def about(given: Value) -> str:
+def about(tool_input: Value) -> str:
     """Return what a call is about: the command, the file, or whatever its input begins with."""
-    if isinstance(given, dict):
+    if isinstance(tool_input, dict):
         for key in _TELLING:
-            if key in given:
-                return str(given[key])
-    return json.dumps(given, ensure_ascii=False)
+            if key in tool_input:
+                return str(tool_input[key])
+    return json.dumps(tool_input, ensure_ascii=False)
 
 
 def short(text: str, width: int = WIDTH) -> str:
