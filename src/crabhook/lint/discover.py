@@ -95,14 +95,14 @@ def read_file(path: Path) -> File:
 
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the files in a folder that may be hooks or configurations; follows no links."""
-    found = 0
+    count = 0
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
         for name in sorted(files):
             path = Path(parent, name)
             if name in CONFIGURATIONS or path.suffix in _SCRIPTS:
-                found += 1
-                if found > MAX_FOUND:
+                count += 1
+                if count > MAX_FOUND:
                     return
                 yield path
 

@@ -62,31 +62,31 @@ class _Linter:
         if os.path.isdir(path):  # noqa: PTH112 - unlike Path's, it raises for no path
             before, whole = len(self._files), path.resolve()
             for inner in discover.files_below(path):
-                file = self._read(inner, told=inner.name in discover.CONFIGURATIONS)
+                file = self._read(inner, reported=inner.name in discover.CONFIGURATIONS)
                 if file is not None and discover.looks_like_a_hook(file):
-                    self._keep(file, found=True)
-            known = any(key.is_relative_to(whole) for key in self._files)
-            if len(self._files) == before and not known:
+                    self._keep(file, in_folder=True)
+            read_before = any(key.is_relative_to(whole) for key in self._files)
+            if len(self._files) == before and not read_before:
                 self._unread(path, "nothing in it looks like a hook or a hook configuration")
         elif (file := self._read(path)) is not None:
             if file.kind is discover.Kind.OTHER:
-                told = "it is neither Python nor shell nor a JSON or TOML configuration"
-                self._unread(path, told)
+                reason = "it is neither Python nor shell nor a JSON or TOML configuration"
+                self._unread(path, reason)
             else:
                 self._keep(file)
 
-    def _read(self, path: Path, *, told: bool = True) -> discover.File | None:
+    def _read(self, path: Path, *, reported: bool = True) -> discover.File | None:
         try:
             return discover.read_file(path)
         except CannotReadError as error:
-            if told:
+            if reported:
                 self._unread(path, str(error))
             return None
 
     def _unread(self, path: Path, reason: str) -> None:
         self._report.unread.append(Unread(path, reason))
 
-    def _keep(self, file: discover.File, *, found: bool = False) -> None:
+    def _keep(self, file: discover.File, *, in_folder: bool = False) -> None:
         key = file.path.resolve()
         if key in self._files:
             return
@@ -94,7 +94,7 @@ class _Linter:
             self._files[key] = file
             return
         root = self._root(file)
-        if root is None or (found and not read.registers_hooks(root)):
+        if root is None or (in_folder and not read.registers_hooks(root)):
             return
         self._files[key] = file
         named = self._protocol or read.protocol_of(file.path, root)
@@ -116,20 +116,20 @@ class _Linter:
     def _runs(self, configuration: read.Configuration) -> Iterator[Run]:
         """Yield the handlers with the scripts that they start."""
         for handler in configuration.handlers:
-            found = program(configuration, handler)
-            if found is None or found.path is None:
-                yield Run(handler, found)
+            started = program(configuration, handler)
+            if started is None or started.path is None:
+                yield Run(handler, started)
                 continue
             try:
-                file = discover.read_file(_shown(found.path, configuration.path))
+                file = discover.read_file(_shown(started.path, configuration.path))
             except CannotReadError:
-                yield Run(handler, found, missing=_is_missing(found.path))
+                yield Run(handler, started, missing=_is_missing(started.path))
                 continue
             script = None
             if file.kind in _READERS:
                 self._files.setdefault(file.path.resolve(), file)
                 script = self._script(file)
-            yield Run(handler, found, script, executable=file.executable)
+            yield Run(handler, started, script, executable=file.executable)
 
     def _script(self, file: discover.File) -> Script | None:
         """Return a script's facts, read once; None, and a finding, if it does not parse."""
@@ -146,9 +146,9 @@ class _Linter:
                 )
                 self._add(file, rule, Remark(error.place, str(error)))
             else:
-                told = "from here on a part of the script was not understood, and not judged"
+                message = "from here on a part of the script was not understood, and not judged"
                 self._add(
-                    file, rules.UNREAD_SHELL, *(Remark(place, told) for place in script.unread)
+                    file, rules.UNREAD_SHELL, *(Remark(place, message) for place in script.unread)
                 )
         return self._scripts[key]
 
@@ -175,7 +175,7 @@ class _Linter:
             for run in setup.runs
             if run.script is script
         ]
-        named = {one.name: one for one, _ in registered}
+        named = {configuration.name: configuration for configuration, _ in registered}
         protocol = self._protocol
         if protocol is None and named:
             protocol = registered[0][0] if len(named) == 1 else None
@@ -223,12 +223,12 @@ class Suppression:
 
 def suppressions(text: str) -> Mapping[int, Suppression]:
     """Return the suppressions in a text, by line from 1."""
-    found: dict[int, Suppression] = {}
+    by_line: dict[int, Suppression] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if "crabhook:" in line and (match := _COMMENT.search(line)):
-            ids = frozenset(one.strip() for one in match["ids"].split(","))
-            found[number] = Suppression(ids, match.start() + 1, bool(match["reason"].strip()))
-    return found
+            ids = frozenset(rule_id.strip() for rule_id in match["ids"].split(","))
+            by_line[number] = Suppression(ids, match.start() + 1, bool(match["reason"].strip()))
+    return by_line
 
 
 def counting(findings: Iterable[Finding], texts: Mapping[Path, str]) -> list[Finding]:
@@ -242,9 +242,16 @@ def counting(findings: Iterable[Finding], texts: Mapping[Path, str]) -> list[Fin
             if note.reasoned:
                 excused |= {(path, line, rule) for rule in note.rules}
             else:
-                told = f"it does not say why {', '.join(sorted(note.rules))} is excused"
-                kept.add(Finding(path, Place(line, note.column), rules.UNREASONED, told))
-    kept = {one for one in kept if (one.path, one.place.line, one.rule.id) not in excused}
-    ordered = sorted(kept, key=lambda one: (str(one.path), one.place, one.rule.id, one.message))
-    by_file = groupby(ordered, key=lambda one: one.path)
+                message = f"it does not say why {', '.join(sorted(note.rules))} is excused"
+                kept.add(Finding(path, Place(line, note.column), rules.UNREASONED, message))
+    kept = {
+        finding
+        for finding in kept
+        if (finding.path, finding.place.line, finding.rule.id) not in excused
+    }
+    ordered = sorted(
+        kept,
+        key=lambda finding: (str(finding.path), finding.place, finding.rule.id, finding.message),
+    )
+    by_file = groupby(ordered, key=lambda finding: finding.path)
     return [finding for _, of_file in by_file for finding in islice(of_file, MAX_ON_A_FILE)]

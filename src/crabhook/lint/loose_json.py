@@ -62,8 +62,8 @@ class _Reader:
 
     def blank(self, at: int) -> int:
         """Return the first place from `at` on that is not blank."""
-        found = _BLANK.match(self._text, at)
-        return found.end() if found else at
+        blanks = _BLANK.match(self._text, at)
+        return blanks.end() if blanks else at
 
     def object(self, start: int, depth: int) -> tuple[Shape, int]:
         """Read the object that begins at `start`; return it and its end."""
@@ -102,35 +102,35 @@ class _Reader:
         return Shape(place), self._skip(at, ",}")
 
     def _key(self, at: int) -> tuple[str | None, int]:
-        if found := _STRING.match(self._text, at):
-            key = found[1]
-            return (None if _UNKNOWN_IN_STRING.search(key) else key), found.end()
-        if found := _NAME.match(self._text, at):
-            return found[0].removeprefix("$"), found.end()
+        if match := _STRING.match(self._text, at):
+            key = match[1]
+            return (None if _UNKNOWN_IN_STRING.search(key) else key), match.end()
+        if match := _NAME.match(self._text, at):
+            return match[0].removeprefix("$"), match.end()
         if self._letter(at) in {HOLE, "("}:
             return None, self._skip(at, ":,}")
         raise _NotAnObjectError
 
     def _literal(self, at: int) -> tuple[Literal, int]:
-        if found := _STRING.match(self._text, at):
-            end = self.blank(found.end())
+        if match := _STRING.match(self._text, at):
+            end = self.blank(match.end())
             alone = self._letter(end) in {",", "}"}
-            if alone and not _UNKNOWN_IN_STRING.search(found[1]):
-                return found[1], found.end()
-        elif found := _WORD.match(self._text, at):
-            word = found[0]
-            return (_WORDS[word] if word in _WORDS else float(word)), found.end()
+            if alone and not _UNKNOWN_IN_STRING.search(match[1]):
+                return match[1], match.end()
+        elif match := _WORD.match(self._text, at):
+            word = match[0]
+            return (_WORDS[word] if word in _WORDS else float(word)), match.end()
         return UNKNOWN, at
 
     def _skip(self, at: int, until: str) -> int:
         """Return the end of an expression: one of `until`, outside of brackets and strings."""
         depth = 0
-        for found in _TOKEN.finditer(self._text, at):
-            piece = found[0]
+        for token in _TOKEN.finditer(self._text, at):
+            piece = token[0]
             if depth == 0 and piece in until:
-                if self.blank(at) == found.start():
+                if self.blank(at) == token.start():
                     break
-                return found.start()
+                return token.start()
             depth += (piece in _OPENING) - (piece in _CLOSING)
             if depth < 0 or piece == '"':
                 break

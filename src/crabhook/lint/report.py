@@ -51,12 +51,12 @@ def lines(report: Report) -> Iterator[str]:
 
     They may have text of the files: filter it before a terminal.
     """
-    told = set()
+    rules_shown = set()
     for finding in report.findings:
         where = f"{finding.path}:{finding.place.line}:{finding.place.column}"
         yield f"{where}: {finding.rule.severity} {finding.rule.id} {finding.message}"
-        if (finding.path, finding.rule.id) not in told:
-            told.add((finding.path, finding.rule.id))
+        if (finding.path, finding.rule.id) not in rules_shown:
+            rules_shown.add((finding.path, finding.rule.id))
             yield f"    {finding.rule.means}"
             yield f"    Do: {finding.rule.do}"
     for unread in report.unread:
@@ -100,7 +100,7 @@ def as_json(report: Report, profile: Profile) -> Value:
             }
             for finding in report.findings
         ],
-        "unread": [{"path": str(one.path), "reason": one.reason} for one in report.unread],
+        "unread": [{"path": str(file.path), "reason": file.reason} for file in report.unread],
     }
 
 
@@ -116,10 +116,10 @@ def as_sarif(report: Report, profile: Profile) -> Value:
     unread: Value = [
         {
             "level": "error",
-            "message": {"text": f"not looked at: {one.reason}"},
-            "locations": [_location(one.path)],
+            "message": {"text": f"not looked at: {file.reason}"},
+            "locations": [_location(file.path)],
         }
-        for one in report.unread
+        for file in report.unread
     ]
     run: Value = {
         "tool": {"driver": driver},

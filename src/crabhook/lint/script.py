@@ -262,8 +262,8 @@ class Script:
 
 def refuses(words: str, *, first: bool = False) -> bool:
     """Whether the words say that something is refused; `first`: near their very beginning."""
-    for found in _REFUSING.finditer(words):
-        before = words[: found.start()]
+    for match in _REFUSING.finditer(words):
+        before = words[: match.start()]
         if not _NOT_REFUSING.search(before) and (not first or _FIRST.fullmatch(before)):
             return True
     return False
@@ -282,15 +282,15 @@ def waited(program: str, words: Sequence[str]) -> tuple[float, str] | None:
     name = program.rpartition("/")[2]
     if name in _WAITERS:
         return _seconds(_first_operand(words), name)
-    found = None
+    length_and_word = None
     for number, word in enumerate(words):
         for option in _WAIT_OPTIONS.get(name, ()):
             stem = f"{option}=" if option.startswith("--") else option
             if word == option and number + 1 < len(words):
-                found = _seconds(words[number + 1], option)
+                length_and_word = _seconds(words[number + 1], option)
             elif word.startswith(stem) and word != option:
-                found = _seconds(word.removeprefix(stem), option)
-    return found
+                length_and_word = _seconds(word.removeprefix(stem), option)
+    return length_and_word
 
 
 def _first_operand(words: Sequence[str]) -> str:

@@ -93,12 +93,12 @@ class Command:
 
     def earlier(self, *, enclosing: bool = True) -> Iterator["Command"]:
         """Yield commands that surely ran before it, nearest first; `enclosing`: outer ones too."""
-        one = self.around.before
+        command = self.around.before
         for _ in range(MAX_EARLIER):
-            if one is None or not (enclosing or one.around.block == self.around.block):
+            if command is None or not (enclosing or command.around.block == self.around.block):
                 return
-            yield one
-            one = one.around.before
+            yield command
+            command = command.around.before
 
     def texts(self) -> list[str]:
         """Return the arguments as the shell makes them."""
@@ -141,8 +141,8 @@ class ShellTree:
             self.unread.append(self.place(node))
             return None
         command, children = None, node.named_children
-        if node.type == "command" and (said := _words(node)):
-            command = Command(node, parent, plain(said[0]), said[1:], around)
+        if node.type == "command" and (words := _words(node)):
+            command = Command(node, parent, plain(words[0]), words[1:], around)
             self.commands.append(command)
         elif node.type == "variable_assignment" and len(children) == 2:
             self.assignments.append((children[0], children[1]))
@@ -189,13 +189,13 @@ def _inside(node: Node, children: Sequence[Node], around: _Around) -> _Around:
 
 
 def _words(command: Node) -> list[Node]:
-    found = []
+    words = []
     for child in command.named_children:
         if child.type == "command_name":
-            found.append(child.children[0] if child.children else child)
+            words.append(child.children[0] if child.children else child)
         elif child.type not in _NO_WORDS:
-            found.append(child)
-    return found
+            words.append(child)
+    return words
 
 
 def plain(node: Node) -> str:
@@ -251,28 +251,32 @@ def read_shell(text: str) -> script.Script:
     printed = dict(islice(prints(tree), MAX_COMMANDS))
     answers = dict(_answers(tree, printed))
     chatter = {
-        one: tree.place(one.node)
-        for one, said in printed.items()
-        if not one.around.error and said.strip()[:1] not in {"", "{", HOLE}
+        command: tree.place(command.node)
+        for command, text in printed.items()
+        if not command.around.error and text.strip()[:1] not in {"", "{", HOLE}
     }
     behind = {
-        one: next((chatter[earlier] for earlier in one.earlier() if earlier in chatter), None)
-        for one in answers
+        answering: next(
+            (chatter[earlier] for earlier in answering.earlier() if earlier in chatter), None
+        )
+        for answering in answers
     }
     return script.Script(
         language=script.Language.SHELL,
         shebang=shebang(text),
-        answers=tuple(replace(answer, behind=behind[one]) for one, answer in answers.items()),
+        answers=tuple(
+            replace(answer, behind=behind[command]) for command, answer in answers.items()
+        ),
         chatter=tuple(chatter.values()),
         exits=tuple(_exits(tree, printed, answers)),
         waits=tuple(
-            script.Wait(tree.place(command.node), found[0], command.name)
+            script.Wait(tree.place(command.node), length_and_word[0], command.name)
             for command in tree.commands
-            if (found := script.waited(command.name, command.texts()))
+            if (length_and_word := script.waited(command.name, command.texts()))
         ),
         variables=tuple(tree.variables),
         words=frozenset(tree.words),
-        runs_input=tuple(tree.place(one.node) for one in _runs_input(tree)),
+        runs_input=tuple(tree.place(command.node) for command in _runs_input(tree)),
         unread=tuple(tree.unread[:1]),
         speaks=">&2" in text or "/dev/stderr" in text,
     )
@@ -280,13 +284,13 @@ def read_shell(text: str) -> script.Script:
 
 def prints(tree: ShellTree) -> Iterator[tuple[Command, str]]:
     """Yield the commands that write a text which is in the script itself, and the text."""
-    for one in _heard(tree.commands):
-        if one.name in {"echo", "printf"}:
-            yield one, _said(one.name, one.texts())
-        elif one.name == "cat" and not one.arguments:
-            for redirect in one.parent.named_children:
+    for command in _heard(tree.commands):
+        if command.name in {"echo", "printf"}:
+            yield command, _said(command.name, command.texts())
+        elif command.name == "cat" and not command.arguments:
+            for redirect in command.parent.named_children:
                 bodies = [body for body in redirect.named_children if body.type == "heredoc_body"]
-                yield from ((one, _filled(body)) for body in bodies)
+                yield from ((command, _filled(body)) for body in bodies)
 
 
 def _heard(commands: Sequence[Command]) -> Iterator[Command]:
@@ -311,43 +315,49 @@ def _said(name: str, texts: list[str]) -> str:
     template = texts[0].replace("\\n", "\n")
     if template.strip() == "%s" and len(texts) == 2:
         return texts[1]
-    said = _FORMAT.sub(HOLE, template)
-    return said if "{" in said else " ".join([said, *texts[1:]])
+    printed = _FORMAT.sub(HOLE, template)
+    return printed if "{" in printed else " ".join([printed, *texts[1:]])
 
 
 def _answers(
     tree: ShellTree, printed: Mapping[Command, str]
 ) -> Iterator[tuple[Command, script.Answer]]:
     """Yield the printed answers, and the objects that `jq` programs make."""
-    for one, said in printed.items():
-        text = said.strip()
-        if not one.around.error and text.startswith("{") and text.endswith("}"):
+    for command, output in printed.items():
+        text = output.strip()
+        if not command.around.error and text.startswith("{") and text.endswith("}"):
             whole = HOLE not in text and "\\" not in text
-            yield one, read_answer(text, tree.place(one.node), whole=whole)
-    for one in _heard(tree.commands):
-        if one.name == "jq" and not one.around.error:
-            quoted = [word for word in one.arguments if word.type in {"raw_string", "string"}]
+            yield command, read_answer(text, tree.place(command.node), whole=whole)
+    for command in _heard(tree.commands):
+        if command.name == "jq" and not command.around.error:
+            quoted = [word for word in command.arguments if word.type in {"raw_string", "string"}]
             # The blank replaces the opening quote, so that offsets are right.
             read = (read_object(f" {plain(word)}", partial(tree.place, word)) for word in quoted)
             for shape in islice(filter(None, read), 1):
-                yield one, script.Answer(tree.place(one.node), script.Written.JSON, (shape,))
+                yield (
+                    command,
+                    script.Answer(tree.place(command.node), script.Written.JSON, (shape,)),
+                )
 
 
 def _exits(
     tree: ShellTree, printed: Mapping[Command, str], answers: Mapping[Command, script.Answer]
 ) -> Iterator[script.Exit]:
     answering = {answer.around.function for answer in answers} - {""}
-    for one in [command for command in tree.commands if command.name == "exit"][:MAX_COMMANDS]:
-        code = one.texts()[0] if one.arguments else ""
+    for command in [command for command in tree.commands if command.name == "exit"][:MAX_COMMANDS]:
+        code = command.texts()[0] if command.arguments else ""
         number = int(code) if re.fullmatch(r"[0-9]{1,3}", code) else None
-        function, near = one.around.function, islice(one.earlier(enclosing=False), MAX_LOOKED_BACK)
-        told = [printed[earlier] for earlier in near if earlier in printed]
-        if function and any(HOLE in text for text in told):  # it may print its arguments
+        function, near = (
+            command.around.function,
+            islice(command.earlier(enclosing=False), MAX_LOOKED_BACK),
+        )
+        texts = [printed[earlier] for earlier in near if earlier in printed]
+        if function and any(HOLE in text for text in texts):  # it may print its arguments
             calls = (call for call in tree.commands[:MAX_COMMANDS] if call.name == function)
-            told += [" ".join(call.texts()) for call in calls]
-        refusing = any(map(script.refuses, told)) or script.named_for_refusing(function)
-        answered = any(e in answers or e.name in answering for e in one.earlier())
-        yield script.Exit(tree.place(one.node), number, refusing, answered)
+            texts += [" ".join(call.texts()) for call in calls]
+        refusing = any(map(script.refuses, texts)) or script.named_for_refusing(function)
+        answered = any(e in answers or e.name in answering for e in command.earlier())
+        yield script.Exit(tree.place(command.node), number, refusing, answered)
 
 
 # Where the script runs, as shell, what its agent sent.  It is followed from standard input through

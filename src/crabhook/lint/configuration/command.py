@@ -39,10 +39,10 @@ class Program:
 
 def program(configuration: Configuration, handler: Handler) -> Program | None:
     """Return the script that a handler runs; None if no path names one."""
-    found = _script(_started(handler))
-    if found is None:
+    script = _script(_started(handler))
+    if script is None:
         return None
-    written, direct = found
+    written, direct = script
     filled = _filled(written, configuration.path)
     path = _located(filled, configuration.path) if filled is not None else None
     return Program(written, path, direct, relative=not written.startswith(("/", "~", "$")))
@@ -75,16 +75,16 @@ def commands(line: str) -> Sequence[Sequence[str]]:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
-    found: list[list[str]] = [[]]
+    parts: list[list[str]] = [[]]
     try:
         for word in lexer:
             if _OPERATOR.fullmatch(word):
-                found.append([])
+                parts.append([])
             else:
-                found[-1].append(word)
+                parts[-1].append(word)
     except ValueError:
         return ()
-    return found
+    return parts
 
 
 def _script(words: Sequence[str]) -> tuple[str, bool] | None:
@@ -114,27 +114,29 @@ def _script(words: Sequence[str]) -> tuple[str, bool] | None:
 
 def _filled(written: str, configuration: Path) -> str | None:
     """Return a path with its placeholders filled; None if one is unknown."""
-    known = _placeholders(configuration)
-    if any(name not in known for name in _PLACEHOLDER.findall(written)):
+    placeholders = _placeholders(configuration)
+    if any(name not in placeholders for name in _PLACEHOLDER.findall(written)):
         return None
-    filled = _PLACEHOLDER.sub(lambda found: known[found[1]], written)
+    filled = _PLACEHOLDER.sub(lambda match: placeholders[match[1]], written)
     if filled.startswith("~/"):
         return str(Path.home() / filled[2:]) if _is_own(configuration) else None
     return None if "$" in filled or filled.startswith("~") or "*" in filled else filled
 
 
 def _placeholders(configuration: Path) -> Mapping[str, str]:
-    project, known = project_of(configuration), {}
+    project, placeholders = project_of(configuration), {}
     if project is not None and project != Path.home():
-        known = {
+        placeholders = {
             name: str(project) for protocol in protocols().values() for name in protocol.variables
         }
     if configuration.name == "hooks.json":
         parent = configuration.absolute().parent
-        known["CLAUDE_PLUGIN_ROOT"] = str(parent.parent if parent.name == "hooks" else parent)
+        placeholders["CLAUDE_PLUGIN_ROOT"] = str(
+            parent.parent if parent.name == "hooks" else parent
+        )
     if _is_own(configuration):
-        known["HOME"] = str(Path.home())
-    return known
+        placeholders["HOME"] = str(Path.home())
+    return placeholders
 
 
 def project_of(configuration: Path) -> Path | None:
@@ -232,28 +234,28 @@ def misses(name: str, protocol: Protocol) -> str | None:
     if name in protocol.tools:
         return None
     if protocol.mcp.startswith("mcp__") and _SERVER.fullmatch(name):
-        told = f"{name} hits no tool, since a tool's name goes on"
-        return f"{told}: {name}__.* hits all of the server's"
+        goes_on = f"{name} hits no tool, since a tool's name goes on"
+        return f"{goes_on}: {name}__.* hits all of the server's"
     if name in protocol.elsewhere:
         return f"{protocol.title} has no {name}; what it has is called {protocol.elsewhere[name]}"
     near = None if name.startswith("mcp_") else near_name(name, protocol.tools)
     return f"{protocol.title} has no {name}; did you mean {near}?" if near else None
 
 
-def listed(known: Iterable[str]) -> str:
+def listed(names_of: Iterable[str]) -> str:
     """Return names in one line, for a person."""
-    return ", ".join(sorted(known))
+    return ", ".join(sorted(names_of))
 
 
-def near_name(name: str, known: frozenset[str]) -> str | None:
+def near_name(name: str, right_names: frozenset[str]) -> str | None:
     """Return the known name that a wrong one was most likely meant to be."""
-    same = [one for one in sorted(known) if one.lower() == name.lower()]
-    return next(iter(same or get_close_matches(name, sorted(known), 1, 0.8)), None)
+    same = [right for right in sorted(right_names) if right.lower() == name.lower()]
+    return next(iter(same or get_close_matches(name, sorted(right_names), 1, 0.8)), None)
 
 
-def overlap(one: Matcher, other: Matcher, protocol: Protocol) -> bool:
+def overlap(matcher: Matcher, other: Matcher, protocol: Protocol) -> bool:
     """Whether two matchers surely hit the same tool."""
-    if one == other or Matcher() in (one, other):
+    if matcher == other or Matcher() in (matcher, other):
         return True
-    named = {*(one.names or ()), *(other.names or ()), *protocol.tools}
-    return any(one.hits(name) and other.hits(name) for name in named)
+    named = {*(matcher.names or ()), *(other.names or ()), *protocol.tools}
+    return any(matcher.hits(name) and other.hits(name) for name in named)

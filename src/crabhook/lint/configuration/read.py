@@ -58,10 +58,10 @@ def read_json(text: str, *, comments: bool = False) -> Item:
     try:
         document = parse(text)
     except DocumentError as error:
-        found = _JSON_ERROR.match(str(error))
-        place = Place(int(found[1]), int(found[2])) if found else START
-        raise CannotParseError(f"it is not JSON: {found[3] if found else error}", place) from error
-    return _json_item(document, [0, *(found.end() for found in re.finditer("\n", text))])
+        match = _JSON_ERROR.match(str(error))
+        place = Place(int(match[1]), int(match[2])) if match else START
+        raise CannotParseError(f"it is not JSON: {match[3] if match else error}", place) from error
+    return _json_item(document, [0, *(line_end.end() for line_end in re.finditer("\n", text))])
 
 
 def _json_item(node: Node, starts: Sequence[int]) -> Item:
@@ -74,10 +74,12 @@ def _json_item(node: Node, starts: Sequence[int]) -> Item:
     at, value = place(node.start), node.value
     inner = [(element.key, _json_item(element.node, starts)) for element in node.elements]
     if isinstance(value, list):
-        return Item(at, [one.value for _, one in inner], items=tuple(one for _, one in inner))
+        return Item(
+            at, [member.value for _, member in inner], items=tuple(member for _, member in inner)
+        )
     if isinstance(value, dict):
         keys = {element.key: place(element.start) for element in node.elements}
-        return Item(at, {key: one.value for key, one in inner}, dict(inner), key_places=keys)
+        return Item(at, {key: member.value for key, member in inner}, dict(inner), key_places=keys)
     if isinstance(value, Number):
         text = value.literal
         whole = len(text) < 20 and text.lstrip("-").isdigit()
@@ -90,9 +92,9 @@ def read_toml(text: str) -> Item:
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        found = _TOML_ERROR.match(str(error))
-        place = Place(int(found[2]), int(found[3])) if found else START
-        raise CannotParseError(f"it is not TOML: {found[1] if found else error}", place) from error
+        match = _TOML_ERROR.match(str(error))
+        place = Place(int(match[2]), int(match[3])) if match else START
+        raise CannotParseError(f"it is not TOML: {match[1] if match else error}", place) from error
     return _toml_item(values, (), _places(text), START)
 
 
@@ -101,11 +103,15 @@ def _toml_item(value: object, path: KeyPath, places: Mapping[KeyPath, Place], ou
         raise CannotParseError(f"it is nested deeper than {MAX_DEPTH} levels", outer)
     place = places.get(path, outer)
     if isinstance(value, dict):
-        members = {key: _toml_item(one, (*path, key), places, place) for key, one in value.items()}
+        members = {
+            key: _toml_item(member, (*path, key), places, place) for key, member in value.items()
+        }
         keys = {key: item.place for key, item in members.items()}
         return Item(place, {k: m.value for k, m in members.items()}, members, key_places=keys)
     if isinstance(value, list):
-        items = tuple(_toml_item(one, (*path, n), places, place) for n, one in enumerate(value))
+        items = tuple(
+            _toml_item(member, (*path, n), places, place) for n, member in enumerate(value)
+        )
         place = places.get(path, items[0].place if items else outer)
         return Item(place, [item.value for item in items], items=items)
     return Item(place, value if isinstance(value, bool | int | float | str) else str(value))
@@ -113,17 +119,17 @@ def _toml_item(value: object, path: KeyPath, places: Mapping[KeyPath, Place], ou
 
 def _places(text: str) -> Mapping[KeyPath, Place]:
     """Return where tables and keys begin; inline ones have their line's place."""
-    found: dict[KeyPath, Place] = {}
+    places: dict[KeyPath, Place] = {}
     counts: dict[KeyPath, int] = {}
     table: KeyPath = ()
     for number, line in enumerate(text.split("\n"), 1):
         if header := _HEADER.match(line):
             table = _table(header[2].split("."), counts, listed=header[1] == "[[")
-            found.setdefault(table, Place(number, header.start(1) + 1))
-            found.setdefault(table[:1], Place(number, header.start(1) + 1))
+            places.setdefault(table, Place(number, header.start(1) + 1))
+            places.setdefault(table[:1], Place(number, header.start(1) + 1))
         elif key := _TOML_KEY.match(line):
-            found.setdefault((*table, key[1].strip("\"'")), Place(number, key.start(1) + 1))
-    return found
+            places.setdefault((*table, key[1].strip("\"'")), Place(number, key.start(1) + 1))
+    return places
 
 
 def _table(names: list[str], counts: dict[KeyPath, int], *, listed: bool) -> KeyPath:
@@ -165,8 +171,8 @@ class Handler:
     def command(self) -> tuple[str, tuple[str, ...] | None]:
         """The command, with its arguments if it starts without a shell."""
         args = self.value("args")
-        given = tuple(map(str, args)) if isinstance(args, list) else None
-        return self.item.text("command"), given
+        arguments = tuple(map(str, args)) if isinstance(args, list) else None
+        return self.item.text("command"), arguments
 
     @property
     def timeout(self) -> float | None:
@@ -231,13 +237,13 @@ def protocol_of(path: Path, root: Item) -> Protocol:
     """Return the agent that a configuration is for: by its folder, its keys, its events."""
     if (by_path := protocol_by_path(path)) is not None:
         return by_path
-    known = protocols().values()
-    for one in known:
-        if one.marks & set(root.members) or (one.suffix and path.suffix == one.suffix):
-            return one
+    agents = protocols().values()
+    for agent in agents:
+        if agent.marks & set(root.members) or (agent.suffix and path.suffix == agent.suffix):
+            return agent
     hooks = root.members.get("hooks", _NOTHING)
     # the first of equals: Claude Code
-    return max(known, key=lambda one: len(set(hooks.members) & set(one.events)))
+    return max(agents, key=lambda agent: len(set(hooks.members) & set(agent.events)))
 
 
 def registers_hooks(root: Item) -> bool:
@@ -296,9 +302,9 @@ class _Reader:
         kind = item.value.get("type") if isinstance(item.value, dict) else None
         if kind is None:
             self._fault(item, f'this handler of {handler.event} has no "type"')
-        elif (known := self._read.protocol.handler_types) and str(kind) not in known:
-            told = ", ".join(sorted(known))
-            self._fault(item, f'"type" is {kind!r}; a handler is one of: {told}', "type")
+        elif (types := self._read.protocol.handler_types) and str(kind) not in types:
+            words = ", ".join(sorted(types))
+            self._fault(item, f'"type" is {kind!r}; a handler is one of: {words}', "type")
         for key in _NEEDED.get(handler.type, ()):
             if not item.text(key):
                 self._fault(item, f'this handler of type {handler.type} has no text "{key}"')

@@ -28,10 +28,10 @@ def exits(tree: Tree, output: Output) -> Iterator[Exit]:
     """Yield the script's ways out."""
     scopes = map(tree.scope, output.answers)
     answering = {scope.name for scope in scopes if isinstance(scope, Function)}
-    for end, given in islice(_sites(tree), MAX_EXITS):
-        code, said = _code(tree, given)
-        failing = any(isinstance(one, ast.ExceptHandler) for one in tree.inside(end))
-        words = [said, *_words(tree, output, end)]
+    for end, argument in islice(_sites(tree), MAX_EXITS):
+        code, text = _code(tree, argument)
+        failing = any(isinstance(above, ast.ExceptHandler) for above in tree.inside(end))
+        words = [text, *_words(tree, output, end)]
         function = tree.scope(end)
         named = isinstance(function, Function) and named_for_refusing(function.name)
         refusing = any(refuses(word, first=failing) for word in words) or (named and not failing)
@@ -98,7 +98,7 @@ def lapses(tree: Tree) -> Iterator[Remark]:
     An outer handler or a caller may prevent both; only sure ones are yielded.
     """
     handlers = (node for node in tree.nodes if isinstance(node, ast.ExceptHandler))
-    going_on = (one for one in handlers if not tree.caught(one) & _ENDS)
+    going_on = (handler for handler in handlers if not tree.caught(handler) & _ENDS)
     for handler in islice(going_on, MAX_LAPSES):
         if any(_raises_on(tree, inner) for inner in own(handler)):
             yield Remark(tree.place(handler), "raises again")
@@ -117,7 +117,7 @@ def _raises_on(tree: Tree, node: ast.AST) -> bool:
 
 
 def _may_be_handled(tree: Tree, node: ast.AST, seen: frozenset[str]) -> bool:
-    if any(one.handlers for one in tree.tried(node)):
+    if any(attempt.handlers for attempt in tree.tried(node)):
         return True
     function = tree.scope(node)
     if isinstance(function, ast.Module):
@@ -156,7 +156,7 @@ def _nothing_follows(tree: Tree, node: ast.AST, seen: frozenset[str]) -> bool:
             listed = getattr(parent, block, None)
             if isinstance(listed, list) and child in listed:
                 after = listed[listed.index(child) + 1 :]
-                if not all(isinstance(one, Function | ast.ClassDef) for one in after):
+                if not all(isinstance(statement, Function | ast.ClassDef) for statement in after):
                     return False
         if isinstance(parent, Function):
             return _is_last_step(tree, parent, seen)
@@ -176,8 +176,8 @@ def _is_last_step(tree: Tree, function: Function, seen: frozenset[str]) -> bool:
 
 def _calls(tree: Tree, function: Function, seen: frozenset[str]) -> list[ast.Call]:
     """Return the calls of a function; none if some may be unknown."""
-    known = tree.functions.get(function.name) is function
-    if not known or function.name in seen or len(seen) > MAX_DEPTH:
+    last_of_its_name = tree.functions.get(function.name) is function
+    if not last_of_its_name or function.name in seen or len(seen) > MAX_DEPTH:
         return []
     return tree.calls.get(function.name, [])[:20]
 

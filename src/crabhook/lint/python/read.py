@@ -46,7 +46,7 @@ def asked(tree: Tree, inputs: Sequence[ast.Call]) -> tuple[list[script.Named], l
             variables.append(script.Named(tree.place(node), key))
         elif followed < MAX_FIELDS:
             followed += 1
-            if any(one in inputs for one in tree.follow(owner)):
+            if any(expression in inputs for expression in tree.follow(owner)):
                 fields.append(script.Named(tree.place(node), key))
     return fields, variables
 
@@ -56,8 +56,8 @@ def _source(tree: Tree, call: ast.Call) -> script.Source | None:
     if name in {"input", "builtins.input"}:
         return script.Source.LINES
     if name in {"json.load", "json.loads"} and call.args:
-        found = {_origin(tree, one) for one in tree.follow(call.args[0])}
-        return next((source for source in script.Source if source in found), None)
+        origins = {_origin(tree, expression) for expression in tree.follow(call.args[0])}
+        return next((source for source in script.Source if source in origins), None)
     return None
 
 
@@ -81,7 +81,7 @@ def _origin(tree: Tree, node: ast.expr) -> script.Source | None:
 
 def _guarded(tree: Tree, node: ast.AST, seen: tuple[str, ...]) -> bool:
     """Whether an error in `node` is handled, here or by all callers."""
-    handlers = (handler for one in tree.tried(node) for handler in one.handlers)
+    handlers = (handler for attempt in tree.tried(node) for handler in attempt.handlers)
     if any(tree.caught(handler) & _CATCHING for handler in handlers):
         return True
     function = tree.scope(node)
@@ -106,8 +106,8 @@ def _asked(tree: Tree, node: ast.AST) -> tuple[ast.expr | None, str]:
 def waits(tree: Tree) -> Iterator[script.Wait]:
     """Yield the waits whose length is written in the script."""
     for node in tree.nodes:
-        if isinstance(node, ast.Call) and (given := _given(tree, node)) is not None:
-            length, what = given
+        if isinstance(node, ast.Call) and (length_and_name := _given(tree, node)) is not None:
+            length, what = length_and_name
             if (seconds := _number(tree.constant(length))) is not None:
                 rounds = _rounds(tree, node) if what == "sleep" else 1
                 yield script.Wait(tree.place(node), seconds * rounds, what)
@@ -171,7 +171,7 @@ def _read(tree: Tree, text: str) -> script.Script:
         fields=tuple(fields),
         variables=tuple(variables),
         words=frozenset(tree.words()),
-        speaks=output.speaks or any(one.code == 1 and one.refusing for one in left),
+        speaks=output.speaks or any(way_out.code == 1 and way_out.refusing for way_out in left),
     )
 
 
@@ -179,5 +179,7 @@ def _answers(tree: Tree, output: Output) -> Iterator[script.Answer]:
     """Yield the answers, with plain text that surely comes before them."""
     for call, answers in output.answers.items():
         before = (getattr(statement, "value", None) for statement in tree.before(call))
-        behind = next((output.chatter[one] for one in before if one in output.chatter), None)
+        behind = next(
+            (output.chatter[statement] for statement in before if statement in output.chatter), None
+        )
         yield from (replace(answer, behind=behind) for answer in answers)

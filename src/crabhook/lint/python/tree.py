@@ -43,8 +43,8 @@ class Tree:
         for target, value in (pair for node in self.nodes for pair in _assigned(node)):
             for name in ast.walk(target):
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    known = value if name is target else None
-                    self._bindings[self.scope(name), name.id].append(known)
+                    certain = value if name is target else None
+                    self._bindings[self.scope(name), name.id].append(certain)
 
     def place(self, node: ast.AST) -> Place:
         """Return where a node begins."""
@@ -84,7 +84,7 @@ class Tree:
 
     def scope(self, node: ast.AST) -> Scope:
         """Return a node's function, or the module."""
-        return next((one for one in self.above(node) if isinstance(one, Function)), self.root)
+        return next((above for above in self.above(node) if isinstance(above, Function)), self.root)
 
     def tried(self, node: ast.AST) -> "Iterator[ast.Try | ast.TryStar]":
         """Yield the `try`s of the same function with a node in their body, nearest first."""
@@ -109,7 +109,11 @@ class Tree:
                 listed = getattr(parent, block, None)
                 if isinstance(listed, list) and child in listed:
                     earlier = listed[: listed.index(child)]
-                    yield from (one for one in reversed(earlier) if isinstance(one, ast.stmt))
+                    yield from (
+                        statement
+                        for statement in reversed(earlier)
+                        if isinstance(statement, ast.stmt)
+                    )
                     if not enclosing:
                         return
             child = parent
@@ -126,23 +130,25 @@ class Tree:
     def follow(self, node: ast.expr) -> Sequence[ast.expr]:
         """Return the possible expressions behind `node`; an unknown name or call is itself."""
         seen: set[ast.expr] = set()
-        found: dict[ast.expr, None] = {}
+        expressions: dict[ast.expr, None] = {}
         todo = [node]
         while todo and len(seen) < MAX_FOLLOWED:
-            one = todo.pop()
-            if one in seen:
+            expression = todo.pop()
+            if expression in seen:
                 continue
-            seen.add(one)
-            behind = self._behind(one)
+            seen.add(expression)
+            behind = self._behind(expression)
             if behind is None:
-                found[one] = None
+                expressions[expression] = None
             else:
                 todo.extend(behind)
-        return tuple(found)
+        return tuple(expressions)
 
     def constant(self, node: ast.expr) -> object:
         """Return the one constant that `node` comes to, or None."""
-        values = [one.value for one in self.follow(node) if isinstance(one, ast.Constant)]
+        values = [
+            constant.value for constant in self.follow(node) if isinstance(constant, ast.Constant)
+        ]
         return values[0] if len(values) == 1 == len(self.follow(node)) else None
 
     def _behind(self, node: ast.expr) -> Sequence[ast.expr] | None:
@@ -164,8 +170,8 @@ class Tree:
         scope = self.scope(node)
         bound = self._bindings.get((scope, node.id), [])
         if not bound and not isinstance(scope, ast.Module):
-            given = scope.args
-            parameters = (*given.posonlyargs, *given.args, *given.kwonlyargs)
+            arguments = scope.args
+            parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
             if any(parameter.arg == node.id for parameter in parameters):
                 return self._given(scope, node.id)
             bound = self._bindings.get((self.root, node.id), [])
@@ -215,8 +221,8 @@ def _aliases(nodes: tuple[ast.AST, ...]) -> Iterator[tuple[str, str]]:
 
 def _certain(values: Sequence[ast.expr | None]) -> Sequence[ast.expr] | None:
     """Return the values if all are known and few."""
-    known = [value for value in values if value is not None]
-    return known if 0 < len(known) == len(values) <= MAX_BINDINGS else None
+    certain = [value for value in values if value is not None]
+    return certain if 0 < len(certain) == len(values) <= MAX_BINDINGS else None
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
@@ -224,8 +230,8 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield target, value
-        case ast.AnnAssign(target=target, value=ast.expr() as given):
-            yield target, given
+        case ast.AnnAssign(target=target, value=ast.expr() as expression):
+            yield target, expression
         case ast.NamedExpr(target=target, value=value):
             yield target, value
         case ast.withitem(optional_vars=ast.expr() as target):
@@ -248,12 +254,12 @@ def _argument(function: Function, name: str, call: ast.Call) -> ast.expr | None:
     if starred or any(keyword.arg is None for keyword in call.keywords):
         return None
     arguments = function.args
-    positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    positional = [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)]
     keyword_only = [parameter.arg for parameter in arguments.kwonlyargs]
     # The defaults first, and over them what the call gives.
-    given: dict[str | None, ast.expr | None] = {}
-    given |= zip(reversed(positional), reversed(arguments.defaults), strict=False)
-    given |= zip(keyword_only, arguments.kw_defaults, strict=True)
-    given |= zip(positional, call.args, strict=False)
-    given |= {keyword.arg: keyword.value for keyword in call.keywords}
-    return given.get(name)
+    by_parameter: dict[str | None, ast.expr | None] = {}
+    by_parameter |= zip(reversed(positional), reversed(arguments.defaults), strict=False)
+    by_parameter |= zip(keyword_only, arguments.kw_defaults, strict=True)
+    by_parameter |= zip(positional, call.args, strict=False)
+    by_parameter |= {keyword.arg: keyword.value for keyword in call.keywords}
+    return by_parameter.get(name)

@@ -42,12 +42,12 @@ class ValueReader:
         if depth > MAX_NESTED or self._left < 0:
             return (Shape(self._tree.place(node)),)
         grown = _name(node)
-        found = []
-        for one in self._tree.follow(node):
+        shapes = []
+        for expression in self._tree.follow(node):
             self._left -= 1
-            shape = self._shape(one, depth)
-            found.append(self._grown(shape, one, grown, depth))
-        return tuple(found) or (Shape(self._tree.place(node)),)
+            shape = self._shape(expression, depth)
+            shapes.append(self._grown(shape, expression, grown, depth))
+        return tuple(shapes) or (Shape(self._tree.place(node)),)
 
     def _shape(self, node: ast.expr, depth: int) -> Shape:
         place = self._tree.place(node)
@@ -92,7 +92,9 @@ class ValueReader:
             return shape
         members, whole = dict(shape.members), shape.whole
         scope = self._tree.scope(node)
-        added_to = (one for name in names for one in self._additions.get((scope, name), ()))
+        added_to = (
+            addition for name in names for addition in self._additions.get((scope, name), ())
+        )
         for key, value in islice(added_to, MAX_ADDED):
             if key is None:
                 whole = False
@@ -100,12 +102,14 @@ class ValueReader:
                 added = self.shapes(value, depth + 1)
                 members[key] = (*members.get(key, ()), *_placed(added, self._tree.place(value)))
             else:
-                members[key] = tuple(replace(one, whole=False) for one in members.get(key, ()))
+                members[key] = tuple(
+                    replace(member, whole=False) for member in members.get(key, ())
+                )
         return Shape(shape.place, UNKNOWN, members, whole)
 
     def text(self, node: ast.expr) -> str:
         """Return all possible texts of `node`, with holes for unknown parts."""
-        return " ".join(self._one(one) for one in self._tree.follow(node))
+        return " ".join(self._one(expression) for expression in self._tree.follow(node))
 
     def _one(self, node: ast.expr) -> str:
         match node:
@@ -151,7 +155,7 @@ class ValueReader:
 
 def _additions(tree: Tree) -> _Additions:
     """Return later additions to objects, by scope and name; None for an unknown key or value."""
-    found: _Additions = defaultdict(list)
+    additions: _Additions = defaultdict(list)
     added: tuple[str | None, ast.expr | None]
     for node in tree.nodes:
         match node:
@@ -164,8 +168,8 @@ def _additions(tree: Tree) -> _Additions:
             case _:
                 continue
         if name := _name(owner):
-            found[tree.scope(node), name].append(added)
-    return found
+            additions[tree.scope(node), name].append(added)
+    return additions
 
 
 def _name(node: ast.AST) -> str:
@@ -243,12 +247,12 @@ def _writes(tree: Tree) -> Iterator[tuple[ast.Call, bool, Sequence[ast.expr]]]:
 
 
 def _summands(node: ast.expr) -> list[ast.expr]:
-    found: list[ast.expr] = []
+    summands: list[ast.expr] = []
     todo = [node]
     while todo:
-        one = todo.pop()
-        if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Add):
-            todo += [one.right, one.left]
+        expression = todo.pop()
+        if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add):
+            todo += [expression.right, expression.left]
         else:
-            found.append(one)
-    return found
+            summands.append(expression)
+    return summands

@@ -30,7 +30,7 @@ class Profile:
 
     def rules(self) -> Iterator[Rule]:
         """Yield each of its rules once, those of every profile included."""
-        listed = (subjects.RULES[one] for one in (*self.scripts, *self.setups))
+        listed = (subjects.RULES[subject] for subject in (*self.scripts, *self.setups))
         yield from dict.fromkeys((*listed, *ALWAYS))
 
 

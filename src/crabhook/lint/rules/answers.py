@@ -20,8 +20,8 @@ _CODEX_TOP |= {"decision", "reason", _SPECIFIC, "action", "message"}
 def _action(hook: Hook) -> Iterator[Remark]:
     for shape in hook.shapes():
         for value in list(shape.of("action"))[:1]:
-            said = f" ({value.literal!r})" if isinstance(value.literal, str) else ""
-            yield Remark(value.place, f"the answer's `action`{said} is not read by any agent")
+            literal = f" ({value.literal!r})" if isinstance(value.literal, str) else ""
+            yield Remark(value.place, f"the answer's `action`{literal} is not read by any agent")
 
 
 @script_rule("CH002")
@@ -34,7 +34,7 @@ def _message(hook: Hook) -> Iterator[Remark]:
 @script_rule("CH004")
 def _event_name(hook: Hook) -> Iterator[Remark]:
     agents = [hook.protocol] if hook.protocol is not None else protocols().values()
-    known = frozenset(name for agent in agents for name in agent.events)
+    event_names = frozenset(name for agent in agents for name in agent.events)
     # A script whose answers bear several names chooses among them when it runs.
     chooses = len({name for _, name in hook.texts(_SPECIFIC, "hookEventName")}) > 1
     strict = hook.protocol is not None and hook.protocol.strict_event_name
@@ -43,13 +43,13 @@ def _event_name(hook: Hook) -> Iterator[Remark]:
         if strict and whole and not any(True for _ in specific.of("hookEventName")):
             yield Remark(specific.place, "hookSpecificOutput has no hookEventName")
         for place, name in specific.texts("hookEventName"):
-            if name not in known:
-                near = near_name(name, known)
+            if name not in event_names:
+                near = near_name(name, event_names)
                 meant = f"; did you mean {near}?" if near else ""
                 yield Remark(place, f"hookEventName {name!r} is no event{meant}")
             elif hook.events and name not in hook.events and not chooses:
-                told = f"hookEventName is {name!r}, but the hook is registered on"
-                yield Remark(place, f"{told} {listed(hook.events)}")
+                message = f"hookEventName is {name!r}, but the hook is registered on"
+                yield Remark(place, f"{message} {listed(hook.events)}")
 
 
 @script_rule("CH005")
@@ -63,12 +63,12 @@ def _dropped_fields(hook: Hook) -> Iterator[Remark]:
             if keys is None or not rewritten.whole or "questions" in keys:
                 continue
             if "answers" in keys:
-                told = "has answers and no questions: the call is refused"
+                effect = "has answers and no questions: the call is refused"
             elif keys:
-                told = f"is made anew of {listed(keys)}: any other field is lost"
+                effect = f"is made anew of {listed(keys)}: any other field is lost"
             else:
-                told = "is empty: every field is lost"
-            yield Remark(rewritten.place, f"{path[-1]} {told}")
+                effect = "is empty: every field is lost"
+            yield Remark(rewritten.place, f"{path[-1]} {effect}")
 
 
 @script_rule("CH006")
@@ -78,14 +78,14 @@ def _unknown_values(hook: Hook) -> Iterator[Remark]:
         words = " or ".join(sorted(protocol.decisions))
         for place, value in hook.texts("decision"):
             if value not in protocol.decisions:
-                told = f"decision {value!r} is not a word of {protocol.title}'s: it is {words}"
-                yield Remark(place, told)
+                message = f"decision {value!r} is not a word of {protocol.title}'s: it is {words}"
+                yield Remark(place, message)
     if hook.is_for("gemini", "codex"):
         return
-    known = protocols()["claude"].permissions
+    permissions = protocols()["claude"].permissions
     for place, value in hook.texts(_SPECIFIC, "permissionDecision"):
-        if value not in known:
-            yield Remark(place, f"permissionDecision {value!r} is none of {listed(known)}")
+        if value not in permissions:
+            yield Remark(place, f"permissionDecision {value!r} is none of {listed(permissions)}")
     for place, value in hook.texts(_SPECIFIC, "decision", "behavior"):
         if value not in {"allow", "deny"}:
             yield Remark(place, f"behavior {value!r} is neither allow nor deny")
@@ -121,8 +121,8 @@ def _behind_text(hook: Hook) -> Iterator[Remark]:
     first = {answer.behind: answer for answer in reversed(hook.script.answers)}
     for behind, answer in first.items():
         if behind is not None:
-            told = f"this text comes before the answer of line {answer.place.line}"
-            yield Remark(behind, f"{told}, on the same output")
+            message = f"this text comes before the answer of line {answer.place.line}"
+            yield Remark(behind, f"{message}, on the same output")
 
 
 @script_rule("CH011")
@@ -183,22 +183,24 @@ _STOPS = frozenset({"Stop", "SubagentStop", "AfterAgent"})
 @script_rule("CH003")
 def _refuses_with_the_wrong_code(hook: Hook) -> Iterator[Remark]:
     goes_on = hook.protocol.goes_on if hook.protocol else None
-    for one in hook.script.exits:
-        wrong = one.code not in {0, 2, None} and (goes_on is None or one.code in goes_on)
-        if one.refusing and wrong and not one.answered:
-            told = f"this says that it refuses, and exits with {one.code}: the action goes ahead"
-            yield Remark(one.place, told)
+    for way_out in hook.script.exits:
+        wrong = way_out.code not in {0, 2, None} and (goes_on is None or way_out.code in goes_on)
+        if way_out.refusing and wrong and not way_out.answered:
+            message = (
+                f"this says that it refuses, and exits with {way_out.code}: the action goes ahead"
+            )
+            yield Remark(way_out.place, message)
 
 
 @script_rule("CH009")
 def _refuses_where_it_cannot(hook: Hook) -> Iterator[Remark]:
-    known = hook.protocol.events if hook.protocol is not None else {}
-    if not all(name in known and known[name].silent for name in hook.events):
+    events_known = hook.protocol.events if hook.protocol is not None else {}
+    if not all(name in events_known and events_known[name].silent for name in hook.events):
         return
-    for one in hook.script.exits if hook.events else ():
-        if one.code == 2 and not one.answered:
+    for way_out in hook.script.exits if hook.events else ():
+        if way_out.code == 2 and not way_out.answered:
             events = " and ".join(sorted(hook.events))
-            yield Remark(one.place, f"exit code 2 blocks nothing on {events}")
+            yield Remark(way_out.place, f"exit code 2 blocks nothing on {events}")
 
 
 @script_rule("CH017")
@@ -208,8 +210,12 @@ def _refuses_in_silence(hook: Hook) -> Iterator[Remark]:
         return
     if protocol.any_output and (hook.script.answers or hook.script.chatter):
         return
-    told = f"exit code 2 with nothing on standard error: {protocol.title} lets the action go ahead"
-    yield from (Remark(one.place, told) for one in hook.script.exits if one.code == 2)
+    message = (
+        f"exit code 2 with nothing on standard error: {protocol.title} lets the action go ahead"
+    )
+    yield from (
+        Remark(way_out.place, message) for way_out in hook.script.exits if way_out.code == 2
+    )
 
 
 @script_rule("CH018")
@@ -222,9 +228,9 @@ def _runs_its_input(hook: Hook) -> Iterator[Remark]:
 def _no_such_variable(hook: Hook) -> Iterator[Remark]:
     for variable in hook.script.variables:
         if right := _WRONG["variables"].get(variable.name):
-            told = f"no agent sets {variable.name}; read `{right}` from standard input"
-            yield Remark(variable.place, told)
-    if all(one.source is not Source.JSON for one in hook.script.readings):
+            message = f"no agent sets {variable.name}; read `{right}` from standard input"
+            yield Remark(variable.place, message)
+    if all(reading.source is not Source.JSON for reading in hook.script.readings):
         for reading in hook.script.readings:
             if reading.source is Source.ARGUMENTS:
                 yield Remark(reading.place, "agents give a hook no arguments of their own")
@@ -244,6 +250,6 @@ def _endless_stop(hook: Hook) -> Iterator[Remark]:
     if not hook.events or not hook.events <= _STOPS or "stop_hook_active" in hook.script.words:
         return
     places = [place for place, value in hook.texts("decision") if value in {"block", "deny"}]
-    places += [one.place for one in hook.script.exits if one.code == 2]
+    places += [way_out.place for way_out in hook.script.exits if way_out.code == 2]
     for place in places:
         yield Remark(place, "this keeps the agent going, again and again")

@@ -26,10 +26,10 @@ def _malformed(setup: Setup) -> Iterator[Remark]:
 @setup_rule("CH103")
 def unknown_event(setup: Setup) -> Iterator[Remark]:
     """Find an event that the agent does not have."""
-    known, elsewhere = frozenset(setup.protocol.events), setup.protocol.elsewhere
+    event_names, elsewhere = frozenset(setup.protocol.events), setup.protocol.elsewhere
     for event in setup.configuration.events:
-        if event.name not in known:
-            near = elsewhere.get(event.name) or command.near_name(event.name, known)
+        if event.name not in event_names:
+            near = elsewhere.get(event.name) or command.near_name(event.name, event_names)
             meant = f"; did you mean {near}?" if near else ""
             yield Remark(event.place, f"{setup.protocol.title} has no event {event.name}{meant}")
 
@@ -51,10 +51,10 @@ def _matches_nothing(setup: Setup) -> Iterator[Remark]:
                 why = None if unanchored else command.misses(name, protocol)
             elif event.values and name not in event.values:
                 meant = protocol.whole_values or command.near_name(name, event.values)
-                told = (
+                choices = (
                     f"{matcher.event} has no {name!r}; it is one of {command.listed(event.values)}"
                 )
-                why = told if meant else None
+                why = choices if meant else None
             if why is not None:
                 yield Remark(matcher.place, why)
 
@@ -65,8 +65,8 @@ def _broken_matcher(setup: Setup) -> Iterator[Remark]:
         try:
             command.read_matcher(matcher.text, setup.protocol)
         except command.BrokenMatcherError as error:
-            told = f"the matcher {matcher.text[:60]!r} is no regular expression: {error}"
-            yield Remark(matcher.place, told)
+            message = f"the matcher {matcher.text[:60]!r} is no regular expression: {error}"
+            yield Remark(matcher.place, message)
 
 
 @setup_rule("CH106")
@@ -87,11 +87,11 @@ def _other_unit(setup: Setup) -> Iterator[Remark]:
         if timeout is None or timeout <= 0 or _is_crabhooks(handler):
             continue
         if unit == 1 and _looks_like_milliseconds(timeout):
-            told = f"{timeout:g} is in seconds here, {spelled(timeout)}: was it milliseconds?"
-            yield handler.remark("timeout", told)
+            message = f"{timeout:g} is in seconds here, {spelled(timeout)}: was it milliseconds?"
+            yield handler.remark("timeout", message)
         elif unit < 1 and timeout < 1000:
-            told = f"{timeout:g} is in milliseconds here: was {spelled(timeout)} meant?"
-            yield handler.remark("timeout", told)
+            message = f"{timeout:g} is in milliseconds here: was {spelled(timeout)} meant?"
+            yield handler.remark("timeout", message)
 
 
 def _is_crabhooks(handler: Handler) -> bool:
@@ -124,8 +124,8 @@ def _never_runs(setup: Setup) -> Iterator[Remark]:
         if event is None:
             continue
         if handler.item.text("if") and event.matcher != ANY:
-            told = f'with "if" it never runs on {handler.event}, which has no tool'
-            yield handler.remark("if", told)
+            message = f'with "if" it never runs on {handler.event}, which has no tool'
+            yield handler.remark("if", message)
         if handler.event in _NEVER.get(handler.type, ()):
             yield handler.remark("type", f"{handler.event} runs no {handler.type} handlers")
 
@@ -137,8 +137,8 @@ def _ignored_failure(setup: Setup) -> Iterator[Remark]:
     for handler in setup.configuration.handlers:
         if handler.value("onFailure") == "block":
             if handler.value("async") is True:
-                told = "onFailure of a handler in the background is ignored"
-                yield handler.remark("onFailure", told)
+                message = "onFailure of a handler in the background is ignored"
+                yield handler.remark("onFailure", message)
             elif handler.event in _NO_FAILURE:
                 yield handler.remark("onFailure", f"onFailure on {handler.event} is ignored")
 
@@ -176,16 +176,18 @@ def _too_short(setup: Setup) -> Iterator[Remark]:
         else:
             continue
         registered = "registered" if run.handler.timeout is not None else "default"
-        told = f"the {registered} timeout is {spelled(limit)}, but {who} waits up to"
-        yield run.handler.remark("timeout", f"{told} {spelled(seconds)} ({what})")
+        message = f"the {registered} timeout is {spelled(limit)}, but {who} waits up to"
+        yield run.handler.remark("timeout", f"{message} {spelled(seconds)} ({what})")
 
 
 def _limit(setup: Setup, handler: Handler) -> float:
     """Return a handler's time; on Claude Code's SessionEnd all have the longest one's."""
     protocol, sharing = setup.protocol, [handler]
     if (protocol.name, handler.event) == ("claude", "SessionEnd"):
-        sharing = [one for one in setup.configuration.handlers if one.event == handler.event]
-    return max(one.seconds(protocol) for one in sharing)
+        sharing = [
+            sharer for sharer in setup.configuration.handlers if sharer.event == handler.event
+        ]
+    return max(sharer.seconds(protocol) for sharer in sharing)
 
 
 @setup_rule("CH109")
@@ -193,15 +195,22 @@ def _two_rewriters(setup: Setup) -> Iterator[Remark]:
     key = setup.protocol.input_key
     paths = (("hookSpecificOutput", key), ("hookSpecificOutput", "decision", key))
     rewriters = [run for run in setup.runs if _answers_with(run.script, paths)]
-    for one, other in combinations(rewriters[:50], 2):
-        if one.handler.event != other.handler.event or one.handler.command == other.handler.command:
+    for earlier, other in combinations(rewriters[:50], 2):
+        if (
+            earlier.handler.event != other.handler.event
+            or earlier.handler.command == other.handler.command
+        ):
             continue
-        if _meet(one.handler, other.handler, setup.protocol) and one.program and other.program:
-            told = (
-                f"{one.program.written} (line {one.handler.item.place.line}) and "
+        if (
+            _meet(earlier.handler, other.handler, setup.protocol)
+            and earlier.program
+            and other.program
+        ):
+            message = (
+                f"{earlier.program.written} (line {earlier.handler.item.place.line}) and "
                 f"{other.program.written} both rewrite the input of {other.handler.event}"
             )
-            yield Remark(other.handler.item.place, told)
+            yield Remark(other.handler.item.place, message)
 
 
 def _answers_with(script: Script | None, paths: Iterable[Sequence[str]]) -> bool:
@@ -210,9 +219,9 @@ def _answers_with(script: Script | None, paths: Iterable[Sequence[str]]) -> bool
     return hook is not None and any(any(True for _ in hook.shapes(*path)) for path in paths)
 
 
-def _meet(one: Handler, other: Handler, protocol: Protocol) -> bool:
+def _meet(earlier: Handler, other: Handler, protocol: Protocol) -> bool:
     try:
-        first, second = (command.read_matcher(each.matcher, protocol) for each in (one, other))
+        first, second = (command.read_matcher(each.matcher, protocol) for each in (earlier, other))
     except command.BrokenMatcherError:
         return False
     return first is not None and second is not None and command.overlap(first, second, protocol)
@@ -239,8 +248,8 @@ def _not_executable(setup: Setup) -> Iterator[Remark]:
 def _relative_path(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         if run.program is not None and run.program.relative:
-            told = f"{run.program.written} is looked for wherever the agent is at the moment"
-            yield run.handler.remark("command", told)
+            message = f"{run.program.written} is looked for wherever the agent is at the moment"
+            yield run.handler.remark("command", message)
 
 
 @setup_rule("CH114")
@@ -248,8 +257,8 @@ def _decides_too_late(setup: Setup) -> Iterator[Remark]:
     for run in setup.runs:
         if run.script is None or run.handler.value("async") is not True:
             continue
-        blocks = any(one.code == 2 for one in run.script.exits)
+        blocks = any(way_out.code == 2 for way_out in run.script.exits)
         decides = _answers_with(run.script, _DECISIONS)
         if (blocks and run.handler.value("asyncRewake") is not True) or decides:
-            told = "the script decides, but in the background nobody waits for its decision"
-            yield run.handler.remark("async", told)
+            message = "the script decides, but in the background nobody waits for its decision"
+            yield run.handler.remark("async", message)

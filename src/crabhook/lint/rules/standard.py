@@ -26,14 +26,16 @@ ACTIONS = ("continue", "block")
 @script_rule("HP-001")
 def _shebang(hook: Hook) -> Iterator[Remark]:
     if hook.script.shebang.rstrip() != SHEBANG:
-        found = f"is {hook.script.shebang!r}" if hook.script.shebang else "names no interpreter"
-        yield Remark(START, f"the first line {found}; it must be {SHEBANG}")
+        what_it_does = (
+            f"is {hook.script.shebang!r}" if hook.script.shebang else "names no interpreter"
+        )
+        yield Remark(START, f"the first line {what_it_does}; it must be {SHEBANG}")
 
 
 @script_rule("HP-002")
 def _reads_json(hook: Hook) -> Iterator[Remark]:
     readings = hook.script.readings
-    if not _is_python(hook) or any(one.source is Source.JSON for one in readings):
+    if not _is_python(hook) or any(reading.source is Source.JSON for reading in readings):
         return
     for reading in readings:
         yield Remark(reading.place, f"the input is read from {reading.source}")
@@ -58,9 +60,9 @@ def _handles_errors(hook: Hook) -> Iterator[Remark]:
 
 @script_rule("HP-005")
 def _exits_with_zero(hook: Hook) -> Iterator[Remark]:
-    for one in hook.script.exits:
-        if _is_python(hook) and one.failing and one.code not in {0, None}:
-            yield Remark(one.place, f"on an error it exits with {one.code}")
+    for way_out in hook.script.exits:
+        if _is_python(hook) and way_out.failing and way_out.code not in {0, None}:
+            yield Remark(way_out.place, f"on an error it exits with {way_out.code}")
     for lapse in hook.script.lapses:
         yield Remark(lapse.place, f"this `except` {lapse.message}, with no sys.exit(0)")
 
@@ -84,8 +86,8 @@ def _timeout_too_long(setup: Setup) -> Iterator[Remark]:
     for handler in setup.configuration.handlers:
         seconds = handler.seconds(setup.protocol)
         if handler.timeout is not None and (over := _over(handler.event, seconds)):
-            told = f"timeout {handler.timeout:.15g} is {seconds * 1000:.15g} ms{over}"
-            yield handler.remark("timeout", told)
+            message = f"timeout {handler.timeout:.15g} is {seconds * 1000:.15g} ms{over}"
+            yield handler.remark("timeout", message)
 
 
 def _over(event: str, seconds: float) -> str:
@@ -108,10 +110,10 @@ def _standard_name(event: str) -> str:
 @script_rule("HP-008")
 def _has_action(hook: Hook) -> Iterator[Remark]:
     for answer in hook.script.answers if _is_python(hook) else ():
-        told: dict[str, Place] = {}
+        faults: dict[str, Place] = {}
         for shape in answer.shapes:
-            told |= {what: place for place, what in _amiss(shape, answer.place)}
-        for what, place in told.items():
+            faults |= {what: place for place, what in _amiss(shape, answer.place)}
+        for what, place in faults.items():
             yield Remark(place, what)
 
 
