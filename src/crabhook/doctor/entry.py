@@ -96,8 +96,8 @@ class Entry:
     def _headed(self) -> Iterator[str]:
         """Yield arguments equal to the handler's headers and its failure setting."""
         headers = self.handler.get("headers")
-        given = headers if isinstance(headers, dict) else {}
-        named = {name.lower(): value for name, value in given.items() if isinstance(value, str)}
+        written = headers if isinstance(headers, dict) else {}
+        named = {name.lower(): value for name, value in written.items() if isinstance(value, str)}
         if named.get(STANCE.lower()) == Stance.COMPANION:
             yield "--companion"
         if wait := named.get(WAIT.lower()):
@@ -119,12 +119,12 @@ class Entry:
 
     def given(self, option: str) -> str | None:
         """Return the value of a client's option; the last one counts."""
-        found = None
+        value_of = None
         for place, word in enumerate(self.arguments):
             name, equals, value = word.partition("=")
             if name == option:
-                found = value if equals else "".join(self.arguments[place + 1 : place + 2])
-        return found
+                value_of = value if equals else "".join(self.arguments[place + 1 : place + 2])
+        return value_of
 
     @cached_property
     def options(self) -> Options:
@@ -165,7 +165,7 @@ def entry(
 def _started(line: str) -> Words:
     """Return the first command of a shell's line that is no test, without `exec`."""
     for command in commands(line):
-        words = tuple(dropwhile(lambda one: one == "exec" or _ASSIGNMENT.match(one), command))
+        words = tuple(dropwhile(lambda word: word == "exec" or _ASSIGNMENT.match(word), command))
         if words and words[0] not in _TESTS:
             return words
     return ()
@@ -173,7 +173,7 @@ def _started(line: str) -> Words:
 
 def installation(agent: Platform, entries: Sequence[Entry]) -> Installation:
     """Return how the entries were installed, as far as they tell it; for the program they start."""
-    one = next((entry for entry in entries if entry.stub), None)
+    with_stub = next((entry for entry in entries if entry.stub), None)
     waits = [entry.options.wait for entry in entries if entry.given("--wait")]
     server = _first(entries, "--server")
     wait = int(max(waits)) - CLIENT_GRACE if waits else USUAL_WAIT
@@ -182,8 +182,8 @@ def installation(agent: Platform, entries: Sequence[Entry]) -> Installation:
     companion = any("--companion" in entry.arguments for entry in entries)
     stance = Stance.COMPANION if companion else Stance.GATE
     return Installation(
-        interpreter=one.interpreter if one else program.interpreter(),
-        stub=one.stub if one else program.stub(),
+        interpreter=with_stub.interpreter if with_stub else program.interpreter(),
+        stub=with_stub.stub if with_stub else program.stub(),
         stance=stance if stance in agent.settings.stances else agent.settings.stance,
         fail_closed=any(entry.given("--when-unreachable") == "deny" for entry in entries),
         wait=min(max(wait, 1), MAX_WAIT),
@@ -198,18 +198,18 @@ def differences(text: str, entries: Sequence[Entry], wanted: Mapping[str, Group]
     """Return, by event, how our `entries` in `text` differ from what this version would write."""
     if with_hooks(text, wanted) == text:
         return {}
-    here = {one.event for one in entries}
-    found = {event: "is missing" for event in wanted if event not in here}
-    found |= dict.fromkeys(sorted(here - set(wanted)), "is not hooked any more")
+    here = {entry.event for entry in entries}
+    differing = {event: "is missing" for event in wanted if event not in here}
+    differing |= dict.fromkeys(sorted(here - set(wanted)), "is not hooked any more")
     hooks = parse(text).member("hooks")
     there = hooks.value if hooks and isinstance(hooks.value, dict) else {}
     for event, group in wanted.items():
-        ours = [one for one in entries if one.event == event]
+        ours = [entry for entry in entries if entry.event == event]
         groups = there.get(event)
         whole = isinstance(groups, list) and as_json(group) in groups
         if ours and not (whole and len(ours) == 1):
-            found[event] = "is written otherwise"
-    return found
+            differing[event] = "is written otherwise"
+    return differing
 
 
 def _first(entries: Sequence[Entry], option: str) -> str | None:

@@ -62,8 +62,8 @@ def program_runs(case: Case) -> Iterator[Finding]:
             yield told("hook.program", "fine", "", figures, version=version, path=path)
         else:
             there, here = entry.stub or entry.interpreter, f"{__version__} at {program.stub()}"
-            found = {"version": version, "path": path}
-            yield told("hook.program", "other", mend, **found, there=there, here=here)
+            fillings = {"version": version, "path": path}
+            yield told("hook.program", "other", mend, **fillings, there=there, here=here)
 
 
 def _who(entry: Entry) -> tuple[str, str]:
@@ -73,10 +73,10 @@ def _who(entry: Entry) -> tuple[str, str]:
     if entry.stub and not Path(entry.stub).is_file():
         raise ProgramError(f"there is no {entry.stub}")
     words = ("-I", "-S", "-c", _WHO, entry.stub) if entry.stub else ("--version",)
-    said = run([entry.interpreter, *words], seconds=_START, environment=os.environ)
-    lines = said.stdout.splitlines()
-    if said.code or not lines:
-        raise ProgramError(f"{entry.interpreter} ends with {said.code}: {said.last_words}")
+    ran = run([entry.interpreter, *words], seconds=_START, environment=os.environ)
+    lines = ran.stdout.splitlines()
+    if ran.code or not lines:
+        raise ProgramError(f"{entry.interpreter} ends with {ran.code}: {ran.last_words}")
     return lines[0].removeprefix("crabhook "), entry.interpreter if len(lines) < 2 else lines[1]
 
 
@@ -122,8 +122,8 @@ def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
     if entry.options.tls_ca:
         tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that"
         mend, tls = "", f"{tls}; "
-    found = {"speed": speed, "where": where, "title": case.title, "tls": tls}
-    return told("hook.fast", "slow", mend, figures, **found)
+    fillings = {"speed": speed, "where": where, "title": case.title, "tls": tls}
+    return told("hook.fast", "slow", mend, figures, **fillings)
 
 
 def settings(_: Machine) -> Iterator[Finding]:
@@ -156,15 +156,15 @@ def no_root(_: Machine) -> Iterator[Finding]:
 
 def own(machine: Machine) -> Iterator[Finding]:
     """Whether anybody else may write what decides for the owner."""
-    found = []
+    open_files = []
     for place in machine.guarded:
         with suppress(OSError):
             mode = place.stat().st_mode
             if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
                 mend = chmod_command("o-w", place)
                 mode = stat.S_IMODE(mode)
-                found.append(told("files.own", "open", mend, path=place, mode=mode))
-    yield from found or [told("files.own", "fine")]
+                open_files.append(told("files.own", "open", mend, path=place, mode=mode))
+    yield from open_files or [told("files.own", "fine")]
 
 
 def own_rules(_: Machine) -> Iterator[Finding]:
@@ -200,11 +200,11 @@ def _counted(
     id_: str, path: Path, read: Callable[[], RuleSet | Sequence[Trusted]]
 ) -> Iterator[Finding]:
     try:
-        found = read()
+        content = read()
     except CrabhookError as error:
         yield told(id_, "unreadable", edit_command(path, str(error)), error=error)
         return
-    number = len(found.rules if isinstance(found, RuleSet) else found)
+    number = len(content.rules if isinstance(content, RuleSet) else content)
     there = "fine" if path.exists() else "absent"
     yield told(id_, there, "", {"number": number}, path=path)
 
@@ -217,19 +217,19 @@ def project_rules(machine: Machine) -> Iterator[Finding]:
     trust = crabhook_command("rules", "trust", str(machine.wish.project))
     try:
         trusted = _trusted(files)
-        found = files.rules_of(machine.wish.project, trusted)
-        before = any(one.folder == str(machine.wish.project) for one in trusted)
+        rules = files.rules_of(machine.wish.project, trusted)
+        before = any(project.folder == str(machine.wish.project) for project in trusted)
     except StoreError:  # which is another finding
         return
     except CrabhookError as error:
         mend = edit_command(path, str(error))
         yield told("rules.project", "unreadable", mend, error=error)
         return
-    if found.trust is Trust.NONE and before:
+    if rules.trust is Trust.NONE and before:
         yield told("rules.project", "changed", trust, path=path)
         return
-    figures = {"trust": str(found.trust)}
-    yield told("rules.project", str(found.trust), "", figures, path=path, trust=trust)
+    figures = {"trust": str(rules.trust)}
+    yield told("rules.project", str(rules.trust), "", figures, path=path, trust=trust)
 
 
 def _trusted(files: RuleFiles) -> Sequence[Trusted]:
@@ -285,9 +285,9 @@ def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
     """Return the named agent, else those here or hooked; the first, if none is hooked, as named."""
     if wish.agent is not None:
         return (replace(case(PLATFORMS[wish.agent], wish, environment), wanted=True),)
-    found = [case(agent, wish, environment) for agent in PLATFORMS.values()]
-    here = [one for one in found if one.program or one.hooked or one.unreadable or one.used]
-    if here and not any(one.hooked for one in here):
+    every = [case(agent, wish, environment) for agent in PLATFORMS.values()]
+    here = [case for case in every if case.program or case.hooked or case.unreadable or case.used]
+    if here and not any(case.hooked for case in here):
         here[0] = replace(here[0], wanted=True)
     return tuple(here)
 
@@ -295,14 +295,14 @@ def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
 def _serves() -> bool:
     """Whether a server is set up here: it has a team, a record, or a place for its record."""
     begun = (config.team_folder() / "server.key", config.state_folder() / "record.db")
-    return record.record_place() != config.state_folder() or any(one.exists() for one in begun)
+    return record.record_place() != config.state_folder() or any(path.exists() for path in begun)
 
 
 def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
     """Look at everything; yield each finding as it is made."""
-    for one in cases:
+    for examined in cases:
         for look in OF_AN_AGENT:
-            yield from (replace(finding, agent=one.agent.name) for finding in look(one))
+            yield from (replace(finding, agent=examined.agent.name) for finding in look(examined))
     if not cases:
         names = ", ".join(
             f"{platform.title} (`{platform.program}`)" for platform in PLATFORMS.values()

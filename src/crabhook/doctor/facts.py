@@ -92,7 +92,7 @@ class Case:
     @property
     def used(self) -> bool:
         """Whether its user has settings, wherever its program is."""
-        return any(one.scope is Scope.USER for one in self.readable)
+        return any(settings.scope is Scope.USER for settings in self.readable)
 
     @property
     def unreadable(self) -> tuple[Settings, ...]:
@@ -136,7 +136,7 @@ class Case:
     def may_ask(self, entry: Entry) -> bool:
         """Whether it is safe to ask the server that an entry names, and to show it the token."""
         asked = listed(entry.options.server)
-        local = all(one.startswith("unix:") for one in asked) and not entry.options.tls_ca
+        local = all(server.startswith("unix:") for server in asked) and not entry.options.tls_ca
         return self.is_own(entry) or (local and entry.given("--token-file") is None)
 
     def looking_anyway(self) -> str:
@@ -164,10 +164,12 @@ class Case:
 
 def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:
     """Look at one agent."""
-    found = shutil.which(agent.program, path=environment.get("PATH"))
-    path = wish.program or (Path(found) if found else None)
+    in_path = shutil.which(agent.program, path=environment.get("PATH"))
+    path = wish.program or (Path(in_path) if in_path else None)
     settings = (read(*place) for place in places(agent, wish.project, environment))
-    plugins = ((one, read(one.path, None)) for one in brought(agent, wish.project, environment))
+    plugins = (
+        (plugin, read(plugin.path, None)) for plugin in brought(agent, wish.project, environment)
+    )
     return Case(agent, wish, tuple(settings), path, brought=tuple(plugins))
 
 
@@ -187,14 +189,14 @@ def brought(
 ) -> Iterator[Brought]:
     """Yield the files of hooks that an agent's plugins bring, which need not be there."""
     around = Around(project.absolute(), environment, read_object, _names)
-    found = dict.fromkeys(islice(agent.settings.brought(around), MOST_PLUGINS))
-    yield from (one for one in found if "\0" not in str(one.path))
+    files = dict.fromkeys(islice(agent.settings.brought(around), MOST_PLUGINS))
+    yield from (file for file in files if "\0" not in str(file.path))
 
 
 def _names(folder: Path) -> Sequence[str]:
     try:
         with os.scandir(folder) as there:
-            return sorted(one.name for one in islice(there, MOST_PLUGINS))
+            return sorted(path.name for path in islice(there, MOST_PLUGINS))
     except (OSError, ValueError):
         return ()
 
@@ -234,8 +236,8 @@ def read(path: Path, scope: Scope | None) -> Settings:
             matcher = named.value if named else None
             for place, handler in enumerate(group.handlers.elements):
                 if isinstance(value := handler.node.value, dict):
-                    found = entry(event.name, value, number, place, matcher)
-                    (ours if is_ours(value) else others).append(found)
+                    registered = entry(event.name, value, number, place, matcher)
+                    (ours if is_ours(value) else others).append(registered)
     return Settings(path, scope, text, "", tuple(ours), tuple(others), modules)
 
 
@@ -250,8 +252,8 @@ def _modules(document: Node) -> Iterator[str]:
 
 def _distinct(entries: Iterable[Entry], key: Callable[[Entry], object]) -> tuple[Entry, ...]:
     firsts: dict[object, Entry] = {}
-    for found in entries:
-        firsts.setdefault(key(found), found)
+    for registered in entries:
+        firsts.setdefault(key(registered), registered)
     return tuple(firsts.values())
 
 
@@ -265,7 +267,7 @@ class Machine:
 
 def machine(wish: Wish, cases: Iterable[Case]) -> Machine:
     """Return this machine as the cases use it."""
-    deciding = (one for place in _deciding(cases) for one in (place, *place.parents))
+    deciding = (path for place in _deciding(cases) for path in (place, *place.parents))
     return Machine(wish, tuple(path for path in dict.fromkeys(deciding) if os.path.lexists(path)))
 
 
@@ -277,5 +279,5 @@ def _deciding(cases: Iterable[Case]) -> Iterator[Path]:
     yield Path(program.stub())
     for case in cases:
         yield from (settings.path for settings in case.hooked)
-        words = (word for one in case.programs for word in (one.interpreter, one.stub))
+        words = (word for case in case.programs for word in (case.interpreter, case.stub))
         yield from (Path(word) for word in words if word.startswith("/"))

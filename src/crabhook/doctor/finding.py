@@ -75,13 +75,13 @@ def told(
     mend: str = "",
     figures: Mapping[str, Figure] | None = None,
     /,
-    **given: object,
+    **fillings: object,
 ) -> Finding:
     """Return a finding in the words of `findings.toml`; `figures` and `given` fill them in."""
-    found = tables(__file__, "findings")[id_][way]
+    row = tables(__file__, "findings")[id_][way]
     figures = figures or {}
-    words = {key: text.format_map({**figures, **given}) for key, text in found.items()}
-    status = next(one for one in Status if one in words)
+    words = {key: text.format_map({**figures, **fillings}) for key, text in row.items()}
+    status = next(status for status in Status if status in words)
     return Finding(id_, status, words.pop(status), mend=mend, figures=figures, **words)
 
 
@@ -93,8 +93,8 @@ def several(texts: Sequence[str]) -> str:
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """Return 0 where all is well or but warned of, 1 on a fault, 2 where one could not look."""
-    found = {finding.status for finding in findings}
-    return 1 if FAULT in found else 2 if UNKNOWN in found else 0
+    statuses = {finding.status for finding in findings}
+    return 1 if FAULT in statuses else 2 if UNKNOWN in statuses else 0
 
 
 def heading_of(finding: Finding) -> str:
@@ -118,17 +118,17 @@ def lines(finding: Finding, width: int) -> Iterator[str]:
 def summary(findings: Sequence[Finding]) -> str:
     """Return what it comes to, and what to do next."""
     counts = Counter(finding.status for finding in findings)
-    said = [
+    parts = [
         f"{counts[status]} {status}{'' if counts[status] == 1 else 's'}"
         for status in (FAULT, WARNING)
         if counts[status]
     ]
-    said += [f"{counts[UNKNOWN]} that could not be looked at"] if counts[UNKNOWN] else []
-    text = ", ".join(said) or "all is well"
+    parts += [f"{counts[UNKNOWN]} that could not be looked at"] if counts[UNKNOWN] else []
+    text = ", ".join(parts) or "all is well"
     to_mend = [
         finding for status in (FAULT, WARNING) for finding in findings if finding.status is status
     ]
-    mend = next((one.mend for one in to_mend if one.mend), "")
+    mend = next((finding.mend for finding in to_mend if finding.mend), "")
     return f"{text}.  Next: {mend}" if mend else f"{text}."
 
 
@@ -186,8 +186,8 @@ def uninstall_command(agent: str, scope: Scope, project: Path) -> str:
 
 def edit_command(path: Path, problem: str = "") -> str:
     """Return the command that opens a file at its problem, if that names a line."""
-    found = _LINE.search(problem)
-    at = f"+{found[1]} " if found else ""
+    line = _LINE.search(problem)
+    at = f"+{line[1]} " if line else ""
     return f"${{EDITOR:-vi}} {at}{shlex.quote(str(path))}"
 
 

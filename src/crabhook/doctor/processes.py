@@ -67,8 +67,8 @@ class Ran:
         return self._lines()[-1][:_TOLD]
 
     def _lines(self) -> Sequence[str]:
-        said = self.stderr.strip() or self.stdout.strip() or "it said nothing"
-        return said.splitlines()
+        output = self.stderr.strip() or self.stdout.strip() or "it said nothing"
+        return output.splitlines()
 
 
 def run(
@@ -183,14 +183,14 @@ def ask(options: Options) -> Answer:
         Request(asking).ask(b"")
     except Unanswered as error:
         status, kind, words = error.status, error.kind, str(error)
-    known = _KNOWN.search(words) if status == _REFUSED else None
+    platforms_known = _KNOWN.search(words) if status == _REFUSED else None
     return Answer(
-        there=known is not None,
+        there=platforms_known is not None,
         no_token=status == _TOKEN,
         waits=status == UNAVAILABLE,
         kind=kind,
         words=words,
-        platforms=tuple(known[1].split(", ")) if known else (),
+        platforms=tuple(platforms_known[1].split(", ")) if platforms_known else (),
         seconds=monotonic() - began,
     )
 
@@ -218,12 +218,12 @@ def knock(url: str, token: str, ca: str = "") -> tuple[Knock, str]:
         try:
             line.request("POST", parts.path or PATH, b"", headers)
             answer = line.getresponse()
-            said = answer.read(200).decode("ascii", "replace").strip()
+            words = answer.read(200).decode("ascii", "replace").strip()
         finally:
             line.close()
     except (OSError, HTTPException, ValueError) as error:
         return Knock.NOBODY, str(error)
-    if not said.startswith("crabhook: "):
+    if not words.startswith("crabhook: "):
         return Knock.FOREIGN, f"status {answer.status}"
-    known = {_NO_JSON: Knock.FITS, _REFUSES_TOKEN: Knock.NO_TOKEN}
-    return known.get(answer.status, Knock.FOREIGN), said.removeprefix("crabhook: ")
+    knocks = {_NO_JSON: Knock.FITS, _REFUSES_TOKEN: Knock.NO_TOKEN}
+    return knocks.get(answer.status, Knock.FOREIGN), words.removeprefix("crabhook: ")

@@ -98,45 +98,47 @@ class Stage:
 def stage(agent: str) -> Iterator[Stage]:
     """Start server and hooks for an agent, and remove all at the end; raises ProgramError."""
     with TemporaryDirectory(prefix="crabhook-live-", dir=WHERE, ignore_cleanup_errors=True) as name:
-        one = Stage(Path(name))
-        for folder in (one.project, one.folder / "tmp"):
+        house = Stage(Path(name))
+        for folder in (house.project, house.folder / "tmp"):
             folder.mkdir()
-        one.write(".config/crabhook/rules.toml", RULES)
-        with _serving(one):
-            words = ("install", agent, "--gate", "--fail-closed", "--server", one.server)
-            done = run(own_command(*words), seconds=_INSTALLS, environment=one.environment)
+        house.write(".config/crabhook/rules.toml", RULES)
+        with _serving(house):
+            words = ("install", agent, "--gate", "--fail-closed", "--server", house.server)
+            done = run(own_command(*words), seconds=_INSTALLS, environment=house.environment)
             if done.code:
                 raise ProgramError(f"the hooks could not be installed: {done.first_words}")
-            yield one
+            yield house
 
 
 @contextmanager
-def _serving(one: Stage) -> Iterator[None]:
-    words = ("serve", "--headless", "--otherwise", "deny", "--listen", one.server)
-    log = one.folder / "serve.log"
+def _serving(house: Stage) -> Iterator[None]:
+    words = ("serve", "--headless", "--otherwise", "deny", "--listen", house.server)
+    log = house.folder / "serve.log"
     with log.open("wb") as file:
         process = subprocess.Popen(  # noqa: S603 - ourselves
             own_command(*words),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
-            env=dict(one.environment),
+            env=dict(house.environment),
             start_new_session=True,
         )
         try:
-            _await(one, process, log)
+            _await(house, process, log)
             yield
         finally:
             end(process)
 
 
-def _await(one: Stage, process: "subprocess.Popen[bytes]", log: Path) -> None:
+def _await(house: Stage, process: "subprocess.Popen[bytes]", log: Path) -> None:
     options = Options()
-    options.server, until = one.server, monotonic() + _BEGINS
+    options.server, until = house.server, monotonic() + _BEGINS
     while not ask(options).there:
         if process.poll() is not None or monotonic() > until:
-            said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
-            raise ProgramError(f"our own server did not begin: {' '.join(said) or 'no word why'}")
+            last_line = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
+            raise ProgramError(
+                f"our own server did not begin: {' '.join(last_line) or 'no word why'}"
+            )
         sleep(0.05)
 
 
@@ -222,18 +224,18 @@ def _proven(case: Case) -> Finding:
         return told("live.denial", "absent", case=case)
     agent, until = case.agent.stage, monotonic() + WITHIN
     try:
-        with stage(case.agent.name) as one, ScriptedModel(agent, COMMANDS) as model:
-            for name, content in agent.home(one.project, model.address).items():
-                one.write(name, content)
+        with stage(case.agent.name) as house, ScriptedModel(agent, COMMANDS) as model:
+            for name, content in agent.home(house.project, model.address).items():
+                house.write(name, content)
             address = model.address
             own = {key: value.format(model=address) for key, value in agent.environment.items()}
             ran = run(
                 (str(case.program), *agent.command, "Make two files."),
                 seconds=max(1.0, until - monotonic()),
-                environment={**one.environment, **own},
-                folder=one.project,
+                environment={**house.environment, **own},
+                folder=house.project,
             )
-            wrong = list(_wrong(one, model))
+            wrong = list(_wrong(house, model))
     except ProgramError as error:
         return told("live.denial", "failed", error=error)
     if model.asked < (wanted := len(COMMANDS) + 1):
@@ -243,12 +245,12 @@ def _proven(case: Case) -> Finding:
     return told("live.denial", "fine", case=case, reason=REASON)
 
 
-def _wrong(one: Stage, model: ScriptedModel) -> Iterator[str]:
+def _wrong(house: Stage, model: ScriptedModel) -> Iterator[str]:
     """Yield how the agent disobeyed."""
     heard = model.heard[-1] if model.heard else ""
-    if (one.project / DENIED).exists():
+    if (house.project / DENIED).exists():
         yield "a call was made that the server had denied"
     if REASON not in heard:
         yield f"the model was not told why: {shlex.quote(heard[:200])}"
-    if not (one.project / ALLOWED).exists():
+    if not (house.project / ALLOWED).exists():
         yield "a call was not made that it had allowed"

@@ -49,10 +49,10 @@ _UNVERIFIED: Mapping[int, str] = {
 
 def examine_desks(config_folder: Path) -> Iterator[Finding]:
     """Look at each team that this device is in; yield each finding as it is made."""
-    found = list(desk_folders(config_folder))
-    if not found:
+    folders = list(desk_folders(config_folder))
+    if not folders:
         yield told("desk.keys", "half" if half_made_folders(config_folder) else "none")
-    for folder in found:
+    for folder in folders:
         try:
             facts = folder.facts()
             for name in ("authority.pem", "device.key"):
@@ -96,14 +96,14 @@ class Look(NamedTuple):
 def of_several(looks: Sequence[Look]) -> Iterator[Finding]:
     """Yield how each server of a list is: one leads, and all have one record."""
     lead = " and ".join(look.server for look in looks if look.leads)
-    for server, found, hello in looks:
+    for server, finding, hello in looks:
         if hello is not None and hello.part == STANDBY:
             yield told("desk.server", "standby", server=server)
-        elif lead and found.status is Status.FAULT:
-            given = {"what": found.what, "advice": found.advice}
-            yield told("desk.server", "beside", lead=lead, **given)
+        elif lead and finding.status is Status.FAULT:
+            beside = {"what": finding.what, "advice": finding.advice}
+            yield told("desk.server", "beside", lead=lead, **beside)
         else:
-            yield found
+            yield finding
     if not lead and any(look.hello is not None for look in looks):
         yield told("desk.server", "leaderless", servers=", ".join(look.server for look in looks))
     if sum(look.leads for look in looks) > 1:
@@ -112,8 +112,8 @@ def of_several(looks: Sequence[Look]) -> Iterator[Finding]:
 
 def _server(folder: DeskFolder, server: str) -> Look:
     """Go to a server as a desk does, until something fails."""
-    found = _reached(folder, server)
-    return found if isinstance(found, Look) else Look(server, found)
+    reached = _reached(folder, server)
+    return reached if isinstance(reached, Look) else Look(server, reached)
 
 
 def _reached(folder: DeskFolder, server: str) -> Finding | Look:

@@ -47,12 +47,12 @@ def known_version(case: Case) -> Iterator[Finding]:
     except ProgramError as error:
         yield told("agent.version", "unsaid", error=error)
         return
-    known = case.agent.settings.versions
+    versions = case.agent.settings.versions
     figures = {"version": version}
-    if version in known:
+    if version in versions:
         yield told("agent.version", "fine", "", figures, case=case)
         return
-    words = {"case": case, "known": ", ".join(known)}
+    words = {"case": case, "known": ", ".join(versions)}
     for before in case.agent.settings.unseen:
         if is_before(version, before.first):
             yield told("agent.version", "unseen", before.mend, figures, before=before, **words)
@@ -69,10 +69,10 @@ def is_before(version: str, first: str) -> bool:
     return older < newer
 
 
-def version_in(said: str) -> str:
+def version_in(words: str) -> str:
     """Return the version in what a program says of itself; empty where there is none."""
-    found = _VERSION.search(said)
-    return found[0] if found else ""
+    match = _VERSION.search(words)
+    return match[0] if match else ""
 
 
 def _version(case: Case) -> str:
@@ -85,18 +85,18 @@ def _version(case: Case) -> str:
             "LANG": "C.UTF-8",
             "DISABLE_AUTOUPDATER": "1",
         }
-        said = run([str(case.program), "--version"], seconds=WITHIN, environment=environment)
-    version = version_in(said.stdout)
-    if said.code or not version:
-        raise ProgramError(f"{case.program} --version ends with {said.code}: {said.last_words}")
+        ran = run([str(case.program), "--version"], seconds=WITHIN, environment=environment)
+    version = version_in(ran.stdout)
+    if ran.code or not version:
+        raise ProgramError(f"{case.program} --version ends with {ran.code}: {ran.last_words}")
     return version
 
 
 def readable(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings are readable: it runs no hooks of unreadable ones."""
-    for one in case.unreadable:
-        mend = edit_command(one.path, one.problem)
-        yield told("settings.readable", "unreadable", mend, case=case, settings=one)
+    for settings in case.unreadable:
+        mend = edit_command(settings.path, settings.problem)
+        yield told("settings.readable", "unreadable", mend, case=case, settings=settings)
     read = [str(setting.path) for setting in case.settings if setting.text]
     if read and not case.unreadable:
         yield told("settings.readable", "fine", read=", ".join(read))
@@ -132,13 +132,13 @@ def current(case: Case) -> Iterator[Finding]:
         except InstallError as error:
             yield told("hook.current", "impossible", mend, path=settings.path, error=error)
             continue
-        found = differences(settings.text, settings.ours, wanted)
-        if not found:
+        changed = differences(settings.text, settings.ours, wanted)
+        if not changed:
             yield told("hook.current", "fine", path=settings.path)
             continue
-        undecided = any(event in wanted for event in case.agent.decided & set(found))
+        undecided = any(event in wanted for event in case.agent.decided & set(changed))
         kind = "undecided" if undecided else "other"
-        differs = several([f"{event} {what}" for event, what in found.items()])
+        differs = several([f"{event} {what}" for event, what in changed.items()])
         yield told("hook.current", kind, mend, path=settings.path, differs=differs)
 
 
@@ -147,12 +147,12 @@ def patient(case: Case) -> Iterator[Finding]:
     if not case.entries:
         return
     short = [entry for entry in case.entries if case.patience(entry) <= entry.options.wait]
-    worst = max(short or case.entries, key=lambda one: one.options.wait)
+    worst = max(short or case.entries, key=lambda entry: entry.options.wait)
     agents, ours = case.patience(worst), worst.options.wait
     figures = {"timeout_s": agents, "wait_s": ours}
     waits = f"{case.title} waits {agents:g} s for a hook that waits {ours:g} s for the operator"
     if short:
-        events, mend = several([one.event for one in short]), case.reinstalling(worst)
+        events, mend = several([entry.event for entry in short]), case.reinstalling(worst)
         yield told("hook.timeout", "short", mend, figures, events=events, waits=waits)
     elif (server := _server_wait()) > ours:
         mend = case.reinstalling(worst, wait=min(math.ceil(server), MAX_WAIT))
@@ -180,7 +180,7 @@ def switched_on(case: Case) -> Iterator[Finding]:
 
 
 def _switches(case: Case) -> Iterator[Finding]:
-    managed = any(one.scope is Scope.MANAGED for one in case.hooked)
+    managed = any(settings.scope is Scope.MANAGED for settings in case.hooked)
     for settings in case.readable:
         for switch in case.agent.settings.switches(settings.text):
             if not (managed and case.agent.settings.overridden(settings.scope, switch)):
@@ -197,7 +197,7 @@ def environment(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings put something into its hooks' environment that moves ours."""
     if not case.agent.protocol.sets_environment or not case.entries:
         return
-    found, idle = list[Finding](), list[str]()
+    moving, idle = list[Finding](), list[str]()
     for settings in case.readable:
         variables = parse(settings.text).member("env")
         names = variables.value if variables and isinstance(variables.value, dict) else ()
@@ -207,9 +207,9 @@ def environment(case: Case) -> Iterator[Finding]:
                 continue
             path = settings.path
             moved = told("hook.environment", "moved", edit_command(path), path=path, move=move)
-            found.append(moved)
+            moving.append(moved)
     rest = f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
-    yield from found or [told("hook.environment", "fine", rest=rest)]
+    yield from moving or [told("hook.environment", "fine", rest=rest)]
 
 
 def alone(case: Case) -> Iterator[Finding]:
@@ -257,13 +257,17 @@ def permitted(case: Case) -> Iterator[Finding]:
     )
     # Path.resolve would raise for a link to itself.
     around = Look(
-        case.wish.project, path, entries, read_settings, lambda one: Path(os.path.realpath(one))
+        case.wish.project, path, entries, read_settings, lambda path: Path(os.path.realpath(path))
     )
-    for one in look(around):
-        status = _STATUS[one.let] if one.readable else UNKNOWN
-        if one.edit is not None:
-            mend = edit_command(one.edit, "" if one.readable else one.what)
+    for permission in look(around):
+        status = _STATUS[permission.let] if permission.readable else UNKNOWN
+        if permission.edit is not None:
+            mend = edit_command(permission.edit, "" if permission.readable else permission.what)
         else:
-            mend = "" if one.let else case.agent.program
-        what = f"{one.what}: {several(one.events)}" if one.events else one.what
-        yield Finding("hook.permitted", status, what, one.means, mend, one.advice)
+            mend = "" if permission.let else case.agent.program
+        what = (
+            f"{permission.what}: {several(permission.events)}"
+            if permission.events
+            else permission.what
+        )
+        yield Finding("hook.permitted", status, what, permission.means, mend, permission.advice)

@@ -97,18 +97,18 @@ def whole(machine: Machine) -> Iterator[Finding]:
         yield told("record.whole", "absent")
         return
     try:
-        found, of = _verified(place, folder, quick=machine.wish.quick)
+        verified, of = _verified(place, folder, quick=machine.wish.quick)
     except StoreError as error:
         if not here:
             return  # whether it can be written says so
         yield _unproven(folder, f"the record cannot be read: {error}", {})
         return
-    figures = {"verified": found.records, "records": of}
-    if found.sound:
-        much = "empty" if not of else "fine" if found.records >= of else "end"
-        yield told("record.whole", much, "", figures, read=found.records, of=of)
+    figures = {"verified": verified.records, "records": of}
+    if verified.sound:
+        much = "empty" if not of else "fine" if verified.records >= of else "end"
+        yield told("record.whole", much, "", figures, read=verified.records, of=of)
         return
-    first, more = found.faults[0], len(found.faults) + found.untold - 1
+    first, more = verified.faults[0], len(verified.faults) + verified.untold - 1
     rest = f", and {more} faults more" if more else ""
     what = f"record {first.seq}: {first.what}{rest}"
     yield _unproven(folder if here else None, what, figures)
@@ -130,5 +130,5 @@ def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int
         first = next(history.find(), None)
         records = ends[0].seq - first.seq + 1 if ends and first else 0
         last = QUICK_LAST if quick else 0 if records <= WHOLE else LAST
-        found = verify_here(history, thorough=not last, last=last)
-    return found, max(records, found.records)
+        verified = verify_here(history, thorough=not last, last=last)
+    return verified, max(records, verified.records)

@@ -46,25 +46,25 @@ def answers(case: Case) -> Iterator[Finding]:
 
 def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Finding]:
     """Yield the state of each server of a list; exactly one must lead."""
-    found = dict[str, Answer]()
+    answers = dict[str, Answer]()
     for server in servers:
         options = entry.asking()
         options.server = server
         options.tls_ca = "" if server.startswith("unix:") else options.tls_ca
-        found[server] = ask(options)
-    lead = [server for server, answer in found.items() if answer.there]
+        answers[server] = ask(options)
+    lead = [server for server, answer in answers.items() if answer.there]
     unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
-    for server, answer in found.items():
+    for server, answer in answers.items():
         if answer.waits:
             yield told("server.answers", "standby", server=server)
         elif not answer.there:
             way = "beside" if lead else "silent"
             advice = "" if answer.no_token else remedy_of(answer.words)
-            given = {"answer": answer, "lead": " and ".join(lead), "unasked": unasked}
-            yield told("server.answers", way, advice=advice, **given)
+            fillings = {"answer": answer, "lead": " and ".join(lead), "unasked": unasked}
+            yield told("server.answers", way, advice=advice, **fillings)
         else:
             yield _there(case, server, answer, alone=False)
-    if not lead and any(answer.waits for answer in found.values()):
+    if not lead and any(answer.waits for answer in answers.values()):
         yield told("server.answers", "leaderless", servers=", ".join(servers), unasked=unasked)
     if len(lead) > 1:
         yield told("server.answers", "apart", lead=" and ".join(lead))
@@ -90,13 +90,13 @@ def _unasked(case: Case, *, closed: bool) -> str:
 
 def _of_its_token(case: Case, entry: Entry) -> tuple[str, str]:
     """Return the command, or else the advice, for a hook whose token a server refuses."""
-    token, given = config.token_file(), entry.given("--token-file")
-    if given and Path(given).is_relative_to(config.config_folder() / "servers"):
+    token, named = config.token_file(), entry.given("--token-file")
+    if named and Path(named).is_relative_to(config.config_folder() / "servers"):
         return "", (
             "this machine was let into the team, and its token does not count now: an admin lets "
             "it in anew with `crabhook machines invite`, where that is meant"
         )
-    another = token.is_file() and given != str(token)
+    another = token.is_file() and named != str(token)
     if another or not token.is_file():
         mend = case.reinstalling(entry, token_file=str(token)) if another else ""
         return mend, "the server's token file is what --token-file of `crabhook serve` names"
@@ -136,11 +136,11 @@ def _open_folder(entry: Entry) -> Path | None:
     """Return our socket's folder if others may write there."""
     folder = Path(entry.options.server.removeprefix("unix:")).parent
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return None
-    ours = entry.options.server.startswith("unix:") and found.st_uid == os.getuid()
-    return folder if ours and found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX else None
+    ours = entry.options.server.startswith("unix:") and status.st_uid == os.getuid()
+    return folder if ours and status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX else None
 
 
 def _serve(case: Case, entry: Entry) -> str:
@@ -251,8 +251,14 @@ def _told(case: Case, entry: Entry, shown: str) -> Finding:
             "NODE_EXTRA_CA_CERTS has to name the CA's file, here and where the agent is started"
         )
     unasked = _unasked(case, closed=entry.handler.get("onFailure") == "block")
-    found = {"entry": entry, "heard": heard, "words": words, "unasked": unasked, "advice": advice}
-    return told("server.http", "refused", mend, **found)
+    fillings = {
+        "entry": entry,
+        "heard": heard,
+        "words": words,
+        "unasked": unasked,
+        "advice": advice,
+    }
+    return told("server.http", "refused", mend, **fillings)
 
 
 def _in_settings(case: Case, entry: Entry) -> str:
