@@ -180,7 +180,9 @@ class Follower:
         leader = self._standing.leader
         who = f"{leader.name} leads" if leader.name else "nobody is known to lead"
         where = f", desks decide at {leader.desks}" if leader.desks else ""
-        beside = "".join(f"; {one}" for one in (self._trouble, self._deaf, self._older) if one)
+        beside = "".join(
+            f"; {trouble}" for trouble in (self._trouble, self._deaf, self._older) if trouble
+        )
         return f"this server stands by: {who}{where}; nothing can be decided here{beside}"
 
     async def keep(self) -> None:
@@ -218,8 +220,10 @@ class Follower:
         """Show the records in order; then waiting requests, or ended ones, without a record."""
         runner = self._runner
         self._standing.leader = seen.leader
-        known = [one for one in seen.new if one.platform in PLATFORMS]
-        waits = {(one.card, one.request_id): await self._leg(one) for one in known}
+        readable = [request for request in seen.new if request.platform in PLATFORMS]
+        waits = {
+            (request.card, request.request_id): await self._leg(request) for request in readable
+        }
         for place, record in enumerate(seen.records):
             if place % TOGETHER == TOGETHER - 1 and not seen.anew:
                 await asyncio.sleep(0)  # let the desks' tasks run
@@ -254,7 +258,7 @@ class Follower:
         card, leg = self._runner.broker.card(number), (number, record.request_id)
         if record.platform not in PLATFORMS or (card and card.state is not State.WAITING):
             return
-        others = tuple(one for one in card.requests if one.id != record.request_id) if card else ()
+        others = tuple(leg for leg in card.requests if leg.id != record.request_id) if card else ()
         if record.kind == Kind.ASKED:
             if card is None or others == card.requests:  # else it is shown already
                 asked = waits.pop(leg, None) or asked_again(record, now, wall())

@@ -80,7 +80,7 @@ def advertised(settings: Settings, places: Sequence[Address], admitted: Admitted
 
     Without a setting, an address is the one it listens on, unless that is 0.0.0.0 or ::.
     """
-    hooks = [one for one in places if isinstance(one, TcpAddress)]
+    hooks = [place for place in places if isinstance(place, TcpAddress)]
     desks = [parse_address(settings.operators or OWN_DESKS)] if admitted.team else []
     return Leader(
         f"{gethostname()}, process {os.getpid()}",
@@ -90,8 +90,8 @@ def advertised(settings: Settings, places: Sequence[Address], admitted: Admitted
 
 
 def _reached(places: Sequence[Address]) -> str:
-    known = (one for one in places if isinstance(one, TcpAddress) and one.port)
-    return next((str(one) for one in known if one.host not in _EVERYWHERE), "")
+    with_port = (place for place in places if isinstance(place, TcpAddress) and place.port)
+    return next((str(address) for address in with_port if address.host not in _EVERYWHERE), "")
 
 
 Switch: TypeAlias = Callable[[Runner], object]
@@ -159,7 +159,7 @@ async def watched(team: "TeamReader | None", runner: Runner, faults: Faults) -> 
 @asynccontextmanager
 async def beside(*works: Coroutine[object, object, object]) -> AsyncIterator[None]:
     """Run the coroutines while the context lasts."""
-    tasks = [asyncio.ensure_future(one) for one in works]
+    tasks = [asyncio.ensure_future(work) for work in works]
     try:
         yield
     finally:
@@ -174,12 +174,12 @@ def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
     """
     if settings.tls_cert is None and settings.tls_key is None:
         here = [*places, *([parse_address(settings.http)] if settings.http else [])]
-        beyond = [one for one in here if isinstance(one, TcpAddress)]
+        beyond = [place for place in here if isinstance(place, TcpAddress)]
         own = Tls(config.team_folder() / "server.pem", config.team_folder() / "server.key")
         if own.key.exists():
-            return None if all(one.loopback for one in beyond) else own
-        for one in places:
-            require_tls(one, None, f", as a team has it: {_team_by(settings)}; or {OWN_PAIR}")
+            return None if all(address.loopback for address in beyond) else own
+        for place in places:
+            require_tls(place, None, f", as a team has it: {_team_by(settings)}; or {OWN_PAIR}")
         return None
     if settings.tls_cert is None or settings.tls_key is None:
         raise PortError("TLS needs both --tls-cert and --tls-key")
@@ -216,8 +216,8 @@ class Listeners:
     def switch_to(self, runner: Runner) -> None:
         """Lead all listeners to this runner from now on."""
         self.runner = runner
-        for one in self._switches:
-            one(runner)
+        for switch in self._switches:
+            switch(runner)
 
     def warn(self, text: str) -> None:
         """Show and record an incident of the server itself."""
@@ -248,8 +248,8 @@ class Listeners:
         tls = self._admitted.tls
         health = HealthPort(self._health, tokens=self._admitted.tokens)
         open_own = partial(open_port, self._permission, tls=tls, health=health, watch=self.watch)
-        sockets = [one for one in places if isinstance(one, socket.socket)]
-        addresses = [one for one in places if not isinstance(one, socket.socket)]
+        sockets = [place for place in places if isinstance(place, socket.socket)]
+        addresses = [place for place in places if not isinstance(place, socket.socket)]
         return (
             open_behind(sockets, open_own, tls=tls is not None) if sockets else open_own(addresses)
         )

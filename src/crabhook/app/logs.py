@@ -59,8 +59,13 @@ class LogWriter(logging.Handler):
     def _report_lost(self) -> None:
         if not self._lost or self._lines.qsize() >= BACKLOG // 2:
             return
-        said, self._lost = f"{self._lost} lines of the log were lost here", 0
-        about = {"name": __name__, "levelno": logging.WARNING, "levelname": "WARNING", "msg": said}
+        message, self._lost = f"{self._lost} lines of the log were lost here", 0
+        about = {
+            "name": __name__,
+            "levelno": logging.WARNING,
+            "levelname": "WARNING",
+            "msg": message,
+        }
         self._lines.put(self.format(logging.makeLogRecord(about)))
 
     def _write_all(self) -> None:

@@ -59,10 +59,10 @@ class OtherHooks:
         if not self._begun:
             return no_warning
         try:
-            found = tuple(self._found(project))
+            hooks = tuple(self._found(project))
         except OSError:  # an unreadable folder, which no agent reads either
             return no_warning
-        return lambda event: _warnings(found, event)
+        return lambda event: _warnings(hooks, event)
 
     def _found(self, project: Path) -> Iterator[OtherHook]:
         from crabhook.doctor.facts import brought, places, read  # noqa: PLC0415 - see above
@@ -70,28 +70,28 @@ class OtherHooks:
         for agent in PLATFORMS.values():
             settings = [path for path, _ in places(agent, project, self._environment)]
             plugins = brought(agent, project, self._environment, self._object_in)
-            brought_by = dict.fromkeys(one.path for one in plugins)
+            brought_by = dict.fromkeys(plugin.path for plugin in plugins)
             for path in (*settings, *brought_by):
                 stamp = stamp_of(path)
-                known = self._read.get(path)
-                if known is None or known[0] != stamp:
+                stamped = self._read.get(path)
+                if stamped is None or stamped[0] != stamp:
                     there = read(path, None) if stamp else None
-                    known = stamp, [*_others(agent, there, path in brought_by)] if there else []
-                    self._read[path] = known
-                yield from known[1]
+                    stamped = stamp, [*_others(agent, there, path in brought_by)] if there else []
+                    self._read[path] = stamped
+                yield from stamped[1]
 
     def _object_in(self, path: Path) -> Mapping[str, Value]:
         """Return the object in a file, read again after a change."""
         from crabhook.doctor.facts import object_in  # noqa: PLC0415 - see above
 
-        stamp, known = stamp_of(path), self._objects.get(path)
+        stamp, stamped = stamp_of(path), self._objects.get(path)
         if stamp is None:
             return {}
-        if known is None or known[0] != stamp:
-            known = stamp, object_in(path)
+        if stamped is None or stamped[0] != stamp:
+            stamped = stamp, object_in(path)
             if path.stat().st_size <= LARGEST_KEPT:
-                self._objects[path] = known
-        return known[1]
+                self._objects[path] = stamped
+        return stamped[1]
 
 
 def _others(agent: Platform, there: "Settings", by_plugin: bool) -> Iterator[OtherHook]:  # noqa: FBT001 - a private step
@@ -100,37 +100,37 @@ def _others(agent: Platform, there: "Settings", by_plugin: bool) -> Iterator[Oth
     The supervisor's hook changes no call. A module registers for events at its start, so that its
     file does not tell for which tools.
     """
-    for one in there.others:
-        if one.event in agent.changeable and "supervisor-hook" not in one.told:
-            yield OtherHook(agent.name, one.told[:NAMED], there.path, _matcher(agent, one))
+    for entry in there.others:
+        if entry.event in agent.changeable and "supervisor-hook" not in entry.told:
+            yield OtherHook(agent.name, entry.told[:NAMED], there.path, _matcher(agent, entry))
     for module in there.modules if by_plugin else ():
         yield OtherHook(agent.name, f"the module {module}"[:NAMED], there.path, None)
 
 
-def _matcher(agent: Platform, one: "Entry") -> "Matcher | None":
+def _matcher(agent: Platform, entry: "Entry") -> "Matcher | None":
     from crabhook.lint.configuration.command import (  # noqa: PLC0415 - see above
         BrokenMatcherError,
         Matcher,
         read_matcher,
     )
 
-    if one.matcher is not None and not isinstance(one.matcher, str):
+    if entry.matcher is not None and not isinstance(entry.matcher, str):
         return None
     try:
-        return read_matcher(one.matcher, agent.protocol)
+        return read_matcher(entry.matcher, agent.protocol)
     except BrokenMatcherError:  # the agent runs it for no tool
         return Matcher(frozenset())
 
 
-def _warnings(found: Sequence[OtherHook], event: Event) -> tuple[str, ...]:
+def _warnings(hooks: Sequence[OtherHook], event: Event) -> tuple[str, ...]:
     tool = event.tool
     running = [
-        one
-        for one in found
+        hook
+        for hook in hooks
         if tool is not None
         and event.name in PLATFORMS[event.platform].changeable
-        and one.platform == event.platform
-        and (one.matcher is None or one.matcher.hits(tool.name[:LONGEST_NAME]))
+        and hook.platform == event.platform
+        and (hook.matcher is None or hook.matcher.hits(tool.name[:LONGEST_NAME]))
     ]
     if not running:
         return ()

@@ -34,7 +34,7 @@ def socket_of(server: str | None) -> UnixAddress:
     named = server or asked_address()
     if named == str(default_address()) and (elsewhere := _started_elsewhere()):
         return elsewhere
-    for address in [parse_address(one) for one in listed(named)]:
+    for address in [parse_address(text) for text in listed(named)]:
         if isinstance(address, UnixAddress):
             _check(address.path.parent)
             return address
@@ -51,8 +51,8 @@ def _started_elsewhere() -> UnixAddress | None:
     The file leads people to a server, and proves nothing: the socket's folder is looked at as ever.
     """
     try:
-        told = read_own(config.state_folder() / _ELSEWHERE, 4096).decode()
-        address = parse_address(told.strip())
+        text = read_own(config.state_folder() / _ELSEWHERE, 4096).decode()
+        address = parse_address(text.strip())
         if not isinstance(address, UnixAddress) or running_at(default_address().path) is not None:
             return None
         _check(address.path.parent)
@@ -75,10 +75,10 @@ def note_socket(address: UnixAddress) -> str:
 def _check(folder: Path) -> None:
     """Refuse a folder where another user could have replaced our socket."""
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return  # then nobody listens there, which the next check reports
-    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
+    if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:
         raise BackgroundError(
             f"{folder} is not a folder that this user alone can write to: "
             "the socket in it may be anybody's"
@@ -118,7 +118,11 @@ def is_listened_at(address: Address) -> bool:
 def status_of(path: Path) -> Mapping[str, object]:
     """Return the output of `crabhook status --json`; the pid is the listener's, not a file's."""
     pid = running_at(path)
-    known = asdict(Status(0, 0, 0, ()))
-    del known["pid"]
+    defaults = asdict(Status(0, 0, 0, ()))
+    del defaults["pid"]
     kept = read_status(path) if pid is not None else {}
-    return {"running": pid is not None, "pid": pid, **{k: kept.get(k, v) for k, v in known.items()}}
+    return {
+        "running": pid is not None,
+        "pid": pid,
+        **{k: kept.get(k, v) for k, v in defaults.items()},
+    }

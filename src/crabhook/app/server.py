@@ -75,11 +75,13 @@ def _stops_amiss(store: str | None) -> str:
     """Say that the stopped sessions were changed by hand while no server ran; "" if not."""
     try:
         with open_history(store or config.state_folder(), config.state_folder()) as history:
-            said = stops_amiss(history.beside(), history.last_stops())
+            difference = stops_amiss(history.beside(), history.last_stops())
     except StoreError as error:
         _LOG.warning("the stopped sessions could not be compared with the record: %s", error)
         return ""
-    return f"{said}; look at your sessions, and stop again what must stand" if said else ""
+    return (
+        f"{difference}; look at your sessions, and stop again what must stand" if difference else ""
+    )
 
 
 def _bounds(settings: Settings) -> Limits:
@@ -173,7 +175,7 @@ class Server:
 
     async def _by_turns(self, wired: Wired, listeners: Listeners, bound: Sequence[object]) -> None:
         """Lead or stand by, behind open listeners, until the end."""
-        paths = [one.path for one in bound if isinstance(one, UnixAddress)]
+        paths = [address.path for address in bound if isinstance(address, UnixAddress)]
         watch = SocketWatch(paths)
         self._faults.report(lambda: watch.trouble)
         self._where = ", ".join(map(str, bound))
@@ -186,7 +188,7 @@ class Server:
             listeners.watch.keep(),
             watch.keep(listeners.warn),
             self._manager.keep_informed(lambda: self._status(listeners.runner)),
-            *(keep_status(one, partial(listeners.status, bound)) for one in paths),
+            *(keep_status(path, partial(listeners.status, bound)) for path in paths),
         ]
         async with beside(*tasks):
             while True:
@@ -400,14 +402,14 @@ class Server:
             standing.leader = self._leader
         if self._said == str(error):
             return
-        self._said = said = str(error)
+        self._said = reason = str(error)
         if (leader := self._leader).name:
             at = f", at {leader.hooks}" if leader.hooks else ""
             _LOG.info("another server leads: %s%s; this server stands by", leader.name, at)
         else:
-            _LOG.warning("%s; waiting until it can be written", said)
+            _LOG.warning("%s; waiting until it can be written", reason)
         if log_file(self._settings):
-            print(f"crabhook: {said}; waiting for it", file=sys.stderr)  # noqa: T201 - no screen is open yet
+            print(f"crabhook: {reason}; waiting for it", file=sys.stderr)  # noqa: T201 - no screen is open yet
 
     async def _opened(self, patience: float = PATIENCE) -> Recorder:
         """Return the record, opened by its writer; wait `patience` seconds for a shared one."""

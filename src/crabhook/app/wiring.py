@@ -46,11 +46,11 @@ def wire(
     name.
     """
     law.look()
-    given, day, log = parts or Parts(PLATFORMS), Day(), DecisionLog()
+    base, day, log = parts or Parts(PLATFORMS), Day(), DecisionLog()
     rules: Rules = metrics.timed(law) if metrics else law
-    witness = metrics.tally if metrics else given.witness
-    hears = (*given.decided, day.hear, log.hear)
-    made = replace(given, rules=rules, offers=OfferedFrom(files, law, place), witness=witness)
+    witness = metrics.tally if metrics else base.witness
+    hears = (*base.decided, day.hear, log.hear)
+    made = replace(base, rules=rules, offers=OfferedFrom(files, law, place), witness=witness)
     runner = Runner(replace(made, counts=day, decided=hears))
     if metrics:
         metrics.watch(runner)
