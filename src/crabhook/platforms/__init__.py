@@ -39,8 +39,8 @@ class _Registry(Mapping[str, Platform]):
 
 @cache
 def _loaded(package: str) -> Platform:
-    found: Platform = import_module(package).PLATFORM
-    return found
+    platform: Platform = import_module(package).PLATFORM
+    return platform
 
 
 PLATFORMS: Mapping[str, Platform] = _Registry()

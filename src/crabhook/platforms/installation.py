@@ -70,12 +70,12 @@ class Installation:
     @property
     def passed_on(self) -> Mapping[str, str]:
         """The client's options that were given."""
-        given = {
+        options = {
             "--server": self.server,
             "--token-file": self.token_file,
             "--tls-ca": self.tls_ca,
         }
-        return {option: value for option, value in given.items() if value is not None}
+        return {option: value for option, value in options.items() if value is not None}
 
     def client(self, patience: Patience, *platform: str, closed: bool) -> list[str]:
         """Return the interpreter and arguments that start our client; `closed`: failing denies.

@@ -141,20 +141,20 @@ class Platform:
     @cached_property
     def settings(self) -> "Settings":
         """How crabhook is installed into it, from `settings.py` of its folder."""
-        found: Settings = import_module(f"{self.package}.settings").SETTINGS
-        return found
+        settings: Settings = import_module(f"{self.package}.settings").SETTINGS
+        return settings
 
     @cached_property
     def protocol(self) -> Protocol:
         """What it reads, for the linter, from `protocol.toml` of its folder."""
-        told = tables(str(import_module(self.package).__file__), "protocol")
-        return read_protocol(self.name, self.title, self.events, told)
+        protocol = tables(str(import_module(self.package).__file__), "protocol")
+        return read_protocol(self.name, self.title, self.events, protocol)
 
     @cached_property
     def stage(self) -> "Played":
         """How it is started against a scripted model, from `stage.py` of its folder."""
-        found: Played = import_module(f"{self.package}.stage").STAGE
-        return found
+        stage: Played = import_module(f"{self.package}.stage").STAGE
+        return stage
 
 
 Body: TypeAlias = Mapping[str, Any]
@@ -210,7 +210,10 @@ def turn_of(tools: int, results: Iterable[Any], say: Next) -> Turn:
     if tools < _FEWEST_TOOLS:
         return Turn(0)
     return say(
-        [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in results]
+        [
+            result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            for result in results
+        ]
     )
 
 

@@ -79,18 +79,18 @@ def _reads(specific: str = "", matcher: str = "", values: str = "", **rest: Any)
     return Reads(names(specific), against, names(values), **rest)
 
 
-def read_protocol(name: str, title: str, rows: "Rows[Any]", told: Mapping[str, Any]) -> Protocol:
+def read_protocol(name: str, title: str, rows: "Rows[Any]", table: Mapping[str, Any]) -> Protocol:
     """Return what an agent reads, of these events, as its `protocol.toml` says."""
     switches = tuple(
-        (tuple(one["path"].split(".")), one["value"], one["effect"])
-        for one in told.get("switches", ())
+        (tuple(switch["path"].split(".")), switch["value"], switch["effect"])
+        for switch in table.get("switches", ())
     )
-    events = {event: _reads(**told.get("events", {}).get(event, {})) for event in rows}
-    nested = frozenset(key for one in events.values() for key in one.specific)
-    nested -= set(told.get("unnested", ()))
+    events = {event: _reads(**table.get("events", {}).get(event, {})) for event in rows}
+    nested = frozenset(key for event in events.values() for key in event.specific)
+    nested -= set(table.get("unnested", ()))
     plain: dict[str, Any] = {
         key: frozenset(value) if isinstance(value, list) else value
-        for key, value in told.items()
+        for key, value in table.items()
         if key not in {"switches", "unnested", "events"}
     }
     return Protocol(name, title, events, nested, switches=switches, **plain)

@@ -161,7 +161,11 @@ def _urls(document: Node) -> set[str]:
     events = [event.node for event in hooks.elements] if hooks else []
     groups = [group.node.member("hooks") for event in events for group in event.elements]
     handlers = [item.node.value for group in groups if group for item in group.elements]
-    return {str(one["url"]) for one in handlers if isinstance(one, dict) and is_ours(one)}
+    return {
+        str(handler["url"])
+        for handler in handlers
+        if isinstance(handler, dict) and is_ours(handler)
+    }
 
 
 def _sending_switches(document: Node, urls: set[str]) -> Iterator[str]:
@@ -224,17 +228,21 @@ def brought(around: Around) -> Iterator[Brought]:
 def _installed(around: Around, plugins: Path, name: str) -> Iterator[Path]:
     """Yield the folders of a plugin, from a marketplace that is a folder."""
     bare, _, marketplace = name.rpartition("@")
-    known = object_at(around.object_in(plugins / "known_marketplaces.json"), marketplace)
-    if text_at(object_at(known, "source"), "source") == "directory":
-        shop = Path(text_at(known, "installLocation"))
+    shop_entry = object_at(around.object_in(plugins / "known_marketplaces.json"), marketplace)
+    if text_at(object_at(shop_entry, "source"), "source") == "directory":
+        shop = Path(text_at(shop_entry, "installLocation"))
         offered = around.object_in(shop / ".claude-plugin" / "marketplace.json").get("plugins")
-        for one in offered if isinstance(offered, list) else ():
-            if isinstance(one, dict) and one.get("name") == bare and text_at(one, "source"):
-                yield shop / text_at(one, "source")
+        for plugin in offered if isinstance(offered, list) else ():
+            if (
+                isinstance(plugin, dict)
+                and plugin.get("name") == bare
+                and text_at(plugin, "source")
+            ):
+                yield shop / text_at(plugin, "source")
                 return
     there = object_at(around.object_in(plugins / "installed_plugins.json"), "plugins").get(name)
-    for one in there if isinstance(there, list) else ():
-        if isinstance(one, dict) and (path := text_at(one, "installPath")):
+    for plugin in there if isinstance(there, list) else ():
+        if isinstance(plugin, dict) and (path := text_at(plugin, "installPath")):
             yield Path(path)
 
 

@@ -36,8 +36,8 @@ def _answer(path: str, body: Body, say: Next) -> Answer | None:
 def _message(body: Body, turn: Turn) -> dict[str, Any]:
     block: dict[str, Any] = {"type": "text", "text": "Done."}
     if turn.command is not None:
-        given = {"command": turn.command, "description": "Make a file"}
-        block = {"type": "tool_use", "id": f"toolu_{turn.id}", "name": "Bash", "input": given}
+        tool_input = {"command": turn.command, "description": "Make a file"}
+        block = {"type": "tool_use", "id": f"toolu_{turn.id}", "name": "Bash", "input": tool_input}
     return {
         "id": f"msg_{turn.id}",
         "type": "message",

@@ -117,11 +117,11 @@ def outcome(event: Event) -> str:
         return "the plan was approved"
     if event.name == "PostToolUse" and (answers := _answers(event)):
         return f"answered {answers}"
-    told = events.EVENTS[event.name].outcome
+    words = events.EVENTS[event.name].outcome
     if event.fields.get("is_interrupt") is True:
         return "it was interrupted"
     detail = _short(event.text(_DETAIL.get(event.name, "")))
-    return f"{told}: {detail}" if detail else told
+    return f"{words}: {detail}" if detail else words
 
 
 def compared(tool: ToolCall) -> Mapping[str, Value] | None:
@@ -138,8 +138,8 @@ def compared(tool: ToolCall) -> Mapping[str, Value] | None:
 
 def _answers(event: Event) -> str:
     asked = event.tool.input if event.tool and event.calls(events.QUESTION_TOOL) else None
-    given = object_at(asked, "answers") if isinstance(asked, dict) else {}
-    return _short("; ".join(answer for answer in given.values() if isinstance(answer, str)))
+    answers = object_at(asked, "answers") if isinstance(asked, dict) else {}
+    return _short("; ".join(answer for answer in answers.values() if isinstance(answer, str)))
 
 
 def _short(text: str) -> str:

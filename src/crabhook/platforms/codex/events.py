@@ -135,18 +135,18 @@ _ANOTHER_QUESTION = "network-access "
 
 
 def _tool(fields: Mapping[str, Value]) -> ToolCall | None:
-    name, given = text_at(fields, "tool_name"), fields.get("tool_input")
+    name, tool_input = text_at(fields, "tool_name"), fields.get("tool_input")
     if not name:
         return None
     justified = text_at(fields, EVENT) == "PermissionRequest" and name in COMMANDS
-    comments = frozenset({_JUSTIFICATION}) if justified and _justifies(given) else frozenset()
-    return ToolCall(name, given, text_at(fields, "tool_use_id"), comments)
+    comments = frozenset({_JUSTIFICATION}) if justified and _justifies(tool_input) else frozenset()
+    return ToolCall(name, tool_input, text_at(fields, "tool_use_id"), comments)
 
 
-def _justifies(given: Value) -> bool:
+def _justifies(tool_input: Value) -> bool:
     """Whether a command's extra text only gives reasons."""
-    said = given.get(_JUSTIFICATION) if isinstance(given, dict) else None
-    return isinstance(said, str) and not said.startswith(_ANOTHER_QUESTION)
+    justification = tool_input.get(_JUSTIFICATION) if isinstance(tool_input, dict) else None
+    return isinstance(justification, str) and not justification.startswith(_ANOTHER_QUESTION)
 
 
 read_event = reader("codex", EVENTS, _tool)

@@ -98,14 +98,14 @@ def permitted(look: Look) -> Iterator[Permission]:
 
     It hashes the definition as JSON with sorted keys.
     """
-    known = _hashes(look)
+    hashes = _hashes(look)
     missing, changed = list[str](), list[str]()
-    for one in look.entries:
-        kept = next((known[key] for key in _keys(look, one) if key in known), None)
+    for hook in look.entries:
+        kept = next((hashes[key] for key in _keys(look, hook) if key in hashes), None)
         if kept is None:
-            missing.append(one.event)
-        elif kept != _hash(one):
-            changed.append(one.event)
+            missing.append(hook.event)
+        elif kept != _hash(hook):
+            changed.append(hook.event)
     if not (missing or changed):
         yield Permission(let=True, what="its user has reviewed the hooks as they are")
         return
@@ -128,14 +128,14 @@ def _hashes(look: Look) -> Mapping[str, str]:
     }
 
 
-def _keys(look: Look, one: Registered) -> Iterator[str]:
-    for path in (one.path, look.real(one.path)):
-        yield f"{path}:{_snake(one.event)}:{one.group}:{one.place}"
+def _keys(look: Look, hook: Registered) -> Iterator[str]:
+    for path in (hook.path, look.real(hook.path)):
+        yield f"{path}:{_snake(hook.event)}:{hook.group}:{hook.place}"
 
 
-def _hash(one: Registered) -> str:
-    handler = {key: _plain(value) for key, value in one.handler.items()} | {"async": False}
-    definition = {"event_name": _snake(one.event), "hooks": [handler]}
+def _hash(hook: Registered) -> str:
+    handler = {key: _plain(value) for key, value in hook.handler.items()} | {"async": False}
+    definition = {"event_name": _snake(hook.event), "hooks": [handler]}
     text = json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{sha256(text.encode()).hexdigest()}"
 

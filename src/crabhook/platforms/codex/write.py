@@ -31,17 +31,17 @@ def stated(tool_input: Value) -> str:
     Raises QuestionError for an input without questions.
     """
     questions = read_questions(tool_input)
-    given = tool_input if isinstance(tool_input, dict) else {}
-    answers, annotations = object_at(given, "answers"), object_at(given, "annotations")
-    lines, told = [], False
+    fields = tool_input if isinstance(tool_input, dict) else {}
+    answers, annotations = object_at(fields, "answers"), object_at(fields, "annotations")
+    lines, answered = [], False
     for question in questions:
         answer = answers.get(question.text)
         note = text_at(object_at(annotations, question.text), "notes")
-        said = literal(answer) if isinstance(answer, str) else "(not answered)"
-        lines.append(f"{literal(question.text)} = {said}")
+        answer_text = literal(answer) if isinstance(answer, str) else "(not answered)"
+        lines.append(f"{literal(question.text)} = {answer_text}")
         lines += [f"  note: {literal(note)}"] if note else []
-        told = told or isinstance(answer, str) or bool(note)
-    return "\n".join([_TAKEN, *lines]) if told else ""
+        answered = answered or isinstance(answer, str) or bool(note)
+    return "\n".join([_TAKEN, *lines]) if answered else ""
 
 
 def readable(text: str) -> str:
@@ -148,10 +148,10 @@ def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
 
 def _check_answers(updated: Mapping[str, Value]) -> None:
     try:
-        told = stated(dict(updated))
+        statement = stated(dict(updated))
     except QuestionError as error:
         raise DecisionError(f"the questions cannot be answered: {error}") from error
-    if not told:
+    if not statement:
         raise DecisionError("Codex takes no changed questions, only answers to them")
 
 
@@ -211,8 +211,8 @@ def _permission(words: dialect.Words, event: Event, decision: Decision) -> None:
     if decision.verdict is Verdict.DENY or decision.updated_input is None:
         _deny(words, decision.reason)
     elif events.asks(event):
-        told = stated(dict(decision.updated_input))
-        _deny(words, "\n".join(filter(None, (told, decision.note))))
+        statement = stated(dict(decision.updated_input))
+        _deny(words, "\n".join(filter(None, (statement, decision.note))))
     else:
         words.specific["permissionDecision"] = "allow"
         words.specific["updatedInput"] = dict(decision.updated_input)

@@ -39,8 +39,8 @@ def _answer(path: str, body: Body, say: Next) -> Answer | None:
 def _reply(model: str, turn: Turn) -> Mapping[str, Any]:
     part: Mapping[str, Any] = {"text": "Done."}
     if turn.command is not None:
-        given = {"command": turn.command, "description": "Make a file"}
-        part = {"functionCall": {"name": "run_shell_command", "args": given}}
+        arguments = {"command": turn.command, "description": "Make a file"}
+        part = {"functionCall": {"name": "run_shell_command", "args": arguments}}
     candidate = {"index": 0, "content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}
     return {"candidates": [candidate], "usageMetadata": _USAGE, "modelVersion": model}
 
