@@ -248,7 +248,10 @@ def _rules(update: Mapping[str, Value]) -> list[str]:
 
 
 def _directories(update: Mapping[str, Value]) -> list[str]:
-    return [one if isinstance(one, str) else "" for one in _listed(update, "directories")]
+    return [
+        directory if isinstance(directory, str) else ""
+        for directory in _listed(update, "directories")
+    ]
 
 
 _TELLING: Mapping[str, tuple[str, Callable[[Mapping[str, Value]], list[str]]]] = {

@@ -87,8 +87,8 @@ class _Reader:
 
     def blank(self, at: int) -> int:
         """Return the first place from `at` on that is not blank."""
-        found = _BLANK.match(self.text, at)
-        return found.end() if found else at
+        blanks = _BLANK.match(self.text, at)
+        return blanks.end() if blanks else at
 
     def error(self, at: int, what: str) -> DocumentError:
         line = self.text.count("\n", 0, at) + 1
@@ -103,28 +103,28 @@ class _Reader:
             return self._container(at, depth)
         if first == '"':
             return self._string(at)
-        if found := _NUMBER.match(self.text, at):
-            return Node(at, found.end(), Number(found[0]))
-        if found := _WORD.match(self.text, at):
-            return Node(at, found.end(), _WORDS[found[0]])
+        if match := _NUMBER.match(self.text, at):
+            return Node(at, match.end(), Number(match[0]))
+        if match := _WORD.match(self.text, at):
+            return Node(at, match.end(), _WORDS[match[0]])
         raise self.unexpected(at, "a value")
 
     def _string(self, at: int) -> Node:
-        if found := _STRING.match(self.text, at):
-            return Node(at, found.end(), json.loads(found[0]))
+        if match := _STRING.match(self.text, at):
+            return Node(at, match.end(), json.loads(match[0]))
         raise self.error(at, "a string that is not closed, or holds what JSON strings cannot")
 
     def _container(self, start: int, depth: int) -> Node:
-        closing, found = _CLOSING[self.text[start]], list[Element]()
+        closing, members = _CLOSING[self.text[start]], list[Element]()
         at = self.blank(start + 1)
         while self.letter(at) != closing:
-            if found:
+            if members:
                 if self.letter(at) != ",":
                     raise self.unexpected(at, f"a comma or {closing}")
                 at = self.blank(at + 1)
-            found.append(self._element(at, closing, depth))
-            at = self.blank(found[-1].node.end)
-        elements, end = tuple(found), at + 1
+            members.append(self._element(at, closing, depth))
+            at = self.blank(members[-1].node.end)
+        elements, end = tuple(members), at + 1
         plain: dict[str, Json] = {element.key: element.node.value for element in elements}
         if self.letter(start) == "[":
             return Node(start, end, [e.node.value for e in elements], elements)
@@ -146,11 +146,11 @@ class _Reader:
         return Element(at, str(key.value), self.value(self.blank(colon + 1), depth + 1))
 
     def unexpected(self, at: int, wanted: str) -> DocumentError:
-        found = self.letter(at)
-        if not found:
+        letter = self.letter(at)
+        if not letter:
             return self.error(at, f"the file ends where {wanted} should be")
-        if found in "/#":
+        if letter in "/#":
             return self.error(at, "a comment, which JSON does not have")
-        if found in "}]" and self.text[:at].rstrip(" \t\r\n").endswith(","):
+        if letter in "}]" and self.text[:at].rstrip(" \t\r\n").endswith(","):
             return self.error(at, "a comma with nothing after it, which JSON does not have")
-        return self.error(at, f"{found!r} where {wanted} should be")
+        return self.error(at, f"{letter!r} where {wanted} should be")

@@ -90,8 +90,12 @@ def _choices(schema: Mapping[str, Value]) -> tuple[tuple[Value, str], ...]:
         return _choices({**items, "type": ""})
     listed = schema.get("enum")
     if isinstance(listed, list):
-        given = schema.get("enumNames")
-        names = given if isinstance(given, list) and len(given) == len(listed) else listed
+        enum_names = schema.get("enumNames")
+        names = (
+            enum_names
+            if isinstance(enum_names, list) and len(enum_names) == len(listed)
+            else listed
+        )
         return tuple((value, str(name)) for value, name in zip(listed, names, strict=True))
     options = schema.get("oneOf", schema.get("anyOf"))
     if not isinstance(options, list):

@@ -141,8 +141,8 @@ class Event:
     @property
     def given(self) -> Mapping[str, Value]:
         """What its tool is given, by name; nothing where that is no JSON object."""
-        given = self.tool.input if self.tool else None
-        return given if isinstance(given, dict) else {}
+        tool_input = self.tool.input if self.tool else None
+        return tool_input if isinstance(tool_input, dict) else {}
 
     def calls(self, *tools: str) -> bool:
         """Whether the event is about a call of one of these tools."""
@@ -155,13 +155,13 @@ class Event:
         """
         if 0 < size <= START:
             return self
-        fields = {key: one for key, one in self.fields.items() if key != "tool_input"}
-        told = start_of(fields)
-        given = self.tool.input if self.tool else None
-        tool_input = start_of(given)
-        if told is fields and tool_input is given:
+        fields = {key: value for key, value in self.fields.items() if key != "tool_input"}
+        starts = start_of(fields)
+        whole_input = self.tool.input if self.tool else None
+        tool_input = start_of(whole_input)
+        if starts is fields and tool_input is whole_input:
             return self
-        return self._with(tool_input, told if isinstance(told, dict) else {})
+        return self._with(tool_input, starts if isinstance(starts, dict) else {})
 
     def slim(self, tool_input: Value = None) -> "Event":
         """Return the event without its payload, to be kept long; its tool with another input."""

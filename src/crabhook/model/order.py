@@ -83,8 +83,8 @@ class Standing(Order):
     @classmethod
     def of(cls, order: Order, number: int, by: Actor) -> Self:
         """Return `order` with this number and giver."""
-        said = {one.name: getattr(order, one.name) for one in fields(Order)}
-        return cls(**said, id=number, by=by)
+        attributes = {attribute.name: getattr(order, attribute.name) for attribute in fields(Order)}
+        return cls(**attributes, id=number, by=by)
 
     def __str__(self) -> str:
         by = self.by

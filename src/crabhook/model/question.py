@@ -75,8 +75,12 @@ def read_questions(tool_input: Value) -> tuple[Question, ...]:
 def _refuse_too_many(listed: Sequence[Value]) -> None:
     if len(listed) > MAX_QUESTIONS:
         raise QuestionError(f"there are {len(listed)} questions, more than {MAX_QUESTIONS}")
-    given = (item.get("options") for item in listed if isinstance(item, dict))
-    options = sum(len(one) for one in given if isinstance(one, list))
+    option_lists = (item.get("options") for item in listed if isinstance(item, dict))
+    options = sum(
+        len(options_of_question)
+        for options_of_question in option_lists
+        if isinstance(options_of_question, list)
+    )
     if options > MAX_OPTIONS:
         raise QuestionError(f"the questions have {options} options, more than {MAX_OPTIONS}")
 
@@ -91,7 +95,7 @@ def _read_question(number: int, item: Value) -> Question:
     listed = [] if listed is None else listed
     if not isinstance(listed, list):
         raise QuestionError(f'the "options" of question {number} are not a list')
-    options = tuple(_read_option(number, place, one) for place, one in enumerate(listed, 1))
+    options = tuple(_read_option(number, place, option) for place, option in enumerate(listed, 1))
     if not options and item.get("type") == "yesno":
         options = _YES_OR_NO
     return Question(
@@ -180,8 +184,8 @@ def _remark(question: Question, answer: Answer) -> dict[str, Value]:
 
 def _others(tool_input: Mapping[str, Value], key: str, asked: set[str]) -> dict[str, Value]:
     """Return what is under `key` beside the questions; open questions stay open."""
-    known = object_at(tool_input, key)
-    return {text: what for text, what in known.items() if text not in asked}
+    texts = object_at(tool_input, key)
+    return {text: what for text, what in texts.items() if text not in asked}
 
 
 def describe(questions: Sequence[Question]) -> str:

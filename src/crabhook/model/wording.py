@@ -55,12 +55,12 @@ def plural(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def who(one: Actor) -> str:
+def who(decider: Actor) -> str:
     """Return who decided, in the words that the record has had from the beginning.
 
     Every operator is "operator": what their name is stands beside it.
     """
-    match one:
+    match decider:
         case actor.Operator():
             return OPERATOR
         case actor.Rule(ref):
