@@ -174,21 +174,21 @@ class HookOutput:
 
 def denormalize_output(output: HookOutput, platform: Platform, event: NormalizedEvent) -> str:
     """Return the JSON that the platform reads on this event, "{}" for no opinion."""
-    said: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     if output.decision:
         denies = output.decision == "block" and platform is Platform.GEMINI
-        said["decision"] = "deny" if denies else output.decision
+        members["decision"] = "deny" if denies else output.decision
     if output.reason:
-        said["reason"] = output.reason
+        members["reason"] = output.reason
     if not output.continue_loop:
-        said["continue"] = False
+        members["continue"] = False
         if output.stop_reason:
-            said["stopReason"] = output.stop_reason
+            members["stopReason"] = output.stop_reason
     if output.suppress_output:
-        said["suppressOutput"] = True
+        members["suppressOutput"] = True
     if output.context:
-        said |= _context(output.context, platform, event)
-    return json.dumps(_merged(said, output.raw_output))
+        members |= _context(output.context, platform, event)
+    return json.dumps(_merged(members, output.raw_output))
 
 
 def _context(text: str, platform: Platform, event: NormalizedEvent) -> dict[str, Any]:
@@ -198,12 +198,12 @@ def _context(text: str, platform: Platform, event: NormalizedEvent) -> dict[str,
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
-def _merged(said: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(members: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return `said` with members that only `more` has, also inside shared objects."""
-    whole = {**more, **said}
-    for key in said.keys() & more.keys():
-        if isinstance(said[key], dict) and isinstance(more[key], dict):
-            whole[key] = _merged(said[key], more[key])
+    whole = {**more, **members}
+    for key in members.keys() & more.keys():
+        if isinstance(members[key], dict) and isinstance(more[key], dict):
+            whole[key] = _merged(members[key], more[key])
     return whole
 
 
@@ -265,8 +265,8 @@ def format_hook_error(error: BaseException, context: str = "") -> dict[str, Any]
     if context:
         lines.append(f"Context: {context}")
     lines += [f"Error type: {type(error).__name__}", f"Message: {error}", "", "Traceback:"]
-    told = "".join(traceback.format_exception(error))
-    return {"decision": "block", "reason": "\n".join(lines) + "\n" + told}
+    trace = "".join(traceback.format_exception(error))
+    return {"decision": "block", "reason": "\n".join(lines) + "\n" + trace}
 
 
 def output_hook_error(error: BaseException, context: str = "") -> None:

@@ -204,8 +204,8 @@ class Event:
 
     def __init_subclass__(cls) -> None:
         """Collect the verdicts of the class and its abilities."""
-        found = (vars(kind).get("verdicts", frozenset()) for kind in cls.__mro__)
-        cls.verdicts = frozenset().union(*found)
+        verdict_sets = (vars(kind).get("verdicts", frozenset()) for kind in cls.__mro__)
+        cls.verdicts = frozenset().union(*verdict_sets)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an event cannot be changed: {name} is what the agent sent")

@@ -67,16 +67,16 @@ def _verdict(
         (specific, "action", ""),
         (top, "decision", "reason"),
     ):
-        said = text_at(body, key)
-        if said:
-            named = "allow" if said == "approve" else said
+        word = text_at(body, key)
+        if word:
+            named = "allow" if word == "approve" else word
             return _named(event, named), text_at(body, reason)
     return None, ""
 
 
-def _named(event: Event, said: str) -> Verdict | None:
+def _named(event: Event, word: str) -> Verdict | None:
     """Return the verdict of that name; an unknown word is a no."""
-    return next((verdict for verdict in event.verdicts if verdict == said), _block(event))
+    return next((verdict for verdict in event.verdicts if verdict == word), _block(event))
 
 
 def _block(event: Event) -> Verdict | None:
@@ -84,5 +84,5 @@ def _block(event: Event) -> Verdict | None:
 
 
 def _first_object(*places: tuple[_Body, str]) -> _Body | None:
-    found = (body.get(key) for body, key in places)
-    return next((value for value in found if isinstance(value, dict)), None)
+    bodies = (body.get(key) for body, key in places)
+    return next((value for value in bodies if isinstance(value, dict)), None)

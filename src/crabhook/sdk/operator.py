@@ -81,14 +81,14 @@ def ask(
     from crabhook.hook import Unanswered, read_options  # noqa: PLC0415 - likewise
     from crabhook.hook.client import Request  # noqa: PLC0415 - likewise
 
-    given = {
+    options = {
         "--server": address,
         "--wait": timeout,
         "--platform": event.platform.value,
         "--token-file": token_file,
         "--tls-ca": tls_ca,
     }
-    arguments = [f"{name}={value}" for name, value in given.items() if value is not None]
+    arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
     request = Request(read_options(arguments, posix.environ))
     try:
         reply = request.ask(event.payload)

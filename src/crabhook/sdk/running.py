@@ -86,7 +86,9 @@ def find_platform(raw: Mapping[str, Any]) -> Platform:
         or (isinstance(transcript, str) and transcript.rpartition("/")[2].startswith("rollout-"))
     )
     signs = {Platform.GEMINI: "timestamp" in raw, Platform.CODEX: of_codex, Platform.CLAUDE: True}
-    return next((one for one, seen in signs.items() if seen and one in having), having[0])
+    return next(
+        (platform for platform, seen in signs.items() if seen and platform in having), having[0]
+    )
 
 
 def respond(
@@ -122,9 +124,9 @@ def check(on_error: str, platform: str | None) -> None:
     """Raise ValueError for words that mean nothing here; a slip in one must not open a guard."""
     if on_error not in ("pass", "deny"):
         raise ValueError(f"on_error is 'pass' or 'deny', not {on_error!r}")
-    known = [one.value for one in Platform]
-    if platform is not None and platform not in known:
-        raise ValueError(f"platform is one of {', '.join(map(repr, known))}, not {platform!r}")
+    names = [kind.value for kind in Platform]
+    if platform is not None and platform not in names:
+        raise ValueError(f"platform is one of {', '.join(map(repr, names))}, not {platform!r}")
 
 
 def _first_answer(event: Event, handlers: Sequence[Handler[Any]]) -> Answer | None:
@@ -153,9 +155,9 @@ def _fault(event: Event, error: BaseException, on_error: OnError) -> Reply:
     step = error.__traceback__
     while step and step.tb_frame.f_code.co_filename.startswith(_OURS):
         step = step.tb_next
-    told = traceback.format_exception(error.with_traceback(step))
+    trace = traceback.format_exception(error.with_traceback(step))
     return _failed(
-        event, f"a hook failed on {event.name}: {told[-1].strip()}", "".join(told), on_error
+        event, f"a hook failed on {event.name}: {trace[-1].strip()}", "".join(trace), on_error
     )
 
 

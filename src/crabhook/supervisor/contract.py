@@ -130,7 +130,7 @@ class Review:
         """Return it for a reviewer's command; a field that the agent did not send is empty."""
         asked = self.asked
         questions = object_at(asked.raw, "tool_input").get("questions")
-        told: dict[str, Value] = {
+        members: dict[str, Value] = {
             "event": asked.name,
             "session_id": self.session_id,
             "iteration": self.iteration,
@@ -141,7 +141,7 @@ class Review:
             "questions": questions if isinstance(questions, list) else [],
             "hook_input": dict(asked.raw),
         }
-        return f"{compact(told)}\n".encode()
+        return f"{compact(members)}\n".encode()
 
 
 @frozen
@@ -169,12 +169,12 @@ def answer(occasion: Occasion, finding: Finding) -> dict[str, Value]:
         reason = finding.feedback or _WORDS[occasion, may_stop]
         plain = {"reason": reason} if may_stop else {"decision": "block", "reason": reason}
     elif finding.allow is not None:
-        told: dict[str, Value] = {
+        of_the_call: dict[str, Value] = {
             "hookEventName": "PreToolUse",
             "permissionDecision": "allow" if finding.allow else "deny",
             "permissionDecisionReason": finding.feedback or _WORDS[occasion, finding.allow],
         }
-        plain = {_SPECIFIC: told}
+        plain = {_SPECIFIC: of_the_call}
     merged: dict[str, Value] = {**plain, **finding.output}
     specific, more = plain.get(_SPECIFIC), finding.output.get(_SPECIFIC)
     if isinstance(specific, dict) and isinstance(more, dict):

@@ -88,11 +88,11 @@ def finding(review: Review, reply: Reply) -> Finding:
     why = reply.stderr.decode("utf-8", "replace").strip()
     if why and not output and not reply.exit_code:
         raise ReviewerError(why)
-    said = heard.answer(review.asked, reply) or Answer()
+    answer = heard.answer(review.asked, reply) or Answer()
     if review.occasion is Occasion.STOP:
-        return Finding(said.verdict is not Verdict.KEEP_GOING, said.reason, output)
-    allow = _ALLOWS.get(said.verdict) if said.verdict else None
-    return Finding(allow, said.reason, output)
+        return Finding(answer.verdict is not Verdict.KEEP_GOING, answer.reason, output)
+    allow = _ALLOWS.get(answer.verdict) if answer.verdict else None
+    return Finding(allow, answer.reason, output)
 
 
 def judged_by(
@@ -106,17 +106,17 @@ def judged_by(
 def read_finding(printed: bytes) -> Finding:
     """Return a command's printed verdict; raises ReviewerError for any other output."""
     try:
-        said = parse_object(printed)
+        members = parse_object(printed)
     except PayloadError as error:
         raise ReviewerError(f"what the reviewer printed is not {FORM}: {error}") from error
-    allow, feedback = said.pop("allow_stop", None), said.pop("feedback", None)
-    if not isinstance(allow, bool) or not isinstance(feedback, str) or said:
+    allow, feedback = members.pop("allow_stop", None), members.pop("feedback", None)
+    if not isinstance(allow, bool) or not isinstance(feedback, str) or members:
         raise ReviewerError(f"what the reviewer printed is not {FORM}")
     return Finding(allow, feedback)
 
 
 def printed_by(
-    command: Sequence[str], given: bytes, environment: Mapping[str, str], deadline: Deadline
+    command: Sequence[str], stdin_bytes: bytes, environment: Mapping[str, str], deadline: Deadline
 ) -> bytes:
     """Return the output of a command that reads `given` on standard input, without a shell.
 
@@ -127,7 +127,7 @@ def printed_by(
     with TemporaryFile() as stdin, TemporaryFile() as stdout:
         # No pipes: a program that does not read, or a left-behind child with the pipe, blocks
         # nothing.
-        stdin.write(given)
+        stdin.write(stdin_bytes)
         stdin.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - the owner's own settings name it
@@ -183,15 +183,15 @@ def verdict(review: Mapping[str, Value], program: Sequence[str], instructions: s
     """
     command = [*program, *_OPTIONS, "--system-prompt", instructions]
     path = review.get("transcript_path")
-    task, said = excerpt(path if isinstance(path, str) else "")
-    material = {"task": task, "said_last": said, **{key: review.get(key) for key in _ASKED}}
+    task, last_words = excerpt(path if isinstance(path, str) else "")
+    material = {"task": task, "said_last": last_words, **{key: review.get(key) for key in _ASKED}}
     what = "ask its user these questions" if review.get("questions") else "stop"
-    told = json.dumps(material, ensure_ascii=False, indent=1)
+    material_text = json.dumps(material, ensure_ascii=False, indent=1)
     with TemporaryDirectory(prefix="crabhook-") as nowhere:  # no project's settings count
         try:
             done = subprocess.run(  # noqa: S603 - the owner's settings name it
                 command,
-                input=f"It wants to {what}.  May it?\n\n{told}\n".encode(),
+                input=f"It wants to {what}.  May it?\n\n{material_text}\n".encode(),
                 stdout=subprocess.PIPE,
                 cwd=nowhere,
                 env={**os.environ, **GUARDS},
@@ -220,15 +220,15 @@ _ASKED = ("event", "iteration", "limit", "last_assistant_message", "questions")
 
 def _verdict(printed: bytes, code: int) -> str:
     try:
-        said = parse_object(printed)
+        result = parse_object(printed)
     except PayloadError as error:
         raise ReviewerError(f"Claude Code printed no result (exit code {code}): {error}") from error
-    found = said.get("structured_output")
-    if not isinstance(found, dict):
-        why = said.get("subtype")
+    output = result.get("structured_output")
+    if not isinstance(output, dict):
+        why = result.get("subtype")
         what = why if isinstance(why, str) else f"exit code {code}"
-        sys.stderr.write(f"{said.get('result')}\n")
+        sys.stderr.write(f"{result.get('result')}\n")
         raise ReviewerError(f"Claude Code's result has no verdict ({what})")
-    line = json.dumps(found)
+    line = json.dumps(output)
     read_finding(line.encode())
     return line

@@ -62,8 +62,10 @@ def count_event(folder: Path, session: str, deadline: Deadline, kept: int = SESS
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _locked(folder, deadline):
             if not file.exists():
-                known = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda one: one.lstat().st_mtime_ns)
-                for silent in known[: max(0, len(known) - kept + 1)]:
+                counters = sorted(
+                    folder.glob(f"*{_SUFFIX}"), key=lambda path: path.lstat().st_mtime_ns
+                )
+                for silent in counters[: max(0, len(counters) - kept + 1)]:
                     silent.unlink()
             opened = os.open(file, _SAFELY | os.O_WRONLY | os.O_APPEND, 0o600)
             try:
@@ -155,8 +157,8 @@ def _main(arguments: Arguments) -> int:
         return _conclude(arguments, review, Finding(allow=True, feedback=past))
     if command := settings.reviewer:
         return _conclude(arguments, review, judged_by(command, review, deadline, os.environ))
-    found, reply = judged_by_operator(arguments.desk_options, review, deadline)
-    return _conclude(arguments, review, found, reply.confirm)
+    finding, reply = judged_by_operator(arguments.desk_options, review, deadline)
+    return _conclude(arguments, review, finding, reply.confirm)
 
 
 def _asked(arguments: Arguments, deadline: Deadline) -> Event:
@@ -171,12 +173,15 @@ def _asked(arguments: Arguments, deadline: Deadline) -> Event:
 
 
 def _conclude(
-    arguments: Arguments, review: Review, found: Finding, deliver: Callable[[], None] = lambda: None
+    arguments: Arguments,
+    review: Review,
+    finding: Finding,
+    deliver: Callable[[], None] = lambda: None,
 ) -> int:
-    what = {True: "allowed", False: "not allowed", None: "no opinion"}[found.allow]
+    what = {True: "allowed", False: "not allowed", None: "no opinion"}[finding.allow]
     which = f"event {review.iteration}, limit {review.limit}, {review.occasion.value}"
     arguments.mention(f"{which}: {what}")
-    code = _print(answer(review.occasion, found))
+    code = _print(answer(review.occasion, finding))
     if code == _DONE:
         deliver()
     return code
@@ -219,8 +224,8 @@ def read_all(file: int, most: int, deadline: Deadline) -> bytes:
 
 def _session(arguments: Arguments, asked: Event) -> str:
     """Return the event's session: as given, else by environment, else by agent."""
-    said = (arguments.session_id, *map(arguments.environment.get, SESSIONS), asked.session_id)
-    session = next(filter(None, said), None)
+    candidates = (arguments.session_id, *map(arguments.environment.get, SESSIONS), asked.session_id)
+    session = next(filter(None, candidates), None)
     if session is None:
         raise NoSessionError(
             "no session: the hook's input has no session_id, so its events cannot be counted; "
