@@ -45,7 +45,7 @@ WAIT = 600.0  # seconds; nobody watches a demo for longer
 @asynccontextmanager
 async def beside(*works: Awaitable[T]) -> AsyncIterator[Sequence["asyncio.Future[T]"]]:
     """Run work as tasks while the context lasts; at its end they are cancelled and awaited."""
-    tasks = [asyncio.ensure_future(one) for one in works]
+    tasks = [asyncio.ensure_future(work) for work in works]
     try:
         yield tasks
     finally:
@@ -125,9 +125,9 @@ class Read:
     def told(self) -> tuple[Event, str]:
         """Return the screen's lines about it; the whole follows at the end, on request."""
         words = f"reads {NOTHING}"
-        if told := self._decision:
-            reason = told.get("permissionDecisionReason")
-            words = f'reads "{told.get("permissionDecision")}" for its {self.tool}'
+        if decision := self._decision:
+            reason = decision.get("permissionDecisionReason")
+            words = f'reads "{decision.get("permissionDecision")}" for its {self.tool}'
             words += f": {reason}" if reason else ""
         return Event("claude", "Agent", cwd=self.cwd), words
 
@@ -138,9 +138,9 @@ class Read:
     @property
     def denied(self) -> str:
         """The reason of a denial, else empty."""
-        told = self._decision
-        denied = told.get("permissionDecision") == "deny"
-        return str(told.get("permissionDecisionReason") or "no reason") if denied else ""
+        decision = self._decision
+        denied = decision.get("permissionDecision") == "deny"
+        return str(decision.get("permissionDecisionReason") or "no reason") if denied else ""
 
     @property
     def _decision(self) -> Mapping[str, Any]:
@@ -149,13 +149,13 @@ class Read:
 
 def changed_by(call: dict[str, Any], reason: str) -> dict[str, Any] | None:
     """Return the call that the agent makes after a denial; None if it makes none."""
-    given = call["tool_input"]
+    tool_input = call["tool_input"]
     match call["tool_name"]:
-        case "Bash" if "rm " in given["command"]:
+        case "Bash" if "rm " in tool_input["command"]:
             about = f"You said: {reason}. So without deleting anything"
             changed = {"command": "npm ci 2>&1 | tail -n 3", "description": about}
         case "ExitPlanMode" if call["tool_use_id"].count(_AGAIN) < MOST_PLANS:
-            changed = {**given, "plan": revised(given["plan"], reason)}
+            changed = {**tool_input, "plan": revised(tool_input["plan"], reason)}
         case _:
             return None
     return {**call, "tool_input": changed, "tool_use_id": f"{call['tool_use_id']}{_AGAIN}"}
@@ -175,9 +175,9 @@ def revised(plan: str, reason: str) -> str:
     notes = _NOTE.findall(reason)
     for number, note in reversed(notes):
         at = min(int(number), len(lines))
-        lines[at:at] = [f"   Changed: {one}" for one in note.split("\n")]
+        lines[at:at] = [f"   Changed: {line}" for line in note.split("\n")]
     on_all = _ON_ALL.findall(reason) or ([] if notes else [reason])
-    return "\n".join((*lines, *(f"\nChanged as you said: {one}" for one in on_all), ""))
+    return "\n".join((*lines, *(f"\nChanged as you said: {line}" for line in on_all), ""))
 
 
 def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, None]:

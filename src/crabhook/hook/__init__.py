@@ -91,14 +91,14 @@ def read_options(arguments: "Sequence[str]", environment: "Mapping[bytes, bytes]
 def _read_arguments(options: Options, arguments: list[str]) -> None:
     while arguments:
         argument = arguments.pop(0)
-        name, given, value = argument.partition("=")
+        name, equals, value = argument.partition("=")
         if argument == "--companion":
             options.stance = COMPANION
         elif name not in _OPTIONS:
             options.blame(f"there is no option {argument!r}")
         else:
             # A value never looks like an option: in `--server --when-lost deny` a value is missing.
-            if not given and arguments and not arguments[0].startswith("--"):
+            if not equals and arguments and not arguments[0].startswith("--"):
                 value = arguments.pop(0)
             _set(options, name, value, said_by=name)
 

@@ -142,8 +142,8 @@ def _line(options: Options, wish: str, unanswered: Unanswered) -> str:
     what, remedy = KINDS[unanswered.kind]
     problem = printable(str(unanswered).encode("utf-8", "replace"))
     if unanswered.status is not None:
-        known = dict(enumerate(_STATUSES.items()))
-        name, remedy = known.get(unanswered.status, (f"status {unanswered.status}", _LOOK))
+        remedies = dict(enumerate(_STATUSES.items()))
+        name, remedy = remedies.get(unanswered.status, (f"status {unanswered.status}", _LOOK))
         if "stands by" in problem or "none leads" in problem:
             remedy = _NO_LEADER if "," in options.server else _ALL
         problem = f"{name}, {problem}"
@@ -177,20 +177,20 @@ def event_name(payload: bytes) -> str | None:
 
 def _top_level_text(text: str, wanted: str) -> str | None:
     """Walk the members of the object, with no recursion: an agent may send any depth."""
-    found = None
+    value = None
     at = _expect(text, _beyond_space(text, 0), "{")
     more = text[_beyond_space(text, at)] != "}"
     while more:
         key, at = _string(text, _expect(text, _beyond_space(text, at), '"'), _STRICT)
         at = _beyond_space(text, _expect(text, _beyond_space(text, at), ":"))
         if key == wanted:
-            found = _string(text, at + 1, _STRICT)[0] if text[at] == '"' else None
+            value = _string(text, at + 1, _STRICT)[0] if text[at] == '"' else None
         at = _beyond_space(text, _beyond_value(text, at))
         more = text[at] == ","
         at += more
     if text[_expect(text, _beyond_space(text, at), "}") :].strip(" \t\r\n"):
         raise ValueError("something follows the object")
-    return found
+    return value
 
 
 def _beyond_space(text: str, at: int) -> int:

@@ -224,7 +224,7 @@ class Failover:
 
     def _unanswered(self, *, late: bool) -> Unanswered:
         kind = "late" if late else "lost" if self._accepted else "unreachable"
-        problem = "; ".join(f"{server}: {said}" for server, said in self._problems.items())
+        problem = "; ".join(f"{server}: {problem}" for server, problem in self._problems.items())
         if self._waits == len(self._servers):
             problem += "; all of them answer, and none leads"
         return Unanswered(kind, problem, self._statuses[-1] if self._statuses else None)

@@ -33,11 +33,11 @@ def connect(server: str, tls_ca: str, by: float) -> "sockets.socket":
     host, port = _split(server)
     if not tls_ca and host != "localhost":
         _need_loopback(host)
-    found = _resolve(host, port, by)
+    addresses = _resolve(host, port, by)
     if not tls_ca:  # a file on this machine may give even localhost another address
-        for *_, address in found:
+        for *_, address in addresses:
             _need_loopback(str(address[0]))
-    sock = _connect_first(found, by)
+    sock = _connect_first(addresses, by)
     try:
         sock.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
         for name, value in _KEEPALIVE.items():
@@ -77,14 +77,14 @@ def _resolve(host: str, port: int, by: float) -> "list[AddressInfo]":
         return sockets.getaddrinfo(name, port, 0, sockets.SOCK_STREAM, 0, sockets.AI_NUMERICHOST)
     except sockets.gaierror:  # it is a name
         pass
-    found: list[list[AddressInfo]] = []
+    answers: list[list[AddressInfo]] = []
     problems: list[Exception] = []
     looked = allocate_lock()
     looked.acquire()
 
     def look() -> None:
         try:
-            found.append(sockets.getaddrinfo(name, port, 0, sockets.SOCK_STREAM))
+            answers.append(sockets.getaddrinfo(name, port, 0, sockets.SOCK_STREAM))
         except Exception as error:  # noqa: BLE001 - the waiting caller raises it
             problems.append(error)
         looked.release()
@@ -100,7 +100,7 @@ def _resolve(host: str, port: int, by: float) -> "list[AddressInfo]":
         if isinstance(error, sockets.gaierror):
             raise OSError(f"no host of this name is known here ({error.strerror})") from error
         raise error
-    return found[0]
+    return answers[0]
 
 
 def _need_loopback(host: str) -> None:
@@ -116,10 +116,10 @@ def _need_loopback(host: str) -> None:
     )
 
 
-def _connect_first(found: "list[AddressInfo]", by: float) -> "sockets.socket":
+def _connect_first(addresses: "list[AddressInfo]", by: float) -> "sockets.socket":
     """Return a connection to the first address, in the resolver's order, that takes one."""
     problem: OSError = TimeoutError("no answer in time")
-    for family, kind, protocol, _, address in found:
+    for family, kind, protocol, _, address in addresses:
         left = by - monotonic()
         if left <= 0:
             break

@@ -112,7 +112,7 @@ def write_message(*fields: "str | bytes | int") -> bytes:
 
 def fields_of(message: bytes) -> list[tuple[int, int, bytes]]:
     """Split a message into each field's key, number and bytes, unknown fields included."""
-    found = []
+    fields = []
     at = 0
     while at < len(message):
         key, at = _read_varint(message, at)
@@ -121,7 +121,7 @@ def fields_of(message: bytes) -> list[tuple[int, int, bytes]]:
             raise Malformed("a field without a number")
         if kind == _VARINT:
             number, at = _read_varint(message, at)
-            found.append((key, number, b""))
+            fields.append((key, number, b""))
             continue
         if kind == _BYTES:
             size, at = _read_varint(message, at)
@@ -131,9 +131,9 @@ def fields_of(message: bytes) -> list[tuple[int, int, bytes]]:
             raise Malformed(f"a field of wire type {kind}")
         if size > len(message) - at:
             raise Malformed("a field longer than its message")
-        found.append((key, 0, message[at : at + size]))
+        fields.append((key, 0, message[at : at + size]))
         at += size
-    return found
+    return fields
 
 
 def _read_varint(message: bytes, at: int) -> tuple[int, int]:

@@ -96,8 +96,8 @@ def _write(text: str, lead: str, key: str | None, value: object) -> str:
 
 def _unit(text: str) -> str:
     """Return one step of the text's indentation: the text's first, else two blanks."""
-    found = _FIRST_INDENT.search(text)
-    return found[1] if found else "  "
+    indent = _FIRST_INDENT.search(text)
+    return indent[1] if indent else "  "
 
 
 def _newline(text: str) -> str:
@@ -122,7 +122,7 @@ class Group:
     def ours(self) -> set[int]:
         """The indices of our handlers in the group."""
         handlers = enumerate(self.handlers.elements)
-        return {place for place, one in handlers if is_ours(one.node.value)}
+        return {place for place, element in handlers if is_ours(element.node.value)}
 
 
 @frozen
@@ -138,7 +138,7 @@ def known(agent: str | None) -> Platform:
     """Return the agent of that name. Raises InstallError, with the known names."""
     if agent is not None and agent in PLATFORMS:
         return PLATFORMS[agent]
-    choice = ", ".join(f"{name} ({one.title})" for name, one in PLATFORMS.items())
+    choice = ", ".join(f"{name} ({agent.title})" for name, agent in PLATFORMS.items())
     problem = f"there is no agent {agent!r}" if agent else "no agent was named"
     raise InstallError(f"{problem}; crabhook can be installed into: {choice}")
 
@@ -245,8 +245,10 @@ def is_ours(handler: Json) -> bool:
     if not isinstance(command, str):
         return False
     # The program is all of the command, or the first word of a shell's line.
-    found = None if isinstance(args, list) else _FIRST_WORD.match(command)
-    program = next(word for word in found.groups() if word is not None) if found else command
+    first_word = None if isinstance(args, list) else _FIRST_WORD.match(command)
+    program = (
+        next(word for word in first_word.groups() if word is not None) if first_word else command
+    )
     return program.rpartition("/")[2] == "crabhook"
 
 
@@ -261,7 +263,7 @@ def events_in(document: Node) -> tuple[Event, ...]:
     for element in node.elements:
         where, groups = f"hooks.{element.key}", element.node
         _expect(groups, list, where, "a list of matcher groups")
-        read = [_group(f"{where}[{at}]", one.node) for at, one in enumerate(groups.elements)]
+        read = [_group(f"{where}[{at}]", group.node) for at, group in enumerate(groups.elements)]
         events.append(Event(element.key, groups, tuple(read)))
     return tuple(events)
 

@@ -99,8 +99,8 @@ def backups_of(path: Path) -> list[Path]:
     """Return the backups that crabhook made of a settings file."""
     stem = f"{path.name}{_BACKUP}"
     numbered = path.parent.glob(f"{glob.escape(stem)}.*")
-    made = [one for one in numbered if one.name.removeprefix(f"{stem}.").isdecimal()]
-    return [one for one in (path.with_name(stem), *sorted(made)) if os.path.lexists(one)]
+    made = [path for path in numbered if path.name.removeprefix(f"{stem}.").isdecimal()]
+    return [path for path in (path.with_name(stem), *sorted(made)) if os.path.lexists(path)]
 
 
 def _back_up(settings: SettingsFile) -> Path | None:
