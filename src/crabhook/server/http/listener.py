@@ -107,21 +107,21 @@ def hook_headers(headers: Mapping[str, str]) -> tuple[Stance, float]:
 
     Our installer's headers say it. Raises TurnedAwayError for a wrong one.
     """
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in headers.items():  # a repeated header comes repeatedly
         field = name.lower()
         if not field.startswith("x-crabhook-"):
             continue
         if field not in (_STANCE, _WAIT):
             raise _wrong(f"of the headers X-Crabhook-… there are {STANCE} and {WAIT}")
-        if field in said:
+        if field in values:
             raise _wrong(f"{name} is there twice")
         if field == _STANCE and value not in _STANCES:
             raise _wrong(f"{STANCE} is one of: {', '.join(_STANCES)}")
         if field == _WAIT and not re.fullmatch("[1-9][0-9]{0,7}", value):
             raise _wrong(f"{WAIT} is a whole number of seconds")
-        said[field] = _STANCES[value] if field == _STANCE else float(value)
-    return said.get(_STANCE, Stance.GATE), said.get(_WAIT, 0.0)
+        values[field] = _STANCES[value] if field == _STANCE else float(value)
+    return values.get(_STANCE, Stance.GATE), values.get(_WAIT, 0.0)
 
 
 def _wrong(what: str) -> TurnedAwayError:
@@ -350,11 +350,11 @@ def _bound(opening: Opening) -> socket.socket:
     if not isinstance(address, TcpAddress):
         raise AddressError(f"{opening.address!r}: the HTTP door listens on HOST:PORT alone")
     try:
-        found = socket.getaddrinfo(
+        addresses = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
         # The installer's usual address is 127.0.0.1, so "localhost" must mean IPv4 first.
-        family, _, _, _, where = min(found, key=lambda one: one[0] != socket.AF_INET)
+        family, _, _, _, where = min(addresses, key=lambda info: info[0] != socket.AF_INET)
         if opening.tls is None and not TcpAddress(str(where[0]), address.port).loopback:
             raise PortError(
                 f"{address} can be reached from other machines, so the HTTP door needs TLS there: "

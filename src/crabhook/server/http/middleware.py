@@ -93,8 +93,8 @@ class Guard:
     def our_name(self, headers: MultiMapping[str], here: TcpAddress, *, tls: bool) -> None:
         """Turn away a request for another Host; `here` is our end of the connection."""
         hosts = headers.getall("Host", [])
-        found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-        if found is None or not self._is_ours(found, here, tls=tls):
+        name = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        if name is None or not self._is_ours(name, here, tls=tls):
             raise TurnedAwayError(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 f"the header Host must name this server as it was opened, such as {here}; "
@@ -107,8 +107,8 @@ class Guard:
     def shows_token(self, headers: MultiMapping[str]) -> str:
         """Return the machine of the token, "" for the server's own; turn other requests away."""
         shown = headers.getall("Authorization", [])
-        known = len(shown) == 1 and shown[0].isascii()
-        machine = self._tokens.whose(shown[0]) if known else None
+        readable = len(shown) == 1 and shown[0].isascii()
+        machine = self._tokens.whose(shown[0]) if readable else None
         if machine is None:
             raise TurnedAwayError(
                 HTTPStatus.UNAUTHORIZED,
@@ -149,8 +149,8 @@ def route_of(routes: Mapping[str, Route], request: web.BaseRequest) -> Route:
     The path is compared without decoding, so that each has one spelling.
     """
     if (route := routes.get(request.raw_path)) is None:
-        known = ", ".join(routes)
-        raise TurnedAwayError(HTTPStatus.NOT_FOUND, f"there is nothing; known: {known}", ends=True)
+        paths = ", ".join(routes)
+        raise TurnedAwayError(HTTPStatus.NOT_FOUND, f"there is nothing; known: {paths}", ends=True)
     if request.method != route.method:
         wrong, words = HTTPStatus.METHOD_NOT_ALLOWED, f"here one may {route.method} alone"
         raise TurnedAwayError(wrong, words, ends=True, headers={"Allow": route.method})

@@ -51,7 +51,7 @@ class Definition:
 
 
 COUNTERS, GAUGES, TIMINGS = (
-    [Definition(name, **one) for name, one in tables(__file__, "definitions")[kind].items()]
+    [Definition(name, **row) for name, row in tables(__file__, "definitions")[kind].items()]
     for kind in ("counters", "gauges", "timings")
 )
 
@@ -61,7 +61,7 @@ def _word(name: str) -> str:
 
 
 # SUPERSEDED ends a connection, not a request: that waits on another connection.
-REASONS = {one: _word(one.name) for one in Refusal if one is not Refusal.SUPERSEDED}
+REASONS = {reason: _word(reason.name) for reason in Refusal if reason is not Refusal.SUPERSEDED}
 ORDERS = {kind: _word(kind.name) for kind in OrderKind}
 RECEIPTS = {True: "received", False: "lost"}
 
@@ -71,8 +71,8 @@ def _each(values: Iterable[Any], counted: Mapping[Any, float]) -> Said:
 
     A mapping has the word for each value in the label, otherwise the value is the word.
     """
-    words = values if isinstance(values, Mapping) else {one: str(one) for one in values}
-    return [((word,), counted.get(one, 0)) for one, word in words.items()]
+    words = values if isinstance(values, Mapping) else {value: str(value) for value in values}
+    return [((word,), counted.get(value, 0)) for value, word in words.items()]
 
 
 def _cards(runner: Runner) -> Iterable[Card]:
@@ -160,10 +160,14 @@ class Metrics(Collector):
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # the stubs leave it out
         self._timings = {
-            one.name: Histogram(
-                one.name, one.documentation, one.labels, buckets=one.bounds, registry=None
+            definition.name: Histogram(
+                definition.name,
+                definition.documentation,
+                definition.labels,
+                buckets=definition.bounds,
+                registry=None,
             )
-            for one in TIMINGS
+            for definition in TIMINGS
         }
         rules = self._timings["crabhook_rules_seconds"]
         self._judged = {when: rules.labels(when) for when in (AT_ONCE, AHEAD)}
@@ -204,18 +208,22 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric except those of the process."""
-        for one in COUNTERS:
-            counter = CounterMetricFamily(one.name, one.documentation, labels=one.labels)
-            yield _filled(counter, _COUNTED[one.name](self.tally))
+        for definition in COUNTERS:
+            counter = CounterMetricFamily(
+                definition.name, definition.documentation, labels=definition.labels
+            )
+            yield _filled(counter, _COUNTED[definition.name](self.tally))
         if self._runner is not None:
-            for one in GAUGES:
-                gauge = GaugeMetricFamily(one.name, one.documentation, labels=one.labels)
-                yield _filled(gauge, _SEEN[one.name](self._runner))
+            for definition in GAUGES:
+                gauge = GaugeMetricFamily(
+                    definition.name, definition.documentation, labels=definition.labels
+                )
+                yield _filled(gauge, _SEEN[definition.name](self._runner))
         for timing in self._timings.values():
             yield from timing.collect()
 
 
-def _filled(family: CounterMetricFamily | GaugeMetricFamily, said: Said) -> Metric:
-    for labels, value in [((), said)] if isinstance(said, int | float) else said:
+def _filled(family: CounterMetricFamily | GaugeMetricFamily, counts: Said) -> Metric:
+    for labels, value in [((), counts)] if isinstance(counts, int | float) else counts:
         family.add_metric(labels, value)
     return family

@@ -76,10 +76,10 @@ def _end_of(why: actor.EndReason | None) -> End:
 def labels_of(event: Event) -> tuple[str, str]:
     """Return an event's labels: its platform and its name."""
     try:
-        known = PLATFORMS[event.platform].events
+        events = PLATFORMS[event.platform].events
     except KeyError:
         return OTHER, OTHER
-    return event.platform, event.name if event.name in known else OTHER
+    return event.platform, event.name if event.name in events else OTHER
 
 
 class Tally:
@@ -111,8 +111,8 @@ class Tally:
 
     def lead_elsewhere(self) -> None:
         """Count what waits as led elsewhere: the next runner begins with what is on record."""
-        for one in tuple(self._waiting):
-            self._end(one, End.LED_ELSEWHERE)
+        for request in tuple(self._waiting):
+            self._end(request, End.LED_ELSEWHERE)
 
     def handled(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
         """Count a fact and its effects."""
@@ -144,9 +144,9 @@ class Tally:
 
     def _count(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
         if isinstance(fact, messages.Restored):  # it ends nothing, though it shows partial cards
-            for one in fact.waiting:
+            for waiting in fact.waiting:
                 self.restored += 1
-                self._take_in(one.request, fact.now - one.waited)
+                self._take_in(waiting.request, fact.now - waiting.waited)
             return
         if isinstance(fact, messages.Arrived):
             self._arrived(fact, effects)
