@@ -59,8 +59,8 @@ def _must_be(what: str, fits: Callable[[Any], object]) -> Reader:
     return read
 
 
-def _one_of(*known: str, what: str = "") -> Reader:
-    return _must_be(what or f"one of: {', '.join(known)}", lambda value: value in known)
+def _one_of(*words: str, what: str = "") -> Reader:
+    return _must_be(what or f"one of: {', '.join(words)}", lambda value: value in words)
 
 
 def _number(kind: type[int] | type[float], above: float, below: float, what: str) -> Reader:
@@ -111,7 +111,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _are_texts(value: list[object]) -> bool:
-    return bool(value) and all(isinstance(one, str) for one in value)
+    return bool(value) and all(isinstance(text, str) for text in value)
 
 
 _program = _list_of('a list of texts, as in ["notify-send", "crabhook"]', _are_texts)
@@ -246,13 +246,17 @@ def own_places() -> tuple[str, ...]:
     """
     from crabhook.hook import decoded, own_folder  # noqa: PLC0415 - few need the socket's folder
 
-    found = [str(state_folder()), decoded(own_folder())]
+    places = [str(state_folder()), decoded(own_folder())]
     with suppress(SettingsError):
         settings = load()
-        found += [str(one) for one in (settings.token_file, settings.tls_key) if one]
-        listens = (one.removeprefix("unix:") for one in settings.listen if one.startswith("unix:"))
-        found += [str(Path(one).expanduser().absolute()) for one in listens]
-    return tuple(dict.fromkeys(found))
+        places += [str(path) for path in (settings.token_file, settings.tls_key) if path]
+        listens = (
+            address.removeprefix("unix:")
+            for address in settings.listen
+            if address.startswith("unix:")
+        )
+        places += [str(Path(path).expanduser().absolute()) for path in listens]
+    return tuple(dict.fromkeys(places))
 
 
 @cache
@@ -261,11 +265,11 @@ def program_places() -> tuple[str, ...]:
     package = Path(__file__).parent
     script = Path(sysconfig.get_path("scripts")) / "crabhook"
     named = which("crabhook")
-    found = [package, *package.parent.glob("crabhook-*.dist-info"), script]
-    found += [Path(named)] if named else []
+    places = [package, *package.parent.glob("crabhook-*.dist-info"), script]
+    places += [Path(named)] if named else []
     if sys.prefix != sys.base_prefix:
-        found.append(Path(sys.prefix))
-    both = [name for one in found for name in (str(one.absolute()), os.path.realpath(one))]
+        places.append(Path(sys.prefix))
+    both = [name for path in places for name in (str(path.absolute()), os.path.realpath(path))]
     return tuple(dict.fromkeys(both))
 
 
@@ -316,11 +320,11 @@ def parse(text: str, name: str) -> Settings:
     for table, values in tables.items():
         key = ""
         try:
-            known = _known(_TABLES, table, f"there is no table {table!r}")
+            settings_known = _known(_TABLES, table, f"there is no table {table!r}")
             if not isinstance(values, dict):
                 raise ValueError(f"{table} must be a table, as in [{table}]")  # noqa: TRY004, TRY301 - as above
             for key, value in values.items():
-                setting = _known(known, key, f"there is no setting {key!r} in [{table}]")
+                setting = _known(settings_known, key, f"there is no setting {key!r} in [{table}]")
                 changes[setting.name] = _read(setting, key, value)
         except ValueError as error:
             raise SettingsError(f"{name}, line {_line_of(text, table, key)}: {error}") from None
@@ -356,16 +360,16 @@ def _read(setting: Field[Any], called: str, value: object) -> object:
 
 def _line_of(text: str, table: str, key: str) -> int:
     """Return the line of a setting, which tomllib does not report."""
-    inside, found = "", 1
+    inside, line_number = "", 1
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\s*([^]]+?)\s*\]", line):
             inside = header[1].strip("\"'")
             if inside == table:
-                found = number
+                line_number = number
         name = re.match(r"\s*([\w.\"'-]+)\s*=", line)
         written = name[1].replace('"', "").replace("'", "") if name else ""
         if (inside == table and key and written == key) or (
             not inside and written in (f"{table}.{key}", table)
         ):
             return number
-    return found
+    return line_number

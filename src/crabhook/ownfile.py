@@ -37,29 +37,29 @@ def open_own(
         if not (Path(path).is_absolute() or links or anybodys):
             raise NotOursError("its path is not absolute")
         owners = {os.geteuid(), _ROOT} if links else {os.geteuid()}
-        found = os.lstat(path)
-        if stat.S_ISLNK(found.st_mode) and (links or anybodys):
-            if not (anybodys or found.st_uid in owners):
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode) and (links or anybodys):
+            if not (anybodys or status.st_uid in owners):
                 raise NotOursError("the link is another user's")
-            found = os.stat(path)  # noqa: PTH116 - as lstat is, for a path of any kind
-        _check(found, None if anybodys else owners)
+            status = os.stat(path)  # noqa: PTH116 - as lstat is, for a path of any kind
+        _check(status, None if anybodys else owners)
         follow = 0 if links or anybodys else os.O_NOFOLLOW
         descriptor = os.open(path, _SAFELY | follow)
     except ValueError as error:  # no file can have such a name
         raise NotOursError(str(error)) from error
     with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        _check(found, None if anybodys else owners)  # what was looked at may have been replaced
-        yield file, found
+        status = os.fstat(descriptor)
+        _check(status, None if anybodys else owners)  # what was looked at may have been replaced
+        yield file, status
 
 
 def read_own(
     path: str | os.PathLike[str], at_most: int, *, links: bool = False, anybodys: bool = False
 ) -> bytes:
     """Return the content of our file; see `open_own`.  Raises OSError, also for a larger one."""
-    with open_own(path, links=links, anybodys=anybodys) as (file, found):
-        content = b"" if found.st_size > at_most else file.read(at_most + 1)
-    if max(found.st_size, len(content)) > at_most:
+    with open_own(path, links=links, anybodys=anybodys) as (file, status):
+        content = b"" if status.st_size > at_most else file.read(at_most + 1)
+    if max(status.st_size, len(content)) > at_most:
         raise NotOursError(f"it is larger than {at_most // 1024} KiB")
     return content
 
@@ -94,10 +94,10 @@ def write_own(path: Path, content: bytes, *, new: bool = False) -> None:
             os.close(folder)
 
 
-def _check(found: os.stat_result, owners: set[int] | None) -> None:
-    if stat.S_ISLNK(found.st_mode):
+def _check(status: os.stat_result, owners: set[int] | None) -> None:
+    if stat.S_ISLNK(status.st_mode):
         raise NotOursError("it is a link")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotOursError("it is not a regular file")
-    if owners is not None and found.st_uid not in owners:
+    if owners is not None and status.st_uid not in owners:
         raise NotOursError("it is another user's")

@@ -76,11 +76,13 @@ def summary(path: str) -> Summary | None:
     sayings = list(_sayings(read))
     if not sayings:
         return None
-    spoken = [one for one in sayings if one.text]
-    called = Counter(name[:NAME] for one in sayings for name in one.calls)
+    spoken = [saying for saying in sayings if saying.text]
+    called = Counter(name[:NAME] for saying in sayings for name in saying.calls)
     return Summary(
-        task=next((one.text for one in spoken if one.who == "user"), "")[:LAST],
-        last=next((one.text for one in reversed(spoken) if one.who == "assistant"), "")[:LAST],
+        task=next((saying.text for saying in spoken if saying.who == "user"), "")[:LAST],
+        last=next((saying.text for saying in reversed(spoken) if saying.who == "assistant"), "")[
+            :LAST
+        ],
         calls=dict(called.most_common(TOOLS)),
         size=size,
         whole=size <= len(read),
@@ -92,16 +94,18 @@ def excerpt(path: str) -> tuple[str, str]:
     if not path.endswith(".jsonl"):
         return "", ""
     head, tail, _ = _pieces(path, PIECE, PIECE)
-    first = next((one.text for one in _sayings(head) if one.who == "user" and one.text), "")
+    first = next(
+        (saying.text for saying in _sayings(head) if saying.who == "user" and saying.text), ""
+    )
     kept: list[str] = []
     room = MOST
-    for one in _sayings(tail, last_first=True):
-        if not (said := one.whole[:LONGEST]):
+    for saying in _sayings(tail, last_first=True):
+        if not (words := saying.whole[:LONGEST]):
             continue
-        room -= len(said)
+        room -= len(words)
         if room < 0:
             break
-        kept.insert(0, f"{one.who}: {said}")
+        kept.insert(0, f"{saying.who}: {words}")
     return first[:LONGEST], "\n\n".join(kept)
 
 
@@ -111,10 +115,10 @@ def last_words(path: str) -> str:
     Results of tools are not prompts.
     """
     _, tail, _ = _pieces(path, 0, PIECE)
-    for one in _sayings(tail, last_first=True):
-        if one.who == "assistant" and one.text:
-            return one.text[:LAST]
-        if one.who == "user" and one.texts:
+    for saying in _sayings(tail, last_first=True):
+        if saying.who == "assistant" and saying.text:
+            return saying.text[:LAST]
+        if saying.who == "user" and saying.texts:
             return ""
     return ""
 
@@ -122,18 +126,18 @@ def last_words(path: str) -> str:
 def last_prompt(path: str) -> str:
     """Return what a session's user asked for last; empty if unreadable."""
     _, tail, _ = _pieces(path, 0, SUMMED)
-    for one in _sayings(tail, _NO_PROMPT, last_first=True):
-        typed = [text for text in one.texts if not text.lstrip().startswith(_NOT_TYPED)]
-        if one.who == "user" and (said := "\n".join(typed).strip()):
-            return said[:LAST]
+    for saying in _sayings(tail, _NO_PROMPT, last_first=True):
+        typed = [text for text in saying.texts if not text.lstrip().startswith(_NOT_TYPED)]
+        if saying.who == "user" and (prompt := "\n".join(typed).strip()):
+            return prompt[:LAST]
     return ""
 
 
 def _pieces(path: str, first: int, last: int) -> tuple[bytes, bytes, int]:
     """Return the first and the last bytes of a file, which may overlap, and its size."""
     try:
-        with open_own(path) as (file, found):
-            number, size = file.fileno(), found.st_size
+        with open_own(path) as (file, status):
+            number, size = file.fileno(), status.st_size
             return os.pread(number, first, 0), os.pread(number, last, max(0, size - last)), size
     except OSError:
         return b"", b"", 0
@@ -148,9 +152,9 @@ def _sayings(
     """
     for line in text.split(b"\n")[:: -1 if last_first else 1]:
         with suppress(PayloadError):
-            said = parse_object(line)
-            message, who = said.get("message"), said.get("type")
-            if any(said.get(name) is True for name in ("isMeta", *not_if)):
+            entry = parse_object(line)
+            message, who = entry.get("message"), entry.get("type")
+            if any(entry.get(name) is True for name in ("isMeta", *not_if)):
                 continue
             if isinstance(message, dict) and who in _SPEAKERS:
                 yield Saying(str(who), *_words(message.get("content")))
@@ -179,10 +183,10 @@ _SESSION = re.compile(r"[A-Za-z0-9-]{1,100}")
 
 def plan_file(event: Event) -> str:
     """Return the place of the plan that the event asks about; empty if unnamed."""
-    given = event.tool.input if event.tool else None
-    name = given.get("plan_filename") if isinstance(given, dict) else None
-    said = event.text("transcript_path")
-    transcript = PurePosixPath(said if len(said) <= LONGEST_PATH else "")
+    tool_input = event.tool.input if event.tool else None
+    name = tool_input.get("plan_filename") if isinstance(tool_input, dict) else None
+    path = event.text("transcript_path")
+    transcript = PurePosixPath(path if len(path) <= LONGEST_PATH else "")
     if not isinstance(name, str) or not _PLAN_NAME.fullmatch(name):
         return ""
     if transcript.parent.name != "chats" or not _SESSION.fullmatch(event.session):

@@ -38,22 +38,25 @@ class Vocabulary:
 def vocabulary() -> Vocabulary:
     """Return the words of the agents that are registered."""
     platforms = list(PLATFORMS.values())
-    tools = [one.tools for one in platforms]
+    tools = [platform.tools for platform in platforms]
     return Vocabulary(
-        aliases={own: name for one in tools for own, name in one.aliases.items()},
-        titles={one.name: one.title for one in platforms},
-        owners={own: one.name for one in platforms for own in one.tools.aliases},
+        aliases={own: name for tools_of in tools for own, name in tools_of.aliases.items()},
+        titles={platform.name: platform.title for platform in platforms},
+        owners={own: platform.name for platform in platforms for own in platform.tools.aliases},
         parts=frozenset(
-            name for one in platforms for name, row in one.events.items() if row.phase is Phase.PART
+            name
+            for platform in platforms
+            for name, row in platform.events.items()
+            if row.phase is Phase.PART
         ),
-        questions=frozenset[str]().union(*(one.questions for one in tools)),
-        plans=frozenset[str]().union(*(one.plans for one in tools)),
-        path_keys={tool: key for one in tools for tool, key in one.path_keys.items()},
-        loosening=frozenset[str]().union(*(one.loosening for one in tools)),
-        settings=tuple(path for one in tools for path in one.settings.split()),
-        credentials=tuple(path for one in tools for path in one.credentials.split()),
-        commands=tuple(command for one in tools for command in one.commands),
-        programs=tuple(one.program for one in platforms),
+        questions=frozenset[str]().union(*(tools_of.questions for tools_of in tools)),
+        plans=frozenset[str]().union(*(tools_of.plans for tools_of in tools)),
+        path_keys={tool: key for tools_of in tools for tool, key in tools_of.path_keys.items()},
+        loosening=frozenset[str]().union(*(tools_of.loosening for tools_of in tools)),
+        settings=tuple(path for tools_of in tools for path in tools_of.settings.split()),
+        credentials=tuple(path for tools_of in tools for path in tools_of.credentials.split()),
+        commands=tuple(command for tools_of in tools for command in tools_of.commands),
+        programs=tuple(platform.program for platform in platforms),
     )
 
 
