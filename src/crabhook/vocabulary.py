@@ -6,7 +6,7 @@ from functools import cache
 from crabhook.datatypes import frozen
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.rows import Phase
+from crabhook.platforms.event_table import Phase
 
 
 @frozen

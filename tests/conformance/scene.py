@@ -24,8 +24,8 @@ from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.event_table import Held
 from crabhook.platforms.installation import Installation
-from crabhook.platforms.rows import Held
 from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port

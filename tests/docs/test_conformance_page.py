@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.rows import Also
+from crabhook.platforms.event_table import Also
 from tests.conformance.cell import Cell
 from tests.conformance.cells import ALL
 from tests.conformance.page import PAGE, row_start

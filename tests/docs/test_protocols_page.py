@@ -8,8 +8,8 @@ import pytest
 from crabhook.model.event import Scope
 from crabhook.platforms.claude import events as claude
 from crabhook.platforms.codex import events as codex
+from crabhook.platforms.event_table import Held
 from crabhook.platforms.gemini import events as gemini
-from crabhook.platforms.rows import Held
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "protocols.md"
 TABLE = "| event | waits | can be told | beside it | closes |"

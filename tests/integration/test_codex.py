@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.rows import Held
+from crabhook.platforms.event_table import Held
 from tests.support.client import SAMPLES, Client, sample
 from tests.support.codex_grammar import Fate, fate
 from tests.support.plain_desk import PlainDesk

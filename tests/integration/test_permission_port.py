@@ -12,7 +12,7 @@ from crabhook.model.card import FeedEntry, Stance, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.rows import Held
+from crabhook.platforms.event_table import Held
 from crabhook.server.address import Address, TcpAddress
 from crabhook.server.core import runner as runner_module
 from crabhook.server.core.intake import LONG

@@ -24,7 +24,7 @@ from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, Scope
-from crabhook.platforms.rows import Phase
+from crabhook.platforms.event_table import Phase
 
 _SILENCE = Decision(Verdict.PASS)
 

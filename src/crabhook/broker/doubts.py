@@ -23,7 +23,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import Because, Brought, Card, Request
 from crabhook.model.event import Event, Scope
 from crabhook.model.session import SessionKey
-from crabhook.platforms.rows import Phase
+from crabhook.platforms.event_table import Phase
 
 _WAITED_FOR = frozenset({Phase.BEFORE, Phase.PART})
 """The phases of an event whose agent does nothing until its hook answers."""

@@ -20,8 +20,8 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.order import CAP, Order, Standing
 from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
+from crabhook.platforms.event_table import Held, Phase
 from crabhook.platforms.interface import Platform
-from crabhook.platforms.rows import Held, Phase
 from crabhook.policy.rule import PLAN_FILE, Rule, RuleVerdict, Ruling
 
 _VERDICTS: Mapping[RuleVerdict, Verdict] = {

@@ -33,8 +33,8 @@ from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.session import Note as AgentNote
 from crabhook.model.session import SessionKey
+from crabhook.platforms.event_table import Phase
 from crabhook.platforms.interface import Platform
-from crabhook.platforms.rows import Phase
 
 FEED_KEPT = 500
 FILES_KEPT = 1024  # requests that wait, with the files they change

@@ -26,7 +26,7 @@ from crabhook.lint.script import (
     Script,
 )
 from crabhook.lint.shell import read_shell
-from crabhook.platforms.rows import Protocol
+from crabhook.platforms.event_table import Protocol
 
 _READERS = {discover.Kind.PYTHON: read_python, discover.Kind.SHELL: read_shell}
 

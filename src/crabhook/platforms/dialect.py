@@ -8,7 +8,7 @@ from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, How, Told, ToolCall
 from crabhook.model.jsontext import Value, compact, parse_object, text_at
-from crabhook.platforms.rows import Also, EventRow, Phase, Rows
+from crabhook.platforms.event_table import Also, EventRow, Phase, Rows
 
 EVENT = "hook_event_name"
 

@@ -11,7 +11,7 @@ from crabhook.model.card import Stance
 from crabhook.model.document import Json
 from crabhook.model.errors import InstallError
 from crabhook.model.jsontext import Value
-from crabhook.platforms.rows import Held, Patience, Rows, decided
+from crabhook.platforms.event_table import Held, Patience, Rows, decided
 
 # Agents' timers end here: 2**31 milliseconds, near 24.8 days.
 MAX_TIMEOUT = 2_147_483

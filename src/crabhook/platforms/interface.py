@@ -13,7 +13,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Choices, Decision, Reply, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
-from crabhook.platforms.rows import Also, Held, Phase, Protocol, Rows, decided, read_protocol
+from crabhook.platforms.event_table import Also, Held, Phase, Protocol, Rows, decided, read_protocol
 from crabhook.tables import tables
 
 if TYPE_CHECKING:

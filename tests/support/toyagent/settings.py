@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from crabhook.model.card import Stance
+from crabhook.platforms.event_table import Patience
 from crabhook.platforms.installation import Group, Installation, Scope, Settings, grouped
-from crabhook.platforms.rows import Patience
 from tests.support.toyagent import EVENTS
 
 

@@ -16,8 +16,8 @@ from crabhook.lint.report import as_sarif, lines
 from crabhook.lint.rules import PROFILES, STANDARD, TODAY
 from crabhook.model.card import Stance
 from crabhook.platforms.claude.settings import groups
+from crabhook.platforms.event_table import Protocol
 from crabhook.platforms.installation import Installation
-from crabhook.platforms.rows import Protocol
 from crabhook.present.safe import safe
 from tests.support.examples import examples
 from tests.unit.lint.corpus import CASES, cases_for, gives, judged, report_of

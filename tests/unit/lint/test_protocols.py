@@ -11,7 +11,7 @@ import pytest
 from crabhook.lint.configuration import protocols
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.rows import ANY, NOTHING, Protocol, Rows, read_protocol
+from crabhook.platforms.event_table import ANY, NOTHING, Protocol, Rows, read_protocol
 from crabhook.tables import tables
 from tests.unit.lint.corpus import CORPUS
 

@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.model.errors import PayloadError
 from crabhook.platforms.dialect import reader
-from crabhook.platforms.rows import Rows
+from crabhook.platforms.event_table import Rows
 
 read_event = reader("toy", Rows[Any]())
 

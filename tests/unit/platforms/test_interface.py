@@ -9,8 +9,8 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Scope
 from crabhook.platforms import PLATFORMS
+from crabhook.platforms.event_table import Held
 from crabhook.platforms.interface import Platform
-from crabhook.platforms.rows import Held
 
 DOORS: dict[str, int] = {
     **dict.fromkeys(

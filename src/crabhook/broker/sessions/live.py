@@ -17,8 +17,8 @@ from crabhook.model.session import (
     SessionView,
     SharedFile,
 )
+from crabhook.platforms.event_table import Phase
 from crabhook.platforms.interface import Platform
-from crabhook.platforms.rows import Phase
 
 SESSIONS_KEPT = 4096  # not every session reports its end; the quietest go first
 SHOWN = 200  # the sessions with the latest events

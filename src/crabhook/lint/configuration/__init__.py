@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.rows import Protocol
+from crabhook.platforms.event_table import Protocol
 
 
 def protocols() -> Mapping[str, Protocol]:

@@ -11,7 +11,7 @@ from crabhook.datatypes import frozen
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.read import Configuration, Handler
 from crabhook.lint.script import WAITING, waited
-from crabhook.platforms.rows import Protocol
+from crabhook.platforms.event_table import Protocol
 
 _INTERPRETER = re.compile(r"(?:python(?:\d+(?:\.\d+)?)?|bash|sh|dash|zsh|ksh|node|uv|env)")
 _WITH_VALUE = frozenset({"-W", "-X", "-o", "--rcfile", "--init-file"})

@@ -19,7 +19,7 @@ from crabhook.lint.script import START, CannotParseError, Named, Place, Remark
 from crabhook.model.document import Node, Number, parse
 from crabhook.model.errors import DocumentError
 from crabhook.model.jsontext import Value
-from crabhook.platforms.rows import Protocol
+from crabhook.platforms.event_table import Protocol
 
 _JSON_ERROR = re.compile(r"line (\d+), column (\d+): (.*)", re.DOTALL)
 _COMMENT = re.compile(r'("(?>(?:[^"\\\n]|\\.)*)")|//[^\n]*|/\*.*?\*/', re.DOTALL)

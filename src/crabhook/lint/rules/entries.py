@@ -10,7 +10,7 @@ from crabhook.lint.configuration import command
 from crabhook.lint.configuration.read import Handler
 from crabhook.lint.rules.subjects import Hook, Setup, setup_rule
 from crabhook.lint.script import Remark, Script
-from crabhook.platforms.rows import ANY, NOTHING, Protocol
+from crabhook.platforms.event_table import ANY, NOTHING, Protocol
 
 _QUARTER, _DAY = 900, 86_400
 _NEVER = {"http": {"SessionStart", "Setup"}, "agent": {"PermissionRequest"}}

@@ -8,7 +8,7 @@ from crabhook.datatypes import frozen
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
 from crabhook.lint.script import Place, Remark, Rule, Script, Severity, Shape
-from crabhook.platforms.rows import Protocol
+from crabhook.platforms.event_table import Protocol
 from crabhook.tables import tables
 
 

@@ -11,7 +11,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Scope, Told
 from crabhook.platforms import dialect
-from crabhook.platforms.rows import (
+from crabhook.platforms.event_table import (
     ALL,
     HALT,
     TELL,

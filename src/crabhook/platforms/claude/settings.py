@@ -17,6 +17,7 @@ from crabhook.model.errors import InstallError
 from crabhook.model.jsontext import Value, object_at, text_at
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
+from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.installation import (
     Around,
     Brought,
@@ -29,7 +30,6 @@ from crabhook.platforms.installation import (
     grouped,
     settings_file,
 )
-from crabhook.platforms.rows import Patience, decided
 
 _MANAGED: Mapping[str, str] = {"darwin": "/Library/Application Support/ClaudeCode"}
 """The folder of the managed settings, by platform; on any other it is in /etc."""

@@ -14,7 +14,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value, canonical, compact, object_at
 from crabhook.platforms import dialect
 from crabhook.platforms.claude import events
-from crabhook.platforms.rows import Also
+from crabhook.platforms.event_table import Also
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 LINE_OF_A_SKILL = "PreSkillShellCommand"

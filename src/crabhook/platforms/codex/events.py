@@ -21,7 +21,7 @@ from crabhook.platforms.dialect import (
     TELLS_STOP,
     reader,
 )
-from crabhook.platforms.rows import (
+from crabhook.platforms.event_table import (
     ALL,
     TELL,
     Also,

@@ -15,6 +15,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import object_at
 from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.write import write
+from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.installation import (
     Group,
     Installation,
@@ -26,7 +27,6 @@ from crabhook.platforms.installation import (
     grouped,
     settings_file,
 )
-from crabhook.platforms.rows import Patience, decided
 
 _BESIDE = "config.toml"
 

@@ -14,7 +14,7 @@ from crabhook.model.jsontext import Value, canonical, literal, object_at, text_a
 from crabhook.model.question import read_questions
 from crabhook.platforms import dialect
 from crabhook.platforms.codex import events
-from crabhook.platforms.rows import Also
+from crabhook.platforms.event_table import Also
 
 DEEPEST = 100  # levels; past 128 of the whole answer its reader gives up
 _LEAST, _MOST = -(2**63), 2**64 - 1  # whole numbers past these would come out changed

@@ -13,6 +13,7 @@ from crabhook.model.card import Stance
 from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
 from crabhook.model.jsontext import Value, object_at, text_at
+from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.gemini.events import EVENTS
 from crabhook.platforms.installation import (
     Around,
@@ -26,7 +27,6 @@ from crabhook.platforms.installation import (
     grouped,
     settings_file,
 )
-from crabhook.platforms.rows import Patience, decided
 
 NAME = "crabhook"  # the hook's name in Gemini CLI's own lists and switches
 

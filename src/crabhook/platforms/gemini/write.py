@@ -11,8 +11,8 @@ from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at
 from crabhook.platforms.dialect import Body, Words
+from crabhook.platforms.event_table import Also
 from crabhook.platforms.gemini.events import EVENTS, QUESTION_TOOL, Way, is_call_of
-from crabhook.platforms.rows import Also
 
 _OPENING = (
     "this is no failure: the user was asked elsewhere and has answered. "

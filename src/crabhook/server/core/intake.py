@@ -20,7 +20,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.rows import Held
+from crabhook.platforms.event_table import Held
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.context import real_path
 from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING

@@ -9,7 +9,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import check
-from crabhook.platforms.rows import Also
+from crabhook.platforms.event_table import Also
 
 HELD = {"PreToolUse", "PermissionRequest"}
 

@@ -7,7 +7,7 @@ import pytest
 from crabhook.model.card import Stance
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, asks, held
-from crabhook.platforms.rows import Also, Held
+from crabhook.platforms.event_table import Also, Held
 
 # The hook protocol's list, version 2.1.332.
 PROTOCOL = """

@@ -1,8 +1,8 @@
 """Every event has exactly one treatment."""
 
 from crabhook.platforms.claude.events import EVENTS
+from crabhook.platforms.event_table import Held, Patience, decided
 from crabhook.platforms.installation import observed, waiting
-from crabhook.platforms.rows import Held, Patience, decided
 
 DECIDED = decided(EVENTS)
 HOLDABLE = waiting(EVENTS)

@@ -10,7 +10,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import LARGEST_ECHO, write
-from crabhook.platforms.rows import Also
+from crabhook.platforms.event_table import Also
 
 INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
 CHANGED: dict[str, Any] = {**INPUT, "command": "ls -l"}

@@ -6,7 +6,7 @@ from crabhook.model.card import Stance
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.codex.events import EVENTS, asks, held
-from crabhook.platforms.rows import Held
+from crabhook.platforms.event_table import Held
 
 
 def test_the_table_has_the_twelve_events_of_the_protocol() -> None:

@@ -21,8 +21,8 @@ from crabhook.platforms.codex.settings import (
     settings_path,
     troubles,
 )
+from crabhook.platforms.event_table import decided
 from crabhook.platforms.installation import Installation, Scope, observed, waiting
-from crabhook.platforms.rows import decided
 from tests.support.client import SAMPLES
 from tests.support.codex_grammar import Fate, fate
 

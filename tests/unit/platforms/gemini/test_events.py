@@ -6,8 +6,8 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.platforms import PLATFORMS
+from crabhook.platforms.event_table import Held
 from crabhook.platforms.gemini.events import EVENTS, asks, is_call_of
-from crabhook.platforms.rows import Held
 
 # The hook protocol's list, version 0.61.
 PROTOCOL = """

@@ -13,6 +13,7 @@ from crabhook.install.entries import count, is_ours, with_hooks, without_hooks
 from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
 from crabhook.platforms import PLATFORMS
+from crabhook.platforms.event_table import decided
 from crabhook.platforms.gemini.events import EVENTS
 from crabhook.platforms.gemini.settings import (
     NAME,
@@ -21,7 +22,6 @@ from crabhook.platforms.gemini.settings import (
     switches,
 )
 from crabhook.platforms.installation import Installation, Scope, observed, waiting
-from crabhook.platforms.rows import decided
 
 DECIDED = decided(EVENTS)
 HOLDABLE = waiting(EVENTS)

@@ -11,7 +11,7 @@ import crabhook.sdk
 from crabhook.model.decision import Verdict as Brokers
 from crabhook.platforms.claude.events import EVENTS as CLAUDES
 from crabhook.platforms.claude.events import Way
-from crabhook.platforms.rows import Also
+from crabhook.platforms.event_table import Also
 from crabhook.sdk import EVENTS, Event, Platform, Unknown, Verdict, read_event
 from crabhook.sdk.events import calls
 from tests.unit.sdk import samples

@@ -15,7 +15,7 @@ from crabhook.model.card import NO_RISK, Card, Effect, Leg, Level, Risk
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.rows import Phase
+from crabhook.platforms.event_table import Phase
 from crabhook.present.sentence import dangers
 from crabhook.present.summary import is_question
 from crabhook.ui.commands.words import LineError

@@ -15,7 +15,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import Stance
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.rows import Held
+from crabhook.platforms.event_table import Held
 from crabhook.present.safe import TAB, safe
 from crabhook.ui.full.dialogs.mcp_form import filled_page
 from crabhook.ui.full.dialogs.plan import changes_page, denial_page, notes_content
