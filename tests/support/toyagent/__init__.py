@@ -10,7 +10,7 @@ from enum import Enum
 from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.event import Event, How, Scope, Told
-from crabhook.platforms.dialect import Limits, check_parts, check_reason, check_verdict, reader
+from crabhook.platforms.common import Limits, check_parts, check_reason, check_verdict, reader
 from crabhook.platforms.event_table import EventRow, Held, Patience, Phase, Rows
 from crabhook.platforms.interface import Platform, Tools
 

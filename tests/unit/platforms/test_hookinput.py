@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.errors import PayloadError
-from crabhook.platforms.dialect import reader
+from crabhook.platforms.common import reader
 from crabhook.platforms.event_table import Rows
 
 read_event = reader("toy", Rows[Any]())

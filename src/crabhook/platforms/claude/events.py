@@ -10,7 +10,7 @@ from enum import Enum
 from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Scope, Told
-from crabhook.platforms import dialect
+from crabhook.platforms import common
 from crabhook.platforms.event_table import (
     ALL,
     HALT,
@@ -124,7 +124,7 @@ EVENTS = Rows[Way]({
     ),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, ALL, _CALL_OVER, Phase.RAN, "it ran",
-        told={**dialect.TELLS_RESULT, **_MILLISECONDS},
+        told={**common.TELLS_RESULT, **_MILLISECONDS},
     ),
     "PostToolUseFailure": EventRow(
         _ASKED, _BLOCKABLE, TELL, _CALL_OVER, Phase.RAN, "it ran and failed",
@@ -148,12 +148,12 @@ EVENTS = Rows[Way]({
     # prompts and turns
     "UserPromptSubmit": EventRow(
         _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
-        told=dialect.TELLS_PROMPT,
+        told=common.TELLS_PROMPT,
     ),
     "UserPromptExpansion": EventRow(
         _ASKED, _BLOCKABLE, ALL,
         told={
-            **dialect.TELLS_PROMPT,
+            **common.TELLS_PROMPT,
             "command_name": Told("command"),
             "command_args": Told("its arguments"),
             "command_source": Told("it comes from"),
@@ -161,7 +161,7 @@ EVENTS = Rows[Way]({
         },
     ),
     "Stop": EventRow(
-        _ASKED, _STOP, HALT, _AGENT_OVER, outcome="the agent's turn ended", told=dialect.TELLS_STOP
+        _ASKED, _STOP, HALT, _AGENT_OVER, outcome="the agent's turn ended", told=common.TELLS_STOP
     ),
     "StopFailure": EventRow(closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON),
     "MessageDisplay": EventRow(
@@ -169,10 +169,10 @@ EVENTS = Rows[Way]({
     ),
     "Notification": EventRow(hook=_SOON),
     # agents and tasks
-    "SubagentStart": EventRow(_ASKED, _START, TELL, told=dialect.TELLS_AGENT),
+    "SubagentStart": EventRow(_ASKED, _START, TELL, told=common.TELLS_AGENT),
     "SubagentStop": EventRow(
         _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
-        told={**dialect.TELLS_AGENT, **dialect.TELLS_STOP},
+        told={**common.TELLS_AGENT, **common.TELLS_STOP},
     ),
     "TeammateIdle": EventRow(
         _ASKED, _IDLE, HALT, told={"teammate_name": Told("teammate"), "team_name": Told("team")}
@@ -184,9 +184,9 @@ EVENTS = Rows[Way]({
     "ElicitationResult": EventRow(_ASKED, _FORM),
     # the session and its surroundings
     "Setup": EventRow(_ASKED, _START, told={"trigger": Told("set up for")}),
-    "SessionStart": EventRow(_ASKED, _START, TELL, told=dialect.TELLS_SESSION),
+    "SessionStart": EventRow(_ASKED, _START, TELL, told=common.TELLS_SESSION),
     "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR),
-    "PreCompact": EventRow(_ASKED, _BLOCKABLE, told=dialect.TELLS_COMPACTING),
+    "PreCompact": EventRow(_ASKED, _BLOCKABLE, told=common.TELLS_COMPACTING),
     "PostCompact": EventRow(hook=_SOON),
     "PreModelSwitch": EventRow(_ASKED, _SWITCH, Also.USER, told=_TELLS_SWITCH),
     "PostModelSwitch": EventRow(_ASKED, _START, TELL, told=_TELLS_SWITCH),
@@ -219,7 +219,7 @@ _FORMS = frozenset({"Elicitation", "ElicitationResult"})
 # tools and PreToolUse is the only place to answer them.
 UNASKED_MODE = "dontAsk"
 
-read_event = dialect.reader("claude", EVENTS)
+read_event = common.reader("claude", EVENTS)
 
 
 def held(event: Event, stance: Stance) -> Held:

@@ -12,7 +12,7 @@ from crabhook.model.elicitation import check_content
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value, canonical, compact, object_at
-from crabhook.platforms import dialect
+from crabhook.platforms import common
 from crabhook.platforms.claude import events
 from crabhook.platforms.event_table import Also
 
@@ -24,25 +24,25 @@ _EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 LONGEST = 200  # characters of the agent's own words
 _DETAIL: Mapping[str, str] = {"PostToolUseFailure": "error", "PermissionDenied": "reason"}
 _NO_REASON_SHOWN = frozenset({"ConfigChange"})
-_LIMITS: dialect.Limits = dialect.LIMITS | {
+_LIMITS: common.Limits = common.LIMITS | {
     "interrupt": (
-        dialect.DENIES,
+        common.DENIES,
         "has nothing to interrupt: only the denial of a PermissionRequest does",
     ),
     "permissions": (
-        dialect.ALLOWS,
+        common.ALLOWS,
         "takes no permissions: only the allow of a PermissionRequest does",
     ),
     "content": (frozenset({Verdict.ACCEPT}), "takes no form's values"),
 }
 # A call is halted by a denial that interrupts.
-_LIMITS_OF_A_REQUEST: dialect.Limits = _LIMITS | {"halt": (dialect.DENIES, "stops no session")}
+_LIMITS_OF_A_REQUEST: common.Limits = _LIMITS | {"halt": (common.DENIES, "stops no session")}
 
 
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
     name = event.name if event.name in events.EVENTS else ""
-    may_run = dialect.runs(event, events.EVENTS[name], _EDITS, events.QUESTION_TOOL)
+    may_run = common.runs(event, events.EVENTS[name], _EDITS, events.QUESTION_TOOL)
     return _choices(
         name, event.tool is not None, events.asks(event), reaches_request(event), may_run
     )
@@ -58,7 +58,7 @@ def _choices(
 ) -> Choices:
     row = events.EVENTS[name]
     before = name in _BEFORE_A_CALL and calls
-    return dialect.offering(
+    return common.offering(
         row,
         # A note reaches the model on this event, or with the result of its call.
         (Beside.NOTE, Also.CONTEXT in row.also or name == "PermissionRequest"),
@@ -84,13 +84,13 @@ def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     name, verdict = event.name, decision.verdict
     offered = choices(event)
-    dialect.check_verdict(name, verdict, offered, events.EVENTS[event.name].verdicts)
+    common.check_verdict(name, verdict, offered, events.EVENTS[event.name].verdicts)
     if name not in _NO_REASON_SHOWN:
-        dialect.check_reason(decision)
+        common.check_reason(decision)
     if decision.updated_input is not None and event.tool is None:
         raise DecisionError(f"this {name} names no tool whose input could be changed")
     limits = _LIMITS_OF_A_REQUEST if name == "PermissionRequest" else _LIMITS
-    dialect.check_parts(name, decision, offered, limits)
+    common.check_parts(name, decision, offered, limits)
     if decision.updated_input is not None:
         _check_input(event, decision.updated_input)
     if verdict is Verdict.ACCEPT:
@@ -99,7 +99,7 @@ def check(event: Event, decision: Decision) -> None:
 
 def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
     """Refuse an input that the agent would refuse or ignore."""
-    dialect.check_json("changed input", updated)
+    common.check_json("changed input", updated)
     tool = event.tool
     assert tool is not None  # noqa: S101 - without one, no input is taken
     if tool.name == events.QUESTION_TOOL and "questions" not in updated:
@@ -159,7 +159,7 @@ BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Claude Code the decision; no opinion is silence."""
-    row, words = events.EVENTS[event.name], dialect.Words()
+    row, words = events.EVENTS[event.name], common.Words()
     way = row.verdicts.get(decision.verdict, events.Way.SILENCE)
     if left_to_request(event, decision):
         way = events.Way.SILENCE
@@ -189,7 +189,7 @@ def left_to_request(event: Event, decision: Decision) -> bool:
     return decision.verdict is Verdict.ALLOW and (changed or bool(decision.permissions))
 
 
-def _verdict(words: dialect.Words, way: events.Way, event: Event, decision: Decision) -> None:
+def _verdict(words: common.Words, way: events.Way, event: Event, decision: Decision) -> None:
     match way:
         case events.Way.SILENCE:
             words.pass_on(decision)
@@ -208,7 +208,7 @@ def _verdict(words: dialect.Words, way: events.Way, event: Event, decision: Deci
             words.specific["retry"] = True
 
 
-def _permission(words: dialect.Words, event: Event, decision: Decision) -> None:
+def _permission(words: common.Words, event: Event, decision: Decision) -> None:
     words.specific["permissionDecision"] = str(decision.verdict)
     if decision.reason:
         words.specific["permissionDecisionReason"] = decision.reason
@@ -216,8 +216,8 @@ def _permission(words: dialect.Words, event: Event, decision: Decision) -> None:
         words.specific["updatedInput"] = updated
 
 
-def _decision(words: dialect.Words, event: Event, decision: Decision) -> None:
-    body: dialect.Body = {"behavior": decision.verdict.value}
+def _decision(words: common.Words, event: Event, decision: Decision) -> None:
+    body: common.Body = {"behavior": decision.verdict.value}
     if decision.verdict is Verdict.DENY:
         body["message"] = decision.reason
         if decision.interrupt or decision.halt:
@@ -230,7 +230,7 @@ def _decision(words: dialect.Words, event: Event, decision: Decision) -> None:
     words.specific["decision"] = body
 
 
-def _is_as_asked(tool: ToolCall | None, updated: dialect.Body) -> bool:
+def _is_as_asked(tool: ToolCall | None, updated: common.Body) -> bool:
     """Whether an input must not be sent back on PermissionRequest, since it is unchanged.
 
     The agent's ask rules would check a sent input again and ask about what was just allowed (seen
@@ -241,7 +241,7 @@ def _is_as_asked(tool: ToolCall | None, updated: dialect.Body) -> bool:
     return canonical(updated) == canonical(tool.input)  # to Python 1 and true are equal
 
 
-def _updated_input(event: Event, decision: Decision) -> dialect.Body | None:
+def _updated_input(event: Event, decision: Decision) -> common.Body | None:
     """Return the input to send back: the operator's, or with any other allow the call's own.
 
     Of several rewriting hooks the last one wins (seen with 2.1.330), so an allow without input

@@ -11,7 +11,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, Scope, Told, ToolCall
 from crabhook.model.jsontext import Value, text_at
-from crabhook.platforms.dialect import (
+from crabhook.platforms.common import (
     EVENT,
     TELLS_AGENT,
     TELLS_COMPACTING,

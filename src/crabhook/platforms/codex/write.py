@@ -12,7 +12,7 @@ from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical, literal, object_at, text_at
 from crabhook.model.question import read_questions
-from crabhook.platforms import dialect
+from crabhook.platforms import common
 from crabhook.platforms.codex import events
 from crabhook.platforms.event_table import Also
 
@@ -77,12 +77,12 @@ def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
     row = events.EVENTS[event.name]
     has_tool = event.tool is not None
-    return dialect.offering(
+    return common.offering(
         row,
         (Beside.NOTE, Also.CONTEXT in row.also or event.name == "PermissionRequest"),
         (Beside.INPUT, event.name == "PreToolUse" and has_tool),
         (Beside.RULE, event.name in _BEFORE_A_CALL and has_tool and not events.asks(event)),
-        runs=dialect.runs(event, row, _EDITS, events.QUESTION_TOOL),
+        runs=common.runs(event, row, _EDITS, events.QUESTION_TOOL),
     )
 
 
@@ -117,20 +117,20 @@ def limits(event: Event) -> tuple[str, ...]:
     return (_APPROVES_NOTHING if unasked else _APPROVES_WHAT_FOLLOWS,)
 
 
-_LIMITS: dialect.Limits = dialect.LIMITS | {
-    "halt": (dialect.ALLOWS | {Verdict.PASS}, "stops no session"),
+_LIMITS: common.Limits = common.LIMITS | {
+    "halt": (common.ALLOWS | {Verdict.PASS}, "stops no session"),
     "suppress_output": ((), "suppresses nothing: Codex takes the whole answer for void"),
-    "interrupt": (dialect.ANY, "interrupts nothing"),
-    "output": (dialect.ANY, "replaces no output"),
+    "interrupt": (common.ANY, "interrupts nothing"),
+    "output": (common.ANY, "replaces no output"),
 }
 
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     who, offered = f"Codex's {event.name}", choices(event)
-    dialect.check_verdict(who, decision.verdict, offered, events.EVENTS[event.name].verdicts)
-    dialect.check_reason(decision, ", and Codex goes ahead without one")
-    dialect.check_parts(who, decision, offered, _LIMITS)
+    common.check_verdict(who, decision.verdict, offered, events.EVENTS[event.name].verdicts)
+    common.check_reason(decision, ", and Codex goes ahead without one")
+    common.check_parts(who, decision, offered, _LIMITS)
     if decision.updated_input is not None and events.asks(event):
         _check_answers(decision.updated_input)
     elif decision.updated_input is not None:
@@ -160,7 +160,7 @@ _UNSAID = "The operator gave no reason."
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
-    row, words = events.EVENTS[event.name], dialect.Words()
+    row, words = events.EVENTS[event.name], common.Words()
     _verdict(words, event, decision)
     answered = (
         decision.updated_input is not None and event.name == "PreToolUse" and events.asks(event)
@@ -191,7 +191,7 @@ def _asks_for(event: Event, decision: Decision) -> bool:
     )
 
 
-def _verdict(words: dialect.Words, event: Event, decision: Decision) -> None:
+def _verdict(words: common.Words, event: Event, decision: Decision) -> None:
     match _way(event, decision):
         case events.Way.SILENCE:
             words.pass_on(decision)
@@ -199,7 +199,7 @@ def _verdict(words: dialect.Words, event: Event, decision: Decision) -> None:
             _permission(words, event, decision)
         case events.Way.DECISION:
             denied = decision.verdict is Verdict.DENY
-            body: dialect.Body = {"behavior": decision.verdict.value}
+            body: common.Body = {"behavior": decision.verdict.value}
             words.specific["decision"] = body | (
                 {"message": _said(decision.reason)} if denied else {}
             )
@@ -207,7 +207,7 @@ def _verdict(words: dialect.Words, event: Event, decision: Decision) -> None:
             words.top |= {"decision": "block", "reason": _said(decision.reason)}
 
 
-def _permission(words: dialect.Words, event: Event, decision: Decision) -> None:
+def _permission(words: common.Words, event: Event, decision: Decision) -> None:
     if decision.verdict is Verdict.DENY or decision.updated_input is None:
         _deny(words, decision.reason)
     elif events.asks(event):
@@ -218,7 +218,7 @@ def _permission(words: dialect.Words, event: Event, decision: Decision) -> None:
         words.specific["updatedInput"] = dict(decision.updated_input)
 
 
-def _deny(words: dialect.Words, reason: str) -> None:
+def _deny(words: common.Words, reason: str) -> None:
     words.specific["permissionDecision"] = "deny"
     words.specific["permissionDecisionReason"] = _said(reason)
 

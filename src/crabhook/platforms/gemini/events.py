@@ -10,7 +10,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, How, Scope, Told
-from crabhook.platforms import dialect
+from crabhook.platforms import common
 from crabhook.platforms.event_table import (
     ALL,
     HALT,
@@ -50,19 +50,19 @@ EVENTS = Rows[Way]({
     # a result never speaks of a call that waits: it is that of a twin.
     "BeforeTool": EventRow(_ALWAYS, _CALL, HALT, phase=Phase.BEFORE),
     "AfterTool": EventRow(
-        _ASKED, _BLOCKABLE, ALL, Scope.RESULT, Phase.RAN, "it ran", told=dialect.TELLS_RESULT
+        _ASKED, _BLOCKABLE, ALL, Scope.RESULT, Phase.RAN, "it ran", told=common.TELLS_RESULT
     ),
     # prompts and turns
     "BeforeAgent": EventRow(
         _ASKED, _BLOCKABLE, ALL, Scope.AGENT, Phase.PROMPT, "its user wrote a new prompt",
-        told=dialect.TELLS_PROMPT,
+        told=common.TELLS_PROMPT,
     ),
     "AfterAgent": EventRow(
         _ASKED, _STOP, HALT, Scope.AGENT, outcome="the agent's turn ended",
         told={
             "prompt_response": Told("the agent's last message", How.MARKDOWN),
-            **dialect.TELLS_PROMPT,
-            "stop_hook_active": dialect.STOP_ACTIVE,
+            **common.TELLS_PROMPT,
+            "stop_hook_active": common.STOP_ACTIVE,
         },
     ),
     "BeforeModel": EventRow(
@@ -76,7 +76,7 @@ EVENTS = Rows[Way]({
         hook="it fires for every piece of a reply: a process each, to learn nothing"
     ),
     # the session and its surroundings
-    "SessionStart": EventRow(_ASKED, _START, TELL, told=dialect.TELLS_SESSION),
+    "SessionStart": EventRow(_ASKED, _START, TELL, told=common.TELLS_SESSION),
     "SessionEnd": EventRow(closes=Scope.SESSION, outcome="its session ended", hook=_SOON),
     "Notification": EventRow(hook=_SOON),
     "PreCompress": EventRow(
@@ -92,7 +92,7 @@ PLAN_TOOL = "exit_plan_mode"
 ASKING_TOOLS = frozenset({QUESTION_TOOL, PLAN_TOOL})
 
 
-read_event = dialect.reader("gemini", EVENTS)
+read_event = common.reader("gemini", EVENTS)
 
 
 def is_call_of(event: Event, *tools: str) -> bool:
@@ -120,7 +120,7 @@ def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
     row = EVENTS[event.name]
     is_call = event.name == "BeforeTool" and event.tool is not None
-    return dialect.offering(
+    return common.offering(
         row,
         (Beside.NOTE, takes_note(event)),
         (Beside.INPUT, is_call and not is_call_of(event, PLAN_TOOL)),
@@ -128,7 +128,7 @@ def choices(event: Event) -> Choices:
         (Beside.OUTPUT, event.name == "AfterTool"),
         (Beside.INTERRUPT, Also.HALT in row.also and Verdict.DENY in row.verdicts),
         (Beside.SUPPRESS, Also.USER in row.also),
-        runs=dialect.runs(event, row, _EDITS, QUESTION_TOOL),
+        runs=common.runs(event, row, _EDITS, QUESTION_TOOL),
     )
 
 
@@ -166,10 +166,10 @@ def limits(event: Event) -> Sequence[str]:
     return ({QUESTION_TOOL: _OF_QUESTIONS, PLAN_TOOL: _OF_PLANS}.get(name, _OF_CALLS),)
 
 
-_LIMITS: dialect.Limits = dialect.LIMITS | {
-    "halt": (dialect.ANY, "stops no agent"),
+_LIMITS: common.Limits = common.LIMITS | {
+    "halt": (common.ANY, "stops no agent"),
     "permissions": (
-        dialect.ALLOWS,
+        common.ALLOWS,
         "takes no permissions: Gemini CLI keeps none that a hook gives it",
     ),
     "content": ((), "takes no form's values"),
@@ -179,11 +179,11 @@ _LIMITS: dialect.Limits = dialect.LIMITS | {
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     offered = choices(event)
-    dialect.check_verdict(event.name, decision.verdict, offered, EVENTS[event.name].verdicts)
-    dialect.check_reason(decision)
-    dialect.check_parts(event.name, decision, offered, _LIMITS)
-    dialect.check_json("output", decision.output)
+    common.check_verdict(event.name, decision.verdict, offered, EVENTS[event.name].verdicts)
+    common.check_reason(decision)
+    common.check_parts(event.name, decision, offered, _LIMITS)
+    common.check_json("output", decision.output)
     updated = decision.updated_input
-    dialect.check_json("changed input", updated)
+    common.check_json("changed input", updated)
     if updated is not None and is_call_of(event, QUESTION_TOOL) and "questions" not in updated:
         raise DecisionError("the questions must be sent back with their answers")

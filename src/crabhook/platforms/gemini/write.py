@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at
-from crabhook.platforms.dialect import Body, Words
+from crabhook.platforms.common import Body, Words
 from crabhook.platforms.event_table import Also
 from crabhook.platforms.gemini.events import EVENTS, QUESTION_TOOL, Way, is_call_of
 
