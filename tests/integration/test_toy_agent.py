@@ -17,7 +17,7 @@ from crabhook.lint.rules import TODAY
 from crabhook.model.card import Card, Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import AGENTS, PLATFORMS
-from crabhook.platforms.interface import Played
+from crabhook.platforms.interface import ScriptedSession
 from crabhook.policy.calls.parts import CallKind, kind_of
 from crabhook.present.safe import safe
 from crabhook.server.address import Tokens, UnixAddress
@@ -153,7 +153,7 @@ def test_the_doctor_looks_at_it_and_can_put_it_on_the_stage(home: Path) -> None:
     found = {one.id: one for one in examine(cases(wish, os.environ), wish) if one.agent == "toy"}
     assert "3 events, gate" in found["hook.installed"].what
     assert found["hook.current"].status == "ok"
-    assert isinstance(PLATFORMS["toy"].stage, Played)
+    assert isinstance(PLATFORMS["toy"].scripted_session, ScriptedSession)
 
 
 def test_the_linter_measures_its_configuration_by_its_own_events(home: Path) -> None:

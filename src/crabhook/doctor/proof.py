@@ -24,7 +24,7 @@ from crabhook.doctor.finding import Finding, told
 from crabhook.doctor.processes import ProgramError, ask, end, run
 from crabhook.hook import Options
 from crabhook.install.program import own_command
-from crabhook.platforms.interface import Answer, Played, Turn
+from crabhook.platforms.interface import Answer, ScriptedSession, Turn
 
 ALLOWED, DENIED = "allowed-by-crabhook-doctor", "denied-by-crabhook-doctor"
 """The files that the agent is to make: one may be made, the other may not."""
@@ -152,7 +152,7 @@ class ScriptedModel(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, agent: Played, commands: Sequence[str]) -> None:
+    def __init__(self, agent: ScriptedSession, commands: Sequence[str]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.agent = agent
         self.asked = 0
@@ -222,7 +222,7 @@ def prove(case: Case) -> Finding:
 def _proven(case: Case) -> Finding:
     if case.program is None:
         return told("live.denial", "absent", case=case)
-    agent, until = case.agent.stage, monotonic() + WITHIN
+    agent, until = case.agent.scripted_session, monotonic() + WITHIN
     try:
         with stage(case.agent.name) as house, ScriptedModel(agent, COMMANDS) as model:
             for name, content in agent.home(house.project, model.address).items():

@@ -151,10 +151,11 @@ class Platform:
         return read_protocol(self.name, self.title, self.events, protocol)
 
     @cached_property
-    def stage(self) -> "Played":
-        """How it is started against a scripted model, from `stage.py` of its folder."""
-        stage: Played = import_module(f"{self.package}.stage").STAGE
-        return stage
+    def scripted_session(self) -> "ScriptedSession":
+        """How it is started against a scripted model, from `scripted_session.py` of its folder."""
+        module = import_module(f"{self.package}.scripted_session")
+        session: ScriptedSession = module.SCRIPTED_SESSION
+        return session
 
 
 Body: TypeAlias = Mapping[str, Any]
@@ -187,7 +188,7 @@ class Answer:
 
 
 @frozen
-class Played:
+class ScriptedSession:
     """How to set up and start one agent for a test, and how its scripted model speaks.
 
     `home`, given the project's folder and the model's base URL, returns the files of a user who has

@@ -60,7 +60,9 @@ class Script:
 @pytest.mark.parametrize("agent", PLATFORMS)
 def test_a_command_is_a_call_of_the_agents_shell(agent: str) -> None:
     path, body = STREAMED[agent]
-    answer = PLATFORMS[agent].stage.answer(path, {**MANY[agent], **body}, Script("touch it"))
+    answer = PLATFORMS[agent].scripted_session.answer(
+        path, {**MANY[agent], **body}, Script("touch it")
+    )
     assert isinstance(answer, Answer)
     assert answer.kind == "text/event-stream"
     events = [json.loads(line[6:]) for line in answer.text.splitlines() if line[:6] == "data: "]
@@ -70,7 +72,7 @@ def test_a_command_is_a_call_of_the_agents_shell(agent: str) -> None:
 
 @pytest.mark.parametrize("agent", PLATFORMS)
 def test_with_nothing_more_to_do_it_is_done(agent: str) -> None:
-    answer = PLATFORMS[agent].stage.answer(PATHS[agent], MANY[agent], Script())
+    answer = PLATFORMS[agent].scripted_session.answer(PATHS[agent], MANY[agent], Script())
     assert answer is not None
     assert '"Done."' in answer.text
 
@@ -78,7 +80,7 @@ def test_with_nothing_more_to_do_it_is_done(agent: str) -> None:
 @pytest.mark.parametrize("agent", PLATFORMS)
 def test_it_hears_what_its_calls_came_to(agent: str) -> None:
     script = Script()
-    PLATFORMS[agent].stage.answer(PATHS[agent], {**MANY[agent], **TOLD[agent]}, script)
+    PLATFORMS[agent].scripted_session.answer(PATHS[agent], {**MANY[agent], **TOLD[agent]}, script)
     assert script.heard is not None
     (heard,) = script.heard
     assert "why" in heard
@@ -87,14 +89,14 @@ def test_it_hears_what_its_calls_came_to(agent: str) -> None:
 @pytest.mark.parametrize("agent", PLATFORMS)
 def test_a_side_request_is_no_turn(agent: str) -> None:
     script = Script("touch it")
-    answer = PLATFORMS[agent].stage.answer(PATHS[agent], {}, script)
+    answer = PLATFORMS[agent].scripted_session.answer(PATHS[agent], {}, script)
     assert answer is not None
     assert ('"Done."' in answer.text, script.heard) == (True, None)
 
 
 @pytest.mark.parametrize("agent", PLATFORMS)
 def test_another_path_is_not_known(agent: str) -> None:
-    assert PLATFORMS[agent].stage.answer("/v2/else", {}, Script()) is None
+    assert PLATFORMS[agent].scripted_session.answer("/v2/else", {}, Script()) is None
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,6 @@ def test_another_path_is_not_known(agent: str) -> None:
     [("claude", "/v1/messages/count_tokens"), ("gemini", "/v1beta/models/m:countTokens")],
 )
 def test_tokens_are_counted_on_request(agent: str, path: str) -> None:
-    answer = PLATFORMS[agent].stage.answer(path, {}, Script())
+    answer = PLATFORMS[agent].scripted_session.answer(path, {}, Script())
     assert answer is not None
     assert 1 in json.loads(answer.text).values()

@@ -10,7 +10,7 @@ from crabhook.doctor import proof
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.proof import prove
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.interface import Played
+from crabhook.platforms.interface import ScriptedSession
 from tests.unit.doctor.home import Home, contents
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
@@ -29,7 +29,7 @@ def proven(home: Home, manner: str) -> Finding:
 
 
 def test_every_agent_can_be_proven() -> None:
-    assert all(isinstance(agent.stage, Played) for agent in PLATFORMS.values())
+    assert all(isinstance(agent.scripted_session, ScriptedSession) for agent in PLATFORMS.values())
 
 
 def test_an_agent_that_heeds_its_hooks_is_proven_to(home: Home) -> None:

@@ -1,11 +1,19 @@
-"""Gemini CLI on the stage; its model speaks the Gemini API, streamed or whole."""
+"""Gemini CLI in a scripted session; its model speaks the Gemini API, streamed or whole."""
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crabhook.platforms.interface import Answer, Body, Next, Played, Turn, event_stream, turn_of
+from crabhook.platforms.interface import (
+    Answer,
+    Body,
+    Next,
+    ScriptedSession,
+    Turn,
+    event_stream,
+    turn_of,
+)
 
 _MODEL = "gemini-2.5-flash"  # named, so that no model is asked first which it shall be
 _USAGE = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
@@ -53,7 +61,7 @@ def _results(body: Body) -> Iterator[str]:
                 yield json.dumps(part["functionResponse"]["response"], ensure_ascii=False)
 
 
-STAGE = Played(  # Gemini CLI 0.61, which asks nobody but its hooks
+SCRIPTED_SESSION = ScriptedSession(  # Gemini CLI 0.61, which asks nobody but its hooks
     _home,
     ("--model", _MODEL, "--approval-mode", "yolo", "-p"),
     _answer,

@@ -1,11 +1,19 @@
-"""Codex on the stage; its model speaks OpenAI's Responses API, streamed."""
+"""Codex in a scripted session; its model speaks OpenAI's Responses API, streamed."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crabhook.platforms.interface import Answer, Body, Next, Played, Turn, event_stream, turn_of
+from crabhook.platforms.interface import (
+    Answer,
+    Body,
+    Next,
+    ScriptedSession,
+    Turn,
+    event_stream,
+    turn_of,
+)
 
 _USAGE = {
     "input_tokens": 1,
@@ -79,4 +87,6 @@ def _results(body: Body) -> Iterator[object]:
 # Codex CLI 0.169, with neither a sandbox nor a review in the way: what runs is the
 # proof's own, and a sandbox may not be had everywhere.
 _FLAGS = ("--skip-git-repo-check", "--sandbox", "danger-full-access")
-STAGE = Played(_home, ("exec", *_FLAGS, "--dangerously-bypass-hook-trust"), _answer)
+SCRIPTED_SESSION = ScriptedSession(
+    _home, ("exec", *_FLAGS, "--dangerously-bypass-hook-trust"), _answer
+)

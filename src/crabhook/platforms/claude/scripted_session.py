@@ -1,11 +1,19 @@
-"""Claude Code on the stage; its model speaks Anthropic's Messages API, streamed or whole."""
+"""Claude Code in a scripted session; its model speaks the Messages API, streamed or whole."""
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crabhook.platforms.interface import Answer, Body, Next, Played, Turn, event_stream, turn_of
+from crabhook.platforms.interface import (
+    Answer,
+    Body,
+    Next,
+    ScriptedSession,
+    Turn,
+    event_stream,
+    turn_of,
+)
 
 _KEY = "no-key-at-all-but-long-enough"  # its last twenty characters are how it is remembered
 _USAGE = {"input_tokens": 1, "output_tokens": 1}
@@ -76,7 +84,7 @@ def _results(body: Body) -> Iterator[object]:
                 yield block.get("content", "")
 
 
-STAGE = Played(  # Claude Code 2.1, whose own rules allow every command
+SCRIPTED_SESSION = ScriptedSession(  # Claude Code 2.1, whose own rules allow every command
     _home,
     ("-p", "--permission-mode", "default", "--allowedTools=Bash"),
     _answer,
