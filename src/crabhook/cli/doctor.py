@@ -12,7 +12,7 @@ from crabhook.cli.commands import declaring
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import Wish
 from crabhook.doctor.finding import Finding, Status, as_value, exit_code, heading_of, lines, summary
-from crabhook.doctor.proof import prove
+from crabhook.doctor.live_check import prove
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.console import say, say_json
 

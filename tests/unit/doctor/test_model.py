@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.doctor.proof import ScriptedModel
+from crabhook.doctor.live_check import ScriptedModel
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Answer, event_stream
 

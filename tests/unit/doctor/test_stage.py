@@ -4,14 +4,14 @@ import json
 
 import pytest
 
+from crabhook.doctor.live_check import stage
 from crabhook.doctor.processes import ProgramError, ask
-from crabhook.doctor.proof import stage
 from crabhook.hook import Options
 from tests.unit.doctor.home import Home
 
 pytestmark = pytest.mark.process
 
-WHERE = "crabhook.doctor.proof.WHERE"
+WHERE = "crabhook.doctor.live_check.WHERE"
 
 
 @pytest.mark.parametrize(

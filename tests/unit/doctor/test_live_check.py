@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor import proof
+from crabhook.doctor import live_check
 from crabhook.doctor.finding import Finding, Status
-from crabhook.doctor.proof import prove
+from crabhook.doctor.live_check import prove
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import ScriptedSession
 from tests.unit.doctor.home import Home, contents
@@ -35,7 +35,7 @@ def test_every_agent_can_be_proven() -> None:
 def test_an_agent_that_heeds_its_hooks_is_proven_to(home: Home) -> None:
     finding = proven(home, "heeds")
     assert (finding.status, finding.id, finding.agent) == (Status.OK, "live.denial", "claude")
-    assert proof.REASON in finding.what
+    assert live_check.REASON in finding.what
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_one_that_does_not_is_found_out(home: Home, manner: str, status: Status,
 
 
 def test_one_that_never_ends_is_ended(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proof, "WITHIN", 3.0)
+    monkeypatch.setattr(live_check, "WITHIN", 3.0)
     finding = proven(home, "never ends")
     assert (finding.status, "did not end within" in finding.what) == (Status.UNKNOWN, True)
 
@@ -70,7 +70,7 @@ def test_nothing_of_the_users_is_touched_and_nothing_is_left(
     before = contents(home.folder)
     stages = home.folder / "stages"
     stages.mkdir()
-    monkeypatch.setattr(proof, "WHERE", str(stages))
+    monkeypatch.setattr(live_check, "WHERE", str(stages))
     assert proven(home, "heeds").status is Status.OK
     after = contents(home.folder)
     assert {path: after[path] for path in before} == before
