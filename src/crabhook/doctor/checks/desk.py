@@ -64,13 +64,15 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
             yield told("desk.keys", "unusable", error=error)
             continue
         yield told("desk.keys", "fine", folder=folder.path, facts=facts)
-        yield _dated(ends, starts)
+        yield _certificate_dates(ends, starts)
         servers = listed(facts.server)
-        looks = [_server(folder, server) for server in servers]
-        yield from (look.finding for look in looks) if len(looks) == 1 else of_several(looks)
+        results = [_server(folder, server) for server in servers]
+        yield from (
+            (result.finding for result in results) if len(results) == 1 else of_several(results)
+        )
 
 
-def _dated(ends: int, starts: int) -> Finding:
+def _certificate_dates(ends: int, starts: int) -> Finding:
     now, day = time.time(), time.strftime("%Y-%m-%d", time.gmtime(ends))
     if now < starts:
         here = time.strftime("%Y-%m-%d %H:%M", time.gmtime(now))
@@ -80,7 +82,7 @@ def _dated(ends: int, starts: int) -> Finding:
     return told("desk.certificate", "soon" if now > ends - _SOON else "fine", day=day)
 
 
-class Look(NamedTuple):
+class ProbeResult(NamedTuple):
     """The result of going to a server, with its answer about this device."""
 
     server: str
@@ -93,10 +95,10 @@ class Look(NamedTuple):
         return self.hello is not None and self.hello.part != STANDBY
 
 
-def of_several(looks: Sequence[Look]) -> Iterator[Finding]:
+def of_several(results: Sequence[ProbeResult]) -> Iterator[Finding]:
     """Yield how each server of a list is: one leads, and all have one record."""
-    lead = " and ".join(look.server for look in looks if look.leads)
-    for server, finding, hello in looks:
+    lead = " and ".join(result.server for result in results if result.leads)
+    for server, finding, hello in results:
         if hello is not None and hello.part == STANDBY:
             yield told("desk.server", "standby", server=server)
         elif lead and finding.status is Status.FAULT:
@@ -104,19 +106,21 @@ def of_several(looks: Sequence[Look]) -> Iterator[Finding]:
             yield told("desk.server", "beside", lead=lead, **beside)
         else:
             yield finding
-    if not lead and any(look.hello is not None for look in looks):
-        yield told("desk.server", "leaderless", servers=", ".join(look.server for look in looks))
-    if sum(look.leads for look in looks) > 1:
+    if not lead and any(result.hello is not None for result in results):
+        yield told(
+            "desk.server", "leaderless", servers=", ".join(result.server for result in results)
+        )
+    if sum(result.leads for result in results) > 1:
         yield told("desk.server", "apart", servers=lead)
 
 
-def _server(folder: DeskFolder, server: str) -> Look:
+def _server(folder: DeskFolder, server: str) -> ProbeResult:
     """Go to a server as a desk does, until something fails."""
     reached = _reached(folder, server)
-    return reached if isinstance(reached, Look) else Look(server, reached)
+    return reached if isinstance(reached, ProbeResult) else ProbeResult(server, reached)
 
 
-def _reached(folder: DeskFolder, server: str) -> Finding | Look:
+def _reached(folder: DeskFolder, server: str) -> Finding | ProbeResult:
     address: Address | None
     try:
         address = parse_address(server)
@@ -138,7 +142,7 @@ def _reached(folder: DeskFolder, server: str) -> Finding | Look:
 
 def _secured(
     line: socket.socket, address: TcpAddress, folder: DeskFolder, server: str
-) -> Finding | Look:
+) -> Finding | ProbeResult:
     context = ssl.create_default_context(cafile=str(folder.path / "authority.pem"))
     context.set_alpn_protocols(["h2"])
     shown = (folder.path / _CLOSING[0]).exists()
@@ -164,7 +168,7 @@ def _secured(
     return _welcomed(folder, keys, server) if keys else told("desk.server", "fine", server=server)
 
 
-def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding | Look:
+def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding | ProbeResult:
     """Ask the server for news as a desk does; return its answer about this device."""
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     try:
@@ -182,7 +186,7 @@ def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding | L
         return told("desk.server", "denied" if denied else "other", server=server, why=why)
     if not hello.challenge and folder.signing_key() is not None:
         return told("desk.server", "older", server=server)
-    return Look(server, told("desk.server", "fine", server=server), hello)
+    return ProbeResult(server, told("desk.server", "fine", server=server), hello)
 
 
 _Code = grpc.StatusCode

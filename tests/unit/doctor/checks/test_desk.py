@@ -275,12 +275,12 @@ async def test_of_two_servers_one_that_is_gone_is_warned_of(here: Place, tmp_pat
     ],
 )
 def test_of_two_servers_one_has_to_lead(parts: Sequence[str], found: Sequence[str]) -> None:
-    looks = [
-        desk.Look(
+    results = [
+        desk.ProbeResult(
             f"s{number}", told("desk.server", "fine", server=f"s{number}"), pb.Hello(part=one)
         )
         for number, one in enumerate(parts)
     ]
-    said = list(desk.of_several(looks))
+    said = list(desk.of_several(results))
     assert len(said) == len(found)
     assert all(words in one.what for one, words in zip(said, found, strict=True))
