@@ -12,7 +12,13 @@ from crabhook import __version__, config
 from crabhook.doctor.checks import installed, record, server
 from crabhook.doctor.entry import Entry
 from crabhook.doctor.facts import Case, Machine, Wish, case, machine
-from crabhook.doctor.finding import Finding, chmod_command, crabhook_command, edit_command, told
+from crabhook.doctor.finding import (
+    Finding,
+    chmod_command,
+    crabhook_command,
+    edit_command,
+    make_finding,
+)
 from crabhook.doctor.processes import NO_PLATFORM, ProgramError, Speed, ask, measure, run
 from crabhook.install import program
 from crabhook.model.errors import CrabhookError
@@ -48,22 +54,22 @@ def program_runs(case: Case) -> Iterator[Finding]:
         mend = case.reinstalling(entry)
         if not case.may_start(entry):
             mend = case.looking_anyway()
-            yield told("hook.program", "unasked", mend, command=entry.told)
+            yield make_finding("hook.program", "unasked", mend, command=entry.told)
             continue
         try:
             version, path = _who(entry)
         except ProgramError as error:
-            yield told("hook.program", "fails", mend, error=error, title=case.title)
+            yield make_finding("hook.program", "fails", mend, error=error, title=case.title)
             continue
         if entry.is_of_this_installation:
             for trouble in program.misgivings(entry.interpreter):
-                yield told("hook.program", "slow", trouble=trouble)
+                yield make_finding("hook.program", "slow", trouble=trouble)
             figures = {"version": version}
-            yield told("hook.program", "fine", "", figures, version=version, path=path)
+            yield make_finding("hook.program", "fine", "", figures, version=version, path=path)
         else:
             there, here = entry.stub or entry.interpreter, f"{__version__} at {program.stub()}"
             fillings = {"version": version, "path": path}
-            yield told("hook.program", "other", mend, **fillings, there=there, here=here)
+            yield make_finding("hook.program", "other", mend, **fillings, there=there, here=here)
 
 
 def _who(entry: Entry) -> tuple[str, str]:
@@ -87,7 +93,7 @@ def fast(case: Case) -> Iterator[Finding]:
             _, python = _who(entry)
             speed, where = _timed(case, entry, python if entry.stub else program.interpreter())
         except ProgramError as error:
-            yield told("hook.fast", "unknown", case.reinstalling(entry), error=error)
+            yield make_finding("hook.fast", "unknown", case.reinstalling(entry), error=error)
         else:
             yield _judged(case, entry, speed, where)
 
@@ -115,7 +121,7 @@ def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
         "rounds": speed.rounds,
     }
     if speed.ratio <= GOAL:
-        return told("hook.fast", "fine", "", figures, speed=speed, where=where)
+        return make_finding("hook.fast", "fine", "", figures, speed=speed, where=where)
     mend, tls = case.reinstalling(entry), ""
     if case.is_as_installed(entry) and program.is_compiled():
         mend = ""  # written anew it would start in the same way
@@ -123,7 +129,7 @@ def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
         tls = "TLS alone costs three starts of Python: a tunnel to the Unix socket has none of that"
         mend, tls = "", f"{tls}; "
     fillings = {"speed": speed, "where": where, "title": case.title, "tls": tls}
-    return told("hook.fast", "slow", mend, figures, **fillings)
+    return make_finding("hook.fast", "slow", mend, figures, **fillings)
 
 
 def settings(_: Machine) -> Iterator[Finding]:
@@ -133,9 +139,9 @@ def settings(_: Machine) -> Iterator[Finding]:
         config.load()
     except CrabhookError as error:
         mend = edit_command(path, str(error))
-        yield told("settings.crabhook", "unreadable", mend, error=error)
+        yield make_finding("settings.crabhook", "unreadable", mend, error=error)
         return
-    yield told("settings.crabhook", "fine" if path.exists() else "absent", path=path)
+    yield make_finding("settings.crabhook", "fine" if path.exists() else "absent", path=path)
 
 
 def rules(machine: Machine) -> Iterator[Finding]:
@@ -145,13 +151,13 @@ def rules(machine: Machine) -> Iterator[Finding]:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("crabhook"):
             raise
-        yield told("rules.own", "missing", name=error.name)
+        yield make_finding("rules.own", "missing", name=error.name)
 
 
 def no_root(_: Machine) -> Iterator[Finding]:
     """Whether the system's own bounds hold for us, as they do not for root."""
     user = os.geteuid()
-    yield told("user.root", "fine" if user else "root", user=user)
+    yield make_finding("user.root", "fine" if user else "root", user=user)
 
 
 def own(machine: Machine) -> Iterator[Finding]:
@@ -163,8 +169,8 @@ def own(machine: Machine) -> Iterator[Finding]:
             if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
                 mend = chmod_command("o-w", place)
                 mode = stat.S_IMODE(mode)
-                open_files.append(told("files.own", "open", mend, path=place, mode=mode))
-    yield from open_files or [told("files.own", "fine")]
+                open_files.append(make_finding("files.own", "open", mend, path=place, mode=mode))
+    yield from open_files or [make_finding("files.own", "fine")]
 
 
 def own_rules(_: Machine) -> Iterator[Finding]:
@@ -184,16 +190,16 @@ def _on_record(place: Place, id_: str, name: str, path: Path) -> Finding:
     with open_history(place) as history:
         there, wrong = history.documents().get(name), amiss(history).get(name)
     if wrong is not None:
-        return told(id_, "changed", crabhook_command("rules", "push"), what=wrong[1])
+        return make_finding(id_, "changed", crabhook_command("rules", "push"), what=wrong[1])
     if there is None:
-        return told(id_, "unbegun", path=path)
+        return make_finding(id_, "unbegun", path=path)
     try:
         other = read_text(path) not in {"", there.text}
     except CrabhookError:
         other = True
     if other:
-        return told(id_, "unused", crabhook_command("rules", "pull"), path=path)
-    return told(id_, "shared", "", {"version": there.version}, by=there.by)
+        return make_finding(id_, "unused", crabhook_command("rules", "pull"), path=path)
+    return make_finding(id_, "shared", "", {"version": there.version}, by=there.by)
 
 
 def _counted(
@@ -202,11 +208,11 @@ def _counted(
     try:
         content = read()
     except CrabhookError as error:
-        yield told(id_, "unreadable", edit_command(path, str(error)), error=error)
+        yield make_finding(id_, "unreadable", edit_command(path, str(error)), error=error)
         return
     number = len(content.rules if isinstance(content, RuleSet) else content)
     there = "fine" if path.exists() else "absent"
-    yield told(id_, there, "", {"number": number}, path=path)
+    yield make_finding(id_, there, "", {"number": number}, path=path)
 
 
 def project_rules(machine: Machine) -> Iterator[Finding]:
@@ -223,13 +229,13 @@ def project_rules(machine: Machine) -> Iterator[Finding]:
         return
     except CrabhookError as error:
         mend = edit_command(path, str(error))
-        yield told("rules.project", "unreadable", mend, error=error)
+        yield make_finding("rules.project", "unreadable", mend, error=error)
         return
     if rules.trust is Trust.NONE and before:
-        yield told("rules.project", "changed", trust, path=path)
+        yield make_finding("rules.project", "changed", trust, path=path)
         return
     figures = {"trust": str(rules.trust)}
-    yield told("rules.project", str(rules.trust), "", figures, path=path, trust=trust)
+    yield make_finding("rules.project", str(rules.trust), "", figures, path=path, trust=trust)
 
 
 def _trusted(files: RuleFiles) -> Sequence[Trusted]:
@@ -308,9 +314,9 @@ def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
             f"{platform.title} (`{platform.program}`)" for platform in PLATFORMS.values()
         )
         if _serves():  # its agents are on other machines
-            yield told("hook.installed", "elsewhere", names=names)
+            yield make_finding("hook.installed", "elsewhere", names=names)
         else:
-            yield told("hook.installed", "nobody", crabhook_command("demo"), names=names)
+            yield make_finding("hook.installed", "nobody", crabhook_command("demo"), names=names)
     here = machine(wish, cases)
     for check in OF_THE_MACHINE:
         yield from check(here)

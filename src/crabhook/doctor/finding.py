@@ -69,7 +69,7 @@ class Finding:
     figures: Mapping[str, Figure] = field(default_factory=dict)
 
 
-def told(
+def make_finding(
     id_: str,
     way: str,
     mend: str = "",

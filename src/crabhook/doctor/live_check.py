@@ -20,7 +20,7 @@ from typing import Self
 
 from crabhook.datatypes import frozen
 from crabhook.doctor.facts import Case
-from crabhook.doctor.finding import Finding, told
+from crabhook.doctor.finding import Finding, make_finding
 from crabhook.doctor.processes import ProgramError, ask, end, run
 from crabhook.hook import Options
 from crabhook.install.program import own_command
@@ -221,7 +221,7 @@ def prove(case: Case) -> Finding:
 
 def _proven(case: Case) -> Finding:
     if case.program is None:
-        return told("live.denial", "absent", case=case)
+        return make_finding("live.denial", "absent", case=case)
     agent, until = case.agent.scripted_session, monotonic() + WITHIN
     try:
         with stage(case.agent.name) as house, ScriptedModel(agent, COMMANDS) as model:
@@ -237,12 +237,12 @@ def _proven(case: Case) -> Finding:
             )
             wrong = list(_wrong(house, model))
     except ProgramError as error:
-        return told("live.denial", "failed", error=error)
+        return make_finding("live.denial", "failed", error=error)
     if model.asked < (wanted := len(COMMANDS) + 1):
-        return told("live.denial", "ended", case=case, model=model, wanted=wanted, ran=ran)
+        return make_finding("live.denial", "ended", case=case, model=model, wanted=wanted, ran=ran)
     if wrong:
-        return told("live.denial", "wrong", wrong="; ".join(wrong), case=case)
-    return told("live.denial", "fine", case=case, reason=REASON)
+        return make_finding("live.denial", "wrong", wrong="; ".join(wrong), case=case)
+    return make_finding("live.denial", "fine", case=case, reason=REASON)
 
 
 def _wrong(house: Stage, model: ScriptedModel) -> Iterator[str]:

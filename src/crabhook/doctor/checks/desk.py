@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import grpc
 
-from crabhook.doctor.finding import Finding, Status, told
+from crabhook.doctor.finding import Finding, Status, make_finding
 from crabhook.hook.servers import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.servers import STANDBY
@@ -51,7 +51,7 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
     """Look at each team that this device is in; yield each finding as it is made."""
     folders = list(desk_folders(config_folder))
     if not folders:
-        yield told("desk.keys", "half" if half_made_folders(config_folder) else "none")
+        yield make_finding("desk.keys", "half" if half_made_folders(config_folder) else "none")
     for folder in folders:
         try:
             facts = folder.facts()
@@ -61,9 +61,9 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
             certificate = private(folder.path / "device.pem")
             ends, starts = until(certificate), begins(certificate)
         except CrabhookError as error:
-            yield told("desk.keys", "unusable", error=error)
+            yield make_finding("desk.keys", "unusable", error=error)
             continue
-        yield told("desk.keys", "fine", folder=folder.path, facts=facts)
+        yield make_finding("desk.keys", "fine", folder=folder.path, facts=facts)
         yield _certificate_dates(ends, starts)
         servers = listed(facts.server)
         results = [_server(folder, server) for server in servers]
@@ -76,10 +76,10 @@ def _certificate_dates(ends: int, starts: int) -> Finding:
     now, day = time.time(), time.strftime("%Y-%m-%d", time.gmtime(ends))
     if now < starts:
         here = time.strftime("%Y-%m-%d %H:%M", time.gmtime(now))
-        return told("desk.certificate", "early", here=here)
+        return make_finding("desk.certificate", "early", here=here)
     if now >= ends:
-        return told("desk.certificate", "ended", day=day)
-    return told("desk.certificate", "soon" if now > ends - _SOON else "fine", day=day)
+        return make_finding("desk.certificate", "ended", day=day)
+    return make_finding("desk.certificate", "soon" if now > ends - _SOON else "fine", day=day)
 
 
 class ProbeResult(NamedTuple):
@@ -100,18 +100,18 @@ def of_several(results: Sequence[ProbeResult]) -> Iterator[Finding]:
     lead = " and ".join(result.server for result in results if result.leads)
     for server, finding, hello in results:
         if hello is not None and hello.part == STANDBY:
-            yield told("desk.server", "standby", server=server)
+            yield make_finding("desk.server", "standby", server=server)
         elif lead and finding.status is Status.FAULT:
             beside = {"what": finding.what, "advice": finding.advice}
-            yield told("desk.server", "beside", lead=lead, **beside)
+            yield make_finding("desk.server", "beside", lead=lead, **beside)
         else:
             yield finding
     if not lead and any(result.hello is not None for result in results):
-        yield told(
+        yield make_finding(
             "desk.server", "leaderless", servers=", ".join(result.server for result in results)
         )
     if sum(result.leads for result in results) > 1:
-        yield told("desk.server", "apart", servers=lead)
+        yield make_finding("desk.server", "apart", servers=lead)
 
 
 def _server(folder: DeskFolder, server: str) -> ProbeResult:
@@ -127,15 +127,15 @@ def _reached(folder: DeskFolder, server: str) -> Finding | ProbeResult:
     except AddressError:
         address = None
     if not isinstance(address, TcpAddress):
-        return told("desk.server", "nowhere", server=server)
+        return make_finding("desk.server", "nowhere", server=server)
     try:
         line = socket.create_connection((address.host, address.port), WITHIN)
     except (socket.gaierror, UnicodeError):
-        return told("desk.server", "unnamed", server=server, host=address.host)
+        return make_finding("desk.server", "unnamed", server=server, host=address.host)
     except TimeoutError:
-        return told("desk.server", "silent", server=server, port=address.port)
+        return make_finding("desk.server", "silent", server=server, port=address.port)
     except OSError as error:
-        return told("desk.server", "closed", server=server, why=error.strerror)
+        return make_finding("desk.server", "closed", server=server, why=error.strerror)
     with line:
         return _secured(line, address, folder, server)
 
@@ -154,18 +154,28 @@ def _secured(
             heard = secured.recv(1)  # a server that takes our certificate begins to speak
     except ssl.SSLCertVerificationError as error:
         case = _UNVERIFIED.get(error.verify_code, "unverified")
-        return told("desk.server", case, server=server, host=address.host, why=error.verify_message)
+        return make_finding(
+            "desk.server", case, server=server, host=address.host, why=error.verify_message
+        )
     except TimeoutError:
-        return told("desk.server", "other", server=server, why="it says nothing")
+        return make_finding("desk.server", "other", server=server, why="it says nothing")
     except (ssl.SSLError, OSError) as error:
         why = getattr(error, "reason", None) or error.strerror or "it hung up"
         if "CERTIFICATE" not in why and "UNKNOWN_CA" not in why:
-            return told("desk.server", "other", server=server, why=why)
-        return told("desk.server", "refused" if shown else "unshown", server=server, why=why)
+            return make_finding("desk.server", "other", server=server, why=why)
+        return make_finding(
+            "desk.server", "refused" if shown else "unshown", server=server, why=why
+        )
     if not heard:
-        return told("desk.server", "refused" if shown else "unshown", server=server, why="no word")
+        return make_finding(
+            "desk.server", "refused" if shown else "unshown", server=server, why="no word"
+        )
     keys = folder.closing()
-    return _welcomed(folder, keys, server) if keys else told("desk.server", "fine", server=server)
+    return (
+        _welcomed(folder, keys, server)
+        if keys
+        else make_finding("desk.server", "fine", server=server)
+    )
 
 
 def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding | ProbeResult:
@@ -181,12 +191,12 @@ def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding | P
         if isinstance(error, grpc.Call):
             code, why = error.code(), error.details()
         if code is _Code.UNIMPLEMENTED:
-            return told("desk.server", "elsewhere", server=server)
+            return make_finding("desk.server", "elsewhere", server=server)
         denied = code is _Code.PERMISSION_DENIED
-        return told("desk.server", "denied" if denied else "other", server=server, why=why)
+        return make_finding("desk.server", "denied" if denied else "other", server=server, why=why)
     if not hello.challenge and folder.signing_key() is not None:
-        return told("desk.server", "older", server=server)
-    return ProbeResult(server, told("desk.server", "fine", server=server), hello)
+        return make_finding("desk.server", "older", server=server)
+    return ProbeResult(server, make_finding("desk.server", "fine", server=server), hello)
 
 
 _Code = grpc.StatusCode

@@ -21,8 +21,8 @@ from crabhook.doctor.finding import (
     crabhook_command,
     edit_command,
     install_command,
+    make_finding,
     several,
-    told,
     uninstall_command,
 )
 from crabhook.doctor.processes import ProgramError, run
@@ -40,25 +40,27 @@ def known_version(case: Case) -> Iterator[Finding]:
     """Whether the agent is installed in a version of the conformance table."""
     if case.program is None:
         if case.wanted or case.entries:
-            yield told("agent.version", "absent", case=case)
+            yield make_finding("agent.version", "absent", case=case)
         return
     try:
         version = _version(case)
     except ProgramError as error:
-        yield told("agent.version", "unsaid", error=error)
+        yield make_finding("agent.version", "unsaid", error=error)
         return
     versions = case.agent.settings.versions
     figures = {"version": version}
     if version in versions:
-        yield told("agent.version", "fine", "", figures, case=case)
+        yield make_finding("agent.version", "fine", "", figures, case=case)
         return
     words = {"case": case, "known": ", ".join(versions)}
     for before in case.agent.settings.unseen:
         if is_before(version, before.first):
-            yield told("agent.version", "unseen", before.mend, figures, before=before, **words)
+            yield make_finding(
+                "agent.version", "unseen", before.mend, figures, before=before, **words
+            )
             return
     mend = crabhook_command("doctor", case.agent.name, "--live")
-    yield told("agent.version", "other", mend, figures, **words)
+    yield make_finding("agent.version", "other", mend, figures, **words)
 
 
 def is_before(version: str, first: str) -> bool:
@@ -96,10 +98,10 @@ def readable(case: Case) -> Iterator[Finding]:
     """Whether the agent's settings are readable: it runs no hooks of unreadable ones."""
     for settings in case.unreadable:
         mend = edit_command(settings.path, settings.problem)
-        yield told("settings.readable", "unreadable", mend, case=case, settings=settings)
+        yield make_finding("settings.readable", "unreadable", mend, case=case, settings=settings)
     read = [str(setting.path) for setting in case.settings if setting.text]
     if read and not case.unreadable:
-        yield told("settings.readable", "fine", read=", ".join(read))
+        yield make_finding("settings.readable", "fine", read=", ".join(read))
 
 
 def installed(case: Case) -> Iterator[Finding]:
@@ -112,14 +114,14 @@ def installed(case: Case) -> Iterator[Finding]:
             "scope": settings.scope.value if settings.scope else "managed",
         }
         closed = ", fail-closed" if how.fail_closed else ""
-        yield told("hook.installed", "fine", "", figures, path=settings.path, closed=closed)
+        yield make_finding("hook.installed", "fine", "", figures, path=settings.path, closed=closed)
     if case.hooked:
         return
     mend = install_command(case.agent.name, Scope.USER, case.wish.project)
     if case.wanted:
-        yield told("hook.installed", "missing", mend, title=case.title)
+        yield make_finding("hook.installed", "missing", mend, title=case.title)
     else:
-        yield told("hook.installed", "unwanted", install=mend)
+        yield make_finding("hook.installed", "unwanted", install=mend)
 
 
 def current(case: Case) -> Iterator[Finding]:
@@ -130,16 +132,16 @@ def current(case: Case) -> Iterator[Finding]:
         try:
             wanted = case.agent.settings.groups(how)
         except InstallError as error:
-            yield told("hook.current", "impossible", mend, path=settings.path, error=error)
+            yield make_finding("hook.current", "impossible", mend, path=settings.path, error=error)
             continue
         changed = differences(settings.text, settings.ours, wanted)
         if not changed:
-            yield told("hook.current", "fine", path=settings.path)
+            yield make_finding("hook.current", "fine", path=settings.path)
             continue
         undecided = any(event in wanted for event in case.agent.decided & set(changed))
         kind = "undecided" if undecided else "other"
         differs = several([f"{event} {what}" for event, what in changed.items()])
-        yield told("hook.current", kind, mend, path=settings.path, differs=differs)
+        yield make_finding("hook.current", kind, mend, path=settings.path, differs=differs)
 
 
 def patient(case: Case) -> Iterator[Finding]:
@@ -153,12 +155,12 @@ def patient(case: Case) -> Iterator[Finding]:
     waits = f"{case.title} waits {agents:g} s for a hook that waits {ours:g} s for the operator"
     if short:
         events, mend = several([entry.event for entry in short]), case.reinstalling(worst)
-        yield told("hook.timeout", "short", mend, figures, events=events, waits=waits)
+        yield make_finding("hook.timeout", "short", mend, figures, events=events, waits=waits)
     elif (server := _server_wait()) > ours:
         mend = case.reinstalling(worst, wait=min(math.ceil(server), MAX_WAIT))
-        yield told("hook.timeout", "sooner", mend, server=server, ours=ours)
+        yield make_finding("hook.timeout", "sooner", mend, server=server, ours=ours)
     else:
-        yield told("hook.timeout", "fine", "", figures, waits=waits)
+        yield make_finding("hook.timeout", "fine", "", figures, waits=waits)
 
 
 def _server_wait() -> float:
@@ -176,7 +178,7 @@ _STATUS: Mapping[bool | None, Status] = {True: OK, False: FAULT, None: WARNING}
 def switched_on(case: Case) -> Iterator[Finding]:
     """Whether a setting keeps our hooks from running, or from doing what one would expect."""
     if case.entries:
-        yield from list(_switches(case)) or [told("hook.switched-on", "fine")]
+        yield from list(_switches(case)) or [make_finding("hook.switched-on", "fine")]
 
 
 def _switches(case: Case) -> Iterator[Finding]:
@@ -185,12 +187,12 @@ def _switches(case: Case) -> Iterator[Finding]:
         for switch in case.agent.settings.switches(settings.text):
             if not (managed and case.agent.settings.overridden(settings.scope, switch)):
                 what, mend = f"{settings.path}: {switch}", edit_command(settings.path)
-                yield told("hook.switched-on", "off", mend, title=case.title, what=what)
+                yield make_finding("hook.switched-on", "off", mend, title=case.title, what=what)
     for settings in case.hooked:
         for trouble in case.agent.settings.troubles(settings.path, read_settings):
             kind = "off" if trouble.startswith(case.agent.settings.switch) else "trouble"
             mend = edit_command(settings.path.with_name(case.agent.settings.beside), trouble)
-            yield told("hook.switched-on", kind, mend, title=case.title, what=trouble)
+            yield make_finding("hook.switched-on", kind, mend, title=case.title, what=trouble)
 
 
 def environment(case: Case) -> Iterator[Finding]:
@@ -206,16 +208,18 @@ def environment(case: Case) -> Iterator[Finding]:
                 idle.append(move.name)
                 continue
             path = settings.path
-            moved = told("hook.environment", "moved", edit_command(path), path=path, move=move)
+            moved = make_finding(
+                "hook.environment", "moved", edit_command(path), path=path, move=move
+            )
             moving.append(moved)
     rest = f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
-    yield from moving or [told("hook.environment", "fine", rest=rest)]
+    yield from moving or [make_finding("hook.environment", "fine", rest=rest)]
 
 
 def alone(case: Case) -> Iterator[Finding]:
     """Whether other hooks could change what the operator decided on, and ours are there once."""
     if case.entries:
-        yield from [*_twice(case), *_foreign(case)] or [told("hook.alone", "fine")]
+        yield from [*_twice(case), *_foreign(case)] or [make_finding("hook.alone", "fine")]
 
 
 def _twice(case: Case) -> Iterator[Finding]:
@@ -227,7 +231,7 @@ def _twice(case: Case) -> Iterator[Finding]:
         if here != there or not case.agent.settings.once:
             scope = settings.scope or Scope.USER
             mend = uninstall_command(case.agent.name, scope, case.wish.project)
-            yield told("hook.alone", "twice", mend, first=first.path, second=settings.path)
+            yield make_finding("hook.alone", "twice", mend, first=first.path, second=settings.path)
 
 
 def _foreign(case: Case) -> Iterator[Finding]:
@@ -241,7 +245,9 @@ def _foreign(case: Case) -> Iterator[Finding]:
             if other.event in case.agent.changeable and "supervisor-hook" not in other.told
         ]
         if there:
-            yield told("hook.alone", "others", mend, path=settings.path, hooks=several(there))
+            yield make_finding(
+                "hook.alone", "others", mend, path=settings.path, hooks=several(there)
+            )
 
 
 def permitted(case: Case) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.doctor.facts import Machine
-from crabhook.doctor.finding import Finding, chmod_command, move_away_command, told
+from crabhook.doctor.finding import Finding, chmod_command, make_finding, move_away_command
 from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import Place, is_shared, open_history
 from crabhook.store.verify import Verified, verify_here
@@ -27,16 +27,18 @@ def writable(_: Machine) -> Iterator[Finding]:
     if is_shared(place := record_place()):
         try:
             with open_history(place):  # it answers, in a version that we know
-                yield told("record.writable", "shared")
+                yield make_finding("record.writable", "shared")
         except StoreError as error:
             yield _unrecorded(str(error))
         return
     if os.path.lexists(folder):
-        yield from list(_unwritable(folder)) or [told("record.writable", "fine", folder=folder)]
+        yield from list(_unwritable(folder)) or [
+            make_finding("record.writable", "fine", folder=folder)
+        ]
         return
     there = next(parent for parent in folder.parents if os.path.lexists(parent))
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
-        yield told("record.writable", "absent", folder=folder)
+        yield make_finding("record.writable", "absent", folder=folder)
     else:
         yield _unrecorded(f"{folder} cannot be made: {there} may not be written")
 
@@ -50,7 +52,7 @@ def record_place() -> Place:
 
 
 def _unrecorded(what: str, mend: str = "") -> Finding:
-    return told("record.writable", "unwritable", mend, what=what)
+    return make_finding("record.writable", "unwritable", mend, what=what)
 
 
 def _unwritable(folder: Path) -> Iterator[Finding]:
@@ -74,7 +76,7 @@ def _unwritable(folder: Path) -> Iterator[Finding]:
     if mode & 0o700 != 0o700:
         yield _unrecorded(what, mend)
     elif mode & 0o077:
-        yield told("record.writable", "open", mend, what=what)
+        yield make_finding("record.writable", "open", mend, what=what)
 
 
 def room(_: Machine) -> Iterator[Finding]:
@@ -86,7 +88,7 @@ def room(_: Machine) -> Iterator[Finding]:
     free = shutil.disk_usage(there).free
     room = "fine" if free >= WANTED else "little" if free >= NEEDED else "none"
     figures = {"free_bytes": free}
-    yield told("record.room", room, "", figures, free=free / 1e6, folder=folder)
+    yield make_finding("record.room", room, "", figures, free=free / 1e6, folder=folder)
 
 
 def whole(machine: Machine) -> Iterator[Finding]:
@@ -94,7 +96,7 @@ def whole(machine: Machine) -> Iterator[Finding]:
     folder, place = config.state_folder(), record_place()
     here = not is_shared(place)
     if here and not (folder / "record.db").exists() and not (folder / "record.head").exists():
-        yield told("record.whole", "absent")
+        yield make_finding("record.whole", "absent")
         return
     try:
         verified, of = _verified(place, folder, quick=machine.wish.quick)
@@ -106,7 +108,7 @@ def whole(machine: Machine) -> Iterator[Finding]:
     figures = {"verified": verified.records, "records": of}
     if verified.sound:
         much = "empty" if not of else "fine" if verified.records >= of else "end"
-        yield told("record.whole", much, "", figures, read=verified.records, of=of)
+        yield make_finding("record.whole", much, "", figures, read=verified.records, of=of)
         return
     first, more = verified.faults[0], len(verified.faults) + verified.untold - 1
     rest = f", and {more} faults more" if more else ""
@@ -116,11 +118,11 @@ def whole(machine: Machine) -> Iterator[Finding]:
 
 def _unproven(folder: Path | None, what: str, figures: Mapping[str, int]) -> Finding:
     if folder is None:
-        return told("record.whole", "shared_unproven", "", figures, what=what)
+        return make_finding("record.whole", "shared_unproven", "", figures, what=what)
     aside = folder / f"record-until-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     make = shlex.join(["mkdir", "-m", "700", str(aside)])
     mend = f"{make} && mv {shlex.quote(str(folder))}/record.* {shlex.quote(str(aside))}"
-    return told("record.whole", "unproven", mend, figures, what=what)
+    return make_finding("record.whole", "unproven", mend, figures, what=what)
 
 
 def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int]:

@@ -13,8 +13,8 @@ from crabhook.doctor.finding import (
     Finding,
     chmod_command,
     crabhook_command,
+    make_finding,
     move_away_command,
-    told,
 )
 from crabhook.doctor.processes import Answer, Knock, ask, knock
 from crabhook.hook import Options
@@ -32,7 +32,7 @@ def answers(case: Case) -> Iterator[Finding]:
     for entry in case.servers:
         server = entry.options.server
         if not case.may_ask(entry):
-            yield told("server.answers", "unasked", case.looking_anyway(), server=server)
+            yield make_finding("server.answers", "unasked", case.looking_anyway(), server=server)
             continue
         if len(servers := listed(server)) > 1:
             yield from _of_several(case, entry, servers)
@@ -56,29 +56,33 @@ def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Fi
     unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
     for server, answer in answers.items():
         if answer.waits:
-            yield told("server.answers", "standby", server=server)
+            yield make_finding("server.answers", "standby", server=server)
         elif not answer.there:
             way = "beside" if lead else "silent"
             advice = "" if answer.no_token else remedy_of(answer.words)
             fillings = {"answer": answer, "lead": " and ".join(lead), "unasked": unasked}
-            yield told("server.answers", way, advice=advice, **fillings)
+            yield make_finding("server.answers", way, advice=advice, **fillings)
         else:
             yield _there(case, server, answer, alone=False)
     if not lead and any(answer.waits for answer in answers.values()):
-        yield told("server.answers", "leaderless", servers=", ".join(servers), unasked=unasked)
+        yield make_finding(
+            "server.answers", "leaderless", servers=", ".join(servers), unasked=unasked
+        )
     if len(lead) > 1:
-        yield told("server.answers", "apart", lead=" and ".join(lead))
+        yield make_finding("server.answers", "apart", lead=" and ".join(lead))
 
 
 def _there(case: Case, server: str, answer: Answer, *, alone: bool) -> Finding:
     """Return the state of a server that admits the hooks, alone or in a list."""
     if case.agent.name not in answer.platforms:
         platforms = ", ".join(answer.platforms)
-        return told("server.answers", "older", server=server, platforms=platforms, case=case)
+        return make_finding(
+            "server.answers", "older", server=server, platforms=platforms, case=case
+        )
     took = 1000 * answer.seconds
     figures = {"answer_ms": round(took, 2)}
     words = {"server": server, "took": took}
-    return told("server.answers", "fine" if alone else "leads", "", figures, **words)
+    return make_finding("server.answers", "fine" if alone else "leads", "", figures, **words)
 
 
 def _unasked(case: Case, *, closed: bool) -> str:
@@ -118,7 +122,9 @@ def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
         advice = f"your settings have the server listen on {elsewhere}, where one answers"
     elif not mend:
         advice = remedy_of(answer.words)
-    return told("server.answers", "silent", mend, answer=answer, unasked=unasked, advice=advice)
+    return make_finding(
+        "server.answers", "silent", mend, answer=answer, unasked=unasked, advice=advice
+    )
 
 
 def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
@@ -173,7 +179,7 @@ def private_socket(case: Case) -> Iterator[Finding]:
         for server in servers:
             if server.startswith("unix:"):
                 path = Path(server.removeprefix("unix:"))
-                fine = [told("server.socket", "fine", path=path)]
+                fine = [make_finding("server.socket", "fine", path=path)]
                 there = fine if path.exists() else ()
                 yield from list(_open_to_others(case, entry, path)) or there
 
@@ -186,19 +192,19 @@ def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
         return  # another finding reports that nobody listens
     elsewhere = case.reinstalling(entry, server=str(default_address()))
     if folder.st_mode & stat.S_ISVTX or folder.st_uid != os.getuid():
-        yield told("server.socket", "shared", elsewhere, folder=above, title=title)
+        yield make_finding("server.socket", "shared", elsewhere, folder=above, title=title)
     elif folder.st_mode & 0o022:
         mend, mode = chmod_command("700", above), stat.S_IMODE(folder.st_mode)
-        yield told("server.socket", "folder", mend, folder=above, mode=mode, title=title)
+        yield make_finding("server.socket", "folder", mend, folder=above, mode=mode, title=title)
     if not stat.S_ISSOCK(socket.st_mode):
-        yield told("server.socket", "other", move_away_command(path), path=path)
+        yield make_finding("server.socket", "other", move_away_command(path), path=path)
     elif socket.st_uid != os.getuid():
         user = socket.st_uid
-        yield told("server.socket", "another", elsewhere, path=path, user=user, title=title)
+        yield make_finding("server.socket", "another", elsewhere, path=path, user=user, title=title)
     elif socket.st_mode & 0o077:
         reachable = "open" if folder.st_mode & 0o011 else "guarded"
         mend, mode = chmod_command("600", path), stat.S_IMODE(socket.st_mode)
-        yield told("server.socket", reachable, mend, path=path, mode=mode)
+        yield make_finding("server.socket", reachable, mend, path=path, mode=mode)
 
 
 def private_token(case: Case) -> Iterator[Finding]:
@@ -211,22 +217,22 @@ def _token(path: Path) -> Finding:
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
     except OSError as error:
-        return told("server.token", "unreadable", path=path, error=error.strerror)
+        return make_finding("server.token", "unreadable", path=path, error=error.strerror)
     if not mode & 0o077:
-        return told("server.token", "fine", path=path)
-    return told("server.token", "open", chmod_command("600", path), path=path, mode=mode)
+        return make_finding("server.token", "fine", path=path)
+    return make_finding("server.token", "open", chmod_command("600", path), path=path, mode=mode)
 
 
 def takes(case: Case) -> Iterator[Finding]:
     """Whether each server that hooks are sent to is there, and takes the token they show."""
     for entry in case.doors:
         if not case.is_own(entry):
-            yield told("server.http", "unasked", case.looking_anyway(), entry=entry)
+            yield make_finding("server.http", "unasked", case.looking_anyway(), entry=entry)
             continue
         shown = os.environ.get(TOKEN, "") or _in_settings(case, entry)
         if not shown:
             mend = export(str(config.token_file()))
-            yield told("server.http", "unset", mend, token=TOKEN, title=case.title)
+            yield make_finding("server.http", "unset", mend, token=TOKEN, title=case.title)
             with suppress(OSError, UnicodeDecodeError):
                 token = read_own(config.token_file(), 8 << 10, links=True)
                 shown = token.decode("ascii").strip()
@@ -236,7 +242,7 @@ def takes(case: Case) -> Iterator[Finding]:
 def _told(case: Case, entry: Entry, shown: str) -> Finding:
     heard, words = knock(entry.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
     if heard is Knock.FITS:
-        return told("server.http", "fine", entry=entry, heard=heard)
+        return make_finding("server.http", "fine", entry=entry, heard=heard)
     mend = advice = ""
     if heard is Knock.NO_TOKEN:
         mend = export(str(config.token_file()))
@@ -258,7 +264,7 @@ def _told(case: Case, entry: Entry, shown: str) -> Finding:
         "unasked": unasked,
         "advice": advice,
     }
-    return told("server.http", "refused", mend, **fillings)
+    return make_finding("server.http", "refused", mend, **fillings)
 
 
 def _in_settings(case: Case, entry: Entry) -> str:

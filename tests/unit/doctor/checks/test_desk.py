@@ -15,7 +15,7 @@ import pytest
 
 from crabhook.doctor.checks import desk
 from crabhook.doctor.checks.desk import examine_desks
-from crabhook.doctor.finding import Finding, Status, told
+from crabhook.doctor.finding import Finding, Status, make_finding
 from crabhook.model.actor import Role
 from crabhook.team.certificates import plain
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, desk_folders, keep
@@ -277,7 +277,9 @@ async def test_of_two_servers_one_that_is_gone_is_warned_of(here: Place, tmp_pat
 def test_of_two_servers_one_has_to_lead(parts: Sequence[str], found: Sequence[str]) -> None:
     results = [
         desk.ProbeResult(
-            f"s{number}", told("desk.server", "fine", server=f"s{number}"), pb.Hello(part=one)
+            f"s{number}",
+            make_finding("desk.server", "fine", server=f"s{number}"),
+            pb.Hello(part=one),
         )
         for number, one in enumerate(parts)
     ]
