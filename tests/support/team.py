@@ -21,7 +21,7 @@ from crabhook.team.membership import (
     Team,
     fingerprint_of,
 )
-from crabhook.team.team_file import TeamReader, change, found
+from crabhook.team.team_file import TeamReader, change, found_team
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,5 +102,5 @@ def founded(
 ) -> Founded:
     """Found a team whose server is on the loopback, or has other names."""
     where = Folder(folder)
-    authority = found(where, name, names, seal, now)
+    authority = found_team(where, name, names, seal, now)
     return Founded(where, authority, now)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crabhook.datatypes import frozen
 from crabhook.ownfile import write_own
 from crabhook.team.certificates import Key, new_key, plain, request_of, unsealed
-from crabhook.team.folder import TeamError, private, told
+from crabhook.team.folder import TeamError, private, raising_team_error
 from crabhook.team.invitation import Joined
 from crabhook.team.membership import fingerprint_of
 from crabhook.team.presence import Sign
@@ -58,7 +58,7 @@ class DeskFolder(NamedTuple):
 
     def enter(self, facts: DeskFacts) -> "DeskFolder":
         """Write the facts about the team, which completes the folder; raises TeamError."""
-        with told(self.path, "written"):
+        with raising_team_error(self.path, "written"):
             write_own(self._facts, json.dumps(asdict(facts), indent=1).encode())
         return self
 
@@ -89,7 +89,7 @@ class DeskFolder(NamedTuple):
     def sign_with(self, key: Path | None) -> None:
         """Have a key sign from now on, or none; raises TeamError."""
         file = self.path / "ssh-key"
-        with told(file, "written"):
+        with raising_team_error(file, "written"):
             write_own(file, f"{key}\n".encode()) if key else file.unlink(missing_ok=True)
 
     def _with(self, key: bytes, certificate: str) -> Credentials:
@@ -143,7 +143,7 @@ def keep_keys(config_folder: Path, keys: DeskKeys, joined: Joined, seal: Seal) -
             "closing.key": plain(keys.closing),
             "closing.pem": joined.closing_certificate,
         } | files
-    with told(folder.path, "written"):
+    with raising_team_error(folder.path, "written"):
         for name in ("desk.json", "device.pem", "closing.key", "closing.pem"):
             (folder.path / name).unlink(missing_ok=True)
         for name, content in files.items():

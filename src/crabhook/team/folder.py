@@ -60,7 +60,7 @@ def private(path: Path, at_most: int = 64 << 10) -> bytes:
 
 
 @contextmanager
-def told(path: Path, done: str) -> Iterator[None]:
+def raising_team_error(path: Path, done: str) -> Iterator[None]:
     """Turn an OSError into a TeamError that says what could not be done with a path."""
     try:
         yield
@@ -81,7 +81,7 @@ def founding(folder: Folder) -> Iterator[Folder]:
             "invite NAME` lets a person in, `crabhook team names HOST` names its server anew"
         )
     above = folder.path.parent
-    with told(above, "written"):
+    with raising_team_error(above, "written"):
         above.mkdir(mode=0o700, parents=True, exist_ok=True)
         for left in above.glob(f"{_HALF}*"):
             if not _lives(left.name.removeprefix(_HALF).partition("-")[0]):
@@ -89,7 +89,7 @@ def founding(folder: Folder) -> Iterator[Folder]:
         new = Path(tempfile.mkdtemp(prefix=f"{_HALF}{os.getpid()}-", dir=above))
     try:
         yield Folder(new)
-        with told(folder.path, "written"):
+        with raising_team_error(folder.path, "written"):
             _put_aside(folder)
             os.rename(new, folder.path)  # noqa: PTH104 - onto an empty folder, and no other
     except BaseException:

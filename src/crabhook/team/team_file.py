@@ -22,7 +22,7 @@ from crabhook.model.actor import Role
 from crabhook.ownfile import read_own, write_own
 from crabhook.team import certificates, membership
 from crabhook.team.changes import news, refusals
-from crabhook.team.folder import Folder, TeamError, private, told
+from crabhook.team.folder import Folder, TeamError, private, raising_team_error
 
 FORMAT = 1
 LOOK_EVERY = 1.0  # seconds between looks without a request
@@ -32,7 +32,7 @@ _KIND = re.compile(rb"crabhook-team-v([0-9]{1,4}) ([A-Za-z0-9+/=]{1,200})\n")
 _SIGNED_FOR = b"crabhook-team-v1\0"
 
 
-def found(
+def found_team(
     folder: Folder, name: str, names: tuple[str, ...], seal: Seal, now: float
 ) -> certificates.Authority:
     """Found a team: its authority, its server's certificate and its file, without members.
@@ -45,7 +45,7 @@ def found(
     key = seal(authority.key)
     team = membership.Team(membership.fingerprint_of(authority.certificate), name, 1, names=names)
     serve_as(folder, authority, names, now)
-    with told(folder.path, "written"):
+    with raising_team_error(folder.path, "written"):
         write_own(folder.authority_key, key)
         write_own(folder.team, written(team, authority))
         write_own(folder.authority, authority.certificate)
@@ -63,7 +63,7 @@ def serve_as(
         key = certificates.opened(private(folder.server_key))
     except (TeamError, certificates.CertificateError):
         key = certificates.new_key()
-    with told(folder.path, "written"):
+    with raising_team_error(folder.path, "written"):
         write_own(folder.server_key, certificates.plain(key))
         write_own(folder.server, authority.for_server(key, names, now))
 
@@ -94,7 +94,7 @@ def change(
         after = replace(with_change(before), version=before.version + 1)
         content = written(after, authority)
         put(content)
-        with told(folder.team, "written"):
+        with raising_team_error(folder.team, "written"):
             write_own(folder.team, content)
     return after
 
@@ -111,13 +111,13 @@ def take(folder: Folder, content: bytes) -> None:
             return
         authority = private(folder.authority)
         if read_team(content, authority).version > read_team(here, authority).version:
-            with told(folder.team, "written"):
+            with raising_team_error(folder.team, "written"):
                 write_own(folder.team, content)
 
 
 @contextmanager
 def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    with told(folder, "locked"):
+    with raising_team_error(folder, "locked"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -34,7 +34,7 @@ from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import Joining, Joins
 from crabhook.team.membership import Scope, Team
-from crabhook.team.team_file import TeamReader, found
+from crabhook.team.team_file import TeamReader, found_team
 from crabhook.ui.console import say, takes_a_screen
 from crabhook.ui.plain import desk as plain
 from crabhook.ui.terminal import standard_writer
@@ -113,7 +113,9 @@ async def _demo(decisions: list[str]) -> None:
 async def _served(runner: Runner, folder: Path) -> AsyncIterator[tuple[str, Sequence[Seat]]]:
     """Found a team, and serve its desks and the agent; yields the agent's address."""
     team, agents = Folder(folder / "team"), UnixAddress(folder / "crabhook.sock")
-    authority = found(team, "demo", _AT, partial(sealed, passphrase=secrets.token_hex(16)), time())
+    authority = found_team(
+        team, "demo", _AT, partial(sealed, passphrase=secrets.token_hex(16)), time()
+    )
     reader = TeamReader(team)
     port = PermissionPort(runner, wait=WAIT, tokens=Tokens())
     service = OperatorService(runner, reader.current)

@@ -36,7 +36,7 @@ from crabhook.team.enrolling import Inviting, InvitingError, outcome
 from crabhook.team.folder import TEAM, Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joined, Joining, Joins
 from crabhook.team.membership import Device, Machine, Member, Refused, Scope, Team, fingerprint_of
-from crabhook.team.team_file import authority_of, found, take, team_in
+from crabhook.team.team_file import authority_of, found_team, take, team_in
 from crabhook.team.team_file import change as changed
 from crabhook.ui.console import say
 
@@ -110,7 +110,7 @@ def found_here(
     with founding(team_folder()) as new:
         say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
         seal = partial(sealed, passphrase=new_passphrase())
-        authority = found(new, team or socket.gethostname(), hosts, seal, now)
+        authority = found_team(new, team or socket.gethostname(), hosts, seal, now)
         keys = DeskKeys.new(closing=True)
         who = Joining(Joins.DESK, *keys.requests(), socket.gethostname()[:64])
         joined = let_in(new, authority, admin, server, who)
