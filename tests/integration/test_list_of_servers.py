@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.store.postgres.line import Line, connect
+from crabhook.store.postgres.connection import Line, connect
 from tests.integration.test_shared_record import said, served, stands_by, until
 from tests.support.cluster import Cluster, running
 from tests.support.service import CRABHOOK, Service

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.store.postgres.line import Line, connect
+from crabhook.store.postgres.connection import Line, connect
 from tests.support.isolation import ending_with_us
 from tests.support.requirements import REQUIRED
 

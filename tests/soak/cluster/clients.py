@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 
 from crabhook.store.interface import StoreError
-from crabhook.store.postgres.line import connect
+from crabhook.store.postgres.connection import connect
 from tests.soak.cluster.history import Given, Heard, HookEnd, Straggler
 from tests.soak.cluster.site import DESKS, DESKS_PORT, HOOKS, SERVERS, WATCHER
 from tests.soak.said import Printed

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crabhook.store.opening import open_history
-from crabhook.store.postgres.line import connect
+from crabhook.store.postgres.connection import connect
 from crabhook.store.record import GENESIS
 from crabhook.store.verify import verify
 from tests.support.ledger import Ledger

@@ -24,7 +24,7 @@ from crabhook.store.interface import (
     TakenError,
     UnreachableError,
 )
-from crabhook.store.postgres.line import (
+from crabhook.store.postgres.connection import (
     ANSWER_WITHIN,
     Line,
     connect,
@@ -37,7 +37,7 @@ from crabhook.store.postgres.tables import RING, Step, migrate
 from crabhook.store.record import Head
 
 if TYPE_CHECKING:
-    from crabhook.store.postgres.line import Connection
+    from crabhook.store.postgres.connection import Connection
 
 T = TypeVar("T")
 Ending: TypeAlias = asyncio.Future[None] | Elsewhere[None]

@@ -12,8 +12,8 @@ from re import sub
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from crabhook.store import interface
+from crabhook.store.postgres.connection import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.journal import head_path
-from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.tables import (
     SCHEMA,
     SCHEMA_OF,
@@ -29,7 +29,7 @@ from crabhook.store.sql import ANSWER, WAITING, clauses
 from crabhook.store.sqlite.files import HeadFile
 
 if TYPE_CHECKING:
-    from crabhook.store.postgres.line import Connection
+    from crabhook.store.postgres.connection import Connection
 
 T = TypeVar("T")
 

@@ -20,14 +20,14 @@ from crabhook.store.interface import (
     TicketError,
 )
 from crabhook.store.postgres.committer import Committer, Queued
-from crabhook.store.postgres.line import ANSWER_WITHIN, Line, shown, speaking_of
+from crabhook.store.postgres.connection import ANSWER_WITHIN, Line, shown, speaking_of
 from crabhook.store.postgres.tables import answer_to, documents_in, proposals_in, unmarked
 from crabhook.store.record import GENESIS, Cut, Document, Head, Retention
 from crabhook.store.sql import ANSWER, WAITING, answer_in, cut_among, waiting_in
 from crabhook.store.sqlite.files import HeadFile, private, sweep
 
 if TYPE_CHECKING:
-    from crabhook.store.postgres.line import Connection
+    from crabhook.store.postgres.connection import Connection
 
 _LOG = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from crabhook.store.sql import (
 )
 
 if TYPE_CHECKING:
-    from crabhook.store.postgres.line import Connection
+    from crabhook.store.postgres.connection import Connection
 
 _FOLDER = Path(__file__).with_name("steps")
 STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 6)]

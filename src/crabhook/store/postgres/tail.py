@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 from crabhook.datatypes import frozen
 from crabhook.store.change import Halt, Waiting
 from crabhook.store.interface import CorruptError, Leader, StoreError
+from crabhook.store.postgres.connection import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.journal import head_path, put_back
-from crabhook.store.postgres.line import ANSWER_WITHIN, Line, connect, shown, speaking_of
 from crabhook.store.postgres.tables import BELL, STEPS, marked, unmarked, version_of
 from crabhook.store.record import COLUMNS, GENESIS, ORDERS, Head, Kind, Record
 from crabhook.store.sql import WAITING, waiting_in
 from crabhook.store.sqlite.files import HeadFile, private
 
 if TYPE_CHECKING:
-    from crabhook.store.postgres.line import Connection
+    from crabhook.store.postgres.connection import Connection
 
 _LOG = logging.getLogger(__name__)
 

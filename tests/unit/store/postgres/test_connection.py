@@ -18,7 +18,7 @@ from crabhook.store.interface import (
     UnreachableError,
 )
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.postgres.line import named
+from crabhook.store.postgres.connection import named
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster, require
 from tests.unit.store.making import entry, records, verified
