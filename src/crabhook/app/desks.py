@@ -38,7 +38,7 @@ from crabhook.ui.terminal import standard_lines, standard_writer
 
 if TYPE_CHECKING:
     from crabhook.platforms.interface import Platform
-    from crabhook.store.postgres.tail import Seen, Tail
+    from crabhook.store.postgres.standby_reader import Seen, StandbyReader
     from crabhook.ui.options import DeskOptions
 
 
@@ -187,19 +187,19 @@ class Follower:
 
     async def keep(self) -> None:
         """Follow the record until cancelled."""
-        from crabhook.store.postgres.tail import Tail  # noqa: PLC0415 - few servers need it
+        from crabhook.store.postgres.standby_reader import StandbyReader  # noqa: PLC0415 - few servers need it
 
-        tail = Tail(self._url, state_folder())
+        reader = StandbyReader(self._url, state_folder())
         try:
             while True:
-                await self._look(tail)
+                await self._look(reader)
         finally:
-            await asyncio.to_thread(tail.close)
+            await asyncio.to_thread(reader.close)
 
-    async def _look(self, tail: "Tail") -> None:
+    async def _look(self, reader: "StandbyReader") -> None:
         runner, standing = self._runner, self._standing
         try:
-            seen = await asyncio.to_thread(tail.look, LOOK_EVERY)
+            seen = await asyncio.to_thread(reader.look, LOOK_EVERY)
             if seen is not None:
                 await self._show(seen)
                 standing.seen()
@@ -210,11 +210,11 @@ class Follower:
             self._trouble = str(error)
             standing.record_lost = runner.now() - self._reached > LOST_AFTER
             await asyncio.sleep(LOOK_EVERY)
-        if tail.deaf != self._deaf:
-            _LOOKING_ON.warning("%s", tail.deaf or "notifications are heard again")
-        if tail.older and not self._older:
-            _LOOKING_ON.error("this server cannot lead: %s", tail.older)
-        self._deaf, self._older = tail.deaf, tail.older
+        if reader.deaf != self._deaf:
+            _LOOKING_ON.warning("%s", reader.deaf or "notifications are heard again")
+        if reader.older and not self._older:
+            _LOOKING_ON.error("this server cannot lead: %s", reader.older)
+        self._deaf, self._older = reader.deaf, reader.older
 
     async def _show(self, seen: "Seen") -> None:
         """Show the records in order; then waiting requests, or ended ones, without a record."""

@@ -27,7 +27,7 @@ from crabhook.store import entries
 from crabhook.store.change import Halt, Waiting, happened
 from crabhook.store.interface import Leader
 from crabhook.store.opening import open_writer
-from crabhook.store.postgres.tail import Seen, Tail
+from crabhook.store.postgres.standby_reader import Seen, StandbyReader
 from crabhook.store.record import Entry, Kind, Record
 from tests.support.client import SAMPLES
 from tests.support.playbook import ALLOW, asking, bash, prompt
@@ -110,14 +110,14 @@ async def test_a_standby_says_that_the_record_is_lost_once_it_has_been_for_long(
 ) -> None:
     monkeypatch.setattr(desks, "LOOK_EVERY", 0.0)
     url = f"postgresql://nobody@/nothing?host={tmp_path}"
-    standing, tail = StandingBy(Leader()), Tail(url)
+    standing, reader = StandingBy(Leader()), StandbyReader(url)
     runner = bare_runner(leadership=standing)
     follower = Follower(runner, standing, url)
-    await follower._look(tail)
+    await follower._look(reader)
     assert not runner.record_lost
     monkeypatch.setattr(desks, "LOST_AFTER", 0.0)
-    await follower._look(tail)
-    await asyncio.to_thread(tail.close)
+    await follower._look(reader)
+    await asyncio.to_thread(reader.close)
     assert runner.record_lost
 
 

@@ -5,17 +5,17 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from tests.unit.store.postgres.test_line import between, put_back, short
 
 from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import CorruptError, Leader, TakenError, UnreachableError, skewed
 from crabhook.store.opening import lead, open_writer
-from crabhook.store.postgres import tail as tails
-from crabhook.store.postgres.tail import PROBE_WITHIN, Tail
+from crabhook.store.postgres import standby_reader
+from crabhook.store.postgres.standby_reader import PROBE_WITHIN, StandbyReader
 from crabhook.store.record import Kind
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster
 from tests.unit.store.making import answer, decision, entry, waiting
-from tests.unit.store.postgres.test_line import between, put_back, short
 
 __all__ = ["short"]
 pytestmark = pytest.mark.process
@@ -27,17 +27,17 @@ def test_a_tail_tells_what_waits_and_how_it_ended_as_soon_as_that_is_written(
     place: str, store: Writer
 ) -> None:
     store.write([waits(waiting("r1"), entry())])
-    tail = Tail(place)
+    reader = StandbyReader(place)
     try:
-        first = tail.look(WITHIN)  # the first does not wait
+        first = reader.look(WITHIN)  # the first does not wait
         assert first is not None
         assert [one.request_id for one in first.new] == ["r1"]
         assert first.leader.epoch == 1
-        assert tail.deaf == ""
-        tail.look(0.2)  # the bells of before
+        assert reader.deaf == ""
+        reader.look(0.2)  # the bells of before
         store.write([waits(waiting("r2", card=2), entry()), settled([answer("r1")], decision())])
         begun = monotonic()
-        then = tail.look(WITHIN)
+        then = reader.look(WITHIN)
         assert monotonic() - begun < WITHIN / 2
         assert then is not None
         assert [one.request_id for one in then.new] == ["r2"]
@@ -46,23 +46,23 @@ def test_a_tail_tells_what_waits_and_how_it_ended_as_soon_as_that_is_written(
         assert then.seq == first.seq + 2
         assert (first.anew, then.anew) == (True, False)
     finally:
-        tail.close()
+        reader.close()
 
 
 def test_what_came_and_went_between_two_looks_is_told_in_the_order_of_the_record(
     place: str, store: Writer
 ) -> None:
-    tail = Tail(place)
+    reader = StandbyReader(place)
     try:
-        tail.look(WITHIN)
+        reader.look(WITHIN)
         store.write([waits(waiting("r1"), entry(Kind.ASKED, request_id="r1", card=1))])
         store.write([waits(waiting("r2", card=2), entry(Kind.ASKED, request_id="r2", card=2))])
         store.write([settled([answer("r1")], decision()), happened(entry())])
         store.write([waits(waiting("r3", card=3), entry(Kind.ASKED, request_id="r3", card=3))])
         store.write([settled([answer("r3")], decision(3, "deny"))])
-        then = tail.look(0.2)
+        then = reader.look(0.2)
         while then is not None and not then.records:  # a bell of before
-            then = tail.look(0.2)
+            then = reader.look(0.2)
         assert then is not None
         told = [(one.kind, one.card) for one in then.records]
         kept = [("asked", 1), ("asked", 2), ("decided", 1), ("asked", 3), ("decided", 3)]
@@ -70,29 +70,29 @@ def test_what_came_and_went_between_two_looks_is_told_in_the_order_of_the_record
         assert [one.request_id for one in then.new] == ["r2"]
         assert then.gone == {"r1": 1, "r3": 3}
     finally:
-        tail.close()
+        reader.close()
 
 
 def test_who_is_far_behind_begins_anew_with_the_ends_of_what_was_known(
     place: str, store: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tails, "MOST", 2)
+    monkeypatch.setattr(standby_reader, "MOST", 2)
     store.write([waits(waiting("r1"), entry(Kind.ASKED, request_id="r1", card=1))])
-    tail = Tail(place)
+    reader = StandbyReader(place)
     try:
-        tail.look(WITHIN)
+        reader.look(WITHIN)
         asked = entry(Kind.ASKED, request_id="r2", card=2)
         come_and_gone = waits(waiting("r2", card=2), asked), settled([answer("r2")], decision(2))
         store.write([*come_and_gone, settled([answer("r1")], decision())])
-        then = tail.look(0.2)
+        then = reader.look(0.2)
         while then is not None and then.seq < 4:  # a bell of before
-            then = tail.look(0.2)
+            then = reader.look(0.2)
         assert then is not None
         assert then.anew
         assert [(one.kind, one.card) for one in then.records] == [("decided", 1)]
         assert (then.new, then.gone) == ([], {"r1": 1})
     finally:
-        tail.close()
+        reader.close()
 
 
 def test_a_connection_that_passes_no_bells_on_is_said_and_the_record_is_followed_all_the_same(
@@ -100,26 +100,26 @@ def test_a_connection_that_passes_no_bells_on_is_said_and_the_record_is_followed
 ) -> None:
     bell = re.compile(rb"A.{8}crabhook\0[^\0]*\0", re.DOTALL)
     with between(cluster, short, lambda said: bell.sub(b"", said)) as url:
-        tail = Tail(url)
+        reader = StandbyReader(url)
         try:
             begun = monotonic()
-            assert tail.look(0.2) is not None
+            assert reader.look(0.2) is not None
             assert monotonic() - begun >= PROBE_WITHIN
-            assert "passes no notifications on, as a pooler does" in tail.deaf
+            assert "passes no notifications on, as a pooler does" in reader.deaf
             store.write([waits(waiting("r1"), entry())])
-            then = tail.look(0.2)
+            then = reader.look(0.2)
             assert then is not None
             assert [one.request_id for one in then.new] == ["r1"]
         finally:
-            tail.close()
+            reader.close()
 
 
 def test_a_tail_that_lost_its_connection_says_so_and_goes_on_where_it_was(
     cluster: Cluster, place: str, store: Writer
 ) -> None:
-    tail = Tail(place)
+    reader = StandbyReader(place)
     try:
-        tail.look(WITHIN)
+        reader.look(WITHIN)
         cluster.sql(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' "
@@ -127,12 +127,12 @@ def test_a_tail_that_lost_its_connection_says_so_and_goes_on_where_it_was(
         )
         store.write([waits(waiting("r1"), entry())])
         with pytest.raises(UnreachableError):
-            tail.look(0.1)
-        then = tail.look(WITHIN)
+            reader.look(0.1)
+        then = reader.look(WITHIN)
         assert then is not None
         assert [one.request_id for one in then.new] == ["r1"]
     finally:
-        tail.close()
+        reader.close()
 
 
 def test_a_server_that_only_stood_by_leads_over_no_older_backup(
@@ -140,18 +140,18 @@ def test_a_server_that_only_stood_by_leads_over_no_older_backup(
 ) -> None:
     beside = tmp_path / "standby"
     store.write([happened(entry(body={"n": n})) for n in range(5)])
-    tail = Tail(place, beside)
+    reader = StandbyReader(place, beside)
     try:
-        tail.look(WITHIN)
+        reader.look(WITHIN)
         (kept,) = beside.glob("record-*.head")
         assert (kept.stat().st_mode & 0o777, beside.stat().st_mode & 0o777) == (0o600, 0o700)
         store.close()
         put_back(cluster, 3)
         until = monotonic() + WITHIN
-        while "an older backup was put back" not in tail.older and monotonic() < until:
-            tail.look(0.1)
+        while "an older backup was put back" not in reader.older and monotonic() < until:
+            reader.look(0.1)
     finally:
-        tail.close()
+        reader.close()
     with pytest.raises(CorruptError, match=r"ends at 3, and this machine saw .* up to 5: .*backup"):
         open_writer(place, beside=beside)
 

@@ -73,7 +73,7 @@ class Seen:
     orders: str = ""
 
 
-class Tail:
+class StandbyReader:
     """The record at `url`, read again and again by one thread at a time.
 
     The head that was read is kept in this machine's folder `beside`, so that this server leads over
@@ -92,7 +92,7 @@ class Tail:
         self.deaf = self.older = ""
 
     def __repr__(self) -> str:
-        return f"<Tail of {shown(self._line.url)} at {self._seq}>"
+        return f"<StandbyReader of {shown(self._line.url)} at {self._seq}>"
 
     def look(self, within: float) -> Seen | None:
         """Wait for the bell, at most `within` seconds; return the changes, None for none.
