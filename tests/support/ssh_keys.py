@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from crabhook.team.presence import NAMESPACE
+from crabhook.team.call_signature import NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

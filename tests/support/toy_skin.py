@@ -36,8 +36,8 @@ from crabhook.server.operators.service import (
     Watched,
     Whole,
 )
+from crabhook.team.call_signature import Call
 from crabhook.team.membership import Identified, Principal, Refused, Team
-from crabhook.team.presence import Call
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Hashable, Mapping

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from crabhook.datatypes import frozen
 from crabhook.ownfile import write_own
+from crabhook.team.call_signature import Sign
 from crabhook.team.certificates import Key, new_key, plain, request_of, unsealed
 from crabhook.team.folder import TeamError, private, raising_team_error
 from crabhook.team.invitation import Joined
 from crabhook.team.membership import fingerprint_of
-from crabhook.team.presence import Sign
 from crabhook.team.team_file import Seal
 
 

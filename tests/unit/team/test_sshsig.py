@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.team.presence import LARGEST, NAMESPACE, PublicKey, SshError, bare, shown_by
+from crabhook.team.call_signature import LARGEST, NAMESPACE, PublicKey, SshError, bare, shown_by
 from tests.support.examples import examples
 from tests.support.ssh_keys import KINDS, Signer, armoured, signers
 

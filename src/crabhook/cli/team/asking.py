@@ -20,6 +20,7 @@ from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
 from crabhook.remote.desk import RemoteDesk
+from crabhook.team.call_signature import HEADER, NAMESPACE, WITHIN, Call, Sign, bare
 from crabhook.team.certificates import (
     SHORTEST,
     CertificateError,
@@ -29,7 +30,6 @@ from crabhook.team.certificates import (
 )
 from crabhook.team.desk_keys import Credentials, DeskFolder
 from crabhook.team.membership import fingerprint_of
-from crabhook.team.presence import HEADER, NAMESPACE, WITHIN, Call, Sign, bare
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:

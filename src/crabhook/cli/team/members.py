@@ -31,10 +31,10 @@ from crabhook.ownfile import read_own, write_own
 from crabhook.present.safe import safe
 from crabhook.store.opening import is_shared
 from crabhook.team import changes
+from crabhook.team.call_signature import PublicKey
 from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
 from crabhook.team.membership import SshKey, Team
-from crabhook.team.presence import PublicKey
 from crabhook.team.team_file import authority_of, serve_as, team_in
 from crabhook.ui.console import say, say_json
 

@@ -31,9 +31,9 @@ from crabhook.model.wording import who
 from crabhook.present.summary import brief, folder_name
 from crabhook.remote.inputs import Inputs
 from crabhook.store.record import iso
+from crabhook.team.call_signature import WITHIN
 from crabhook.team.desk_keys import Credentials, DeskFolder, desk_folders
 from crabhook.team.membership import fingerprint_of
-from crabhook.team.presence import WITHIN
 from crabhook.ui.commands.words import LineError, read_duration
 
 LISTENS_WITHIN = 2.0  # seconds

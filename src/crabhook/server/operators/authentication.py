@@ -12,8 +12,8 @@ from crabhook.model.actor import Operator, ShownBy
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.operators.refusals import Forbidden, NoRoom
+from crabhook.team.call_signature import Call, opened_by
 from crabhook.team.membership import Identified, Permission, Principal, Refused, Target, Team
-from crabhook.team.presence import Call, opened_by
 
 OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
 REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # one of a kind is recorded in so many seconds

@@ -39,7 +39,7 @@ from crabhook.server.operators.service import (
     Whole,
 )
 from crabhook.server.operators.update_log import LoggedNews
-from crabhook.team.presence import HEADER, LARGEST
+from crabhook.team.call_signature import HEADER, LARGEST
 from crabhook.v1 import operator_pb2 as pb
 
 SERVICE = pb.DESCRIPTOR.services_by_name["OperatorService"].full_name

@@ -17,10 +17,10 @@ from crabhook.model.order import Order
 from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import request_of
 from crabhook.store.actors import actor_data
+from crabhook.team.call_signature import HEADER, WITHIN, Call, PublicKey
 from crabhook.team.changes import with_key, without_key
 from crabhook.team.desk_keys import Credentials
 from crabhook.team.membership import SshKey, Team
-from crabhook.team.presence import HEADER, WITHIN, Call, PublicKey
 from crabhook.v1 import operator_pb2 as pb
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
