@@ -14,8 +14,8 @@ import pytest
 
 from crabhook.cli.team.inviting import let_in
 from crabhook.model.actor import Role
-from crabhook.team.changes import invitable, with_machine
 from crabhook.team.desk_keys import DeskKeys, keep
+from crabhook.team.edit_team import invitable, with_machine
 from crabhook.team.invitation import Joining, Joins
 from crabhook.team.membership import Machine, Scope, Team, digest_of
 from tests.e2e.test_claude_code import QUESTIONS

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.team.changes import with_machine, without_machine
+from crabhook.team.edit_team import with_machine, without_machine
 from crabhook.team.membership import Machine, digest_of
 from tests.support.client import Client, sample
 from tests.support.service import CRABHOOK, Service

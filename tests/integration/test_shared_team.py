@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.team.changes import with_machine
+from crabhook.team.edit_team import with_machine
 from crabhook.team.membership import Machine, digest_of
 from tests.integration.test_shared_record import cluster, crabhook, url
 from tests.support.service import CRABHOOK, Service

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from crabhook.model.actor import Role
 from crabhook.ownfile import read_own, write_own
 from crabhook.team import certificates, membership
-from crabhook.team.changes import news, refusals
+from crabhook.team.edit_team import news, refusals
 from crabhook.team.folder import Folder, TeamError, private, raising_team_error
 
 FORMAT = 1

@@ -16,8 +16,8 @@ from crabhook.cli.verbs.commands import _watch
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import LinkChanged
 from crabhook.model.actor import Role
-from crabhook.team.changes import without_operator
 from crabhook.team.desk_keys import Credentials, DeskFacts, DeskFolder
+from crabhook.team.edit_team import without_operator
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import sitting as plain_sitting
 from tests.support.sitting import Sitting, call

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.actor import Role
 from crabhook.team.certificates import Authority, WrongPassphraseError, new_key, plain, request_of
-from crabhook.team.changes import (
+from crabhook.team.edit_team import (
     ATTEMPTS_KEPT,
     ChangeError,
     with_attempt,

@@ -29,8 +29,8 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.operators.listener import open_operators
 from crabhook.server.operators.service import OperatorService
 from crabhook.team.certificates import Authority, sealed
-from crabhook.team.changes import invitable
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
+from crabhook.team.edit_team import invitable
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import Joining, Joins
 from crabhook.team.membership import Scope, Team

@@ -29,7 +29,7 @@ from crabhook.present.safe import safe
 from crabhook.server.address import Address, TcpAddress, default_address, parse_address
 from crabhook.server.operators.joining import Place, open_invitation
 from crabhook.server.unix_socket import read_status
-from crabhook.team import changes
+from crabhook.team import edit_team
 from crabhook.team.certificates import SKEW, Authority, names_in, sealed, until
 from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, keep_keys
 from crabhook.team.enrolling import Inviting, InvitingError, outcome
@@ -75,7 +75,7 @@ def let_in(
     folder: Folder, authority: Authority, member: Member, server: str, who: Joining
 ) -> Joined:
     """Make a device's certificates, and write it into the team."""
-    device, now = changes.new_id("d"), time.time()
+    device, now = edit_team.new_id("d"), time.time()
     made = authority.for_device(who.key, member.id, device, now)
     closing = b""
     if who.closing_key:
@@ -88,7 +88,7 @@ def let_in(
         until(made),
         fingerprint_of(closing),
     )
-    team = change(folder, authority, lambda team: changes.with_device(team, member, admitted))
+    team = change(folder, authority, lambda team: edit_team.with_device(team, member, admitted))
     return Joined(authority.certificate, made, closing, server, team.name, member.name, member.role)
 
 
@@ -106,7 +106,7 @@ def found_here(
     if not team_folder().exists and team_on_record():
         raise CrabhookError("the record has a team already: `crabhook team pull` brings it here")
     now, hosts = time.time(), tuple(dict.fromkeys((*names, *LOOPBACK)))
-    admin = changes.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
+    admin = edit_team.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
     with founding(team_folder()) as new:
         say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
         seal = partial(sealed, passphrase=new_passphrase())
@@ -140,7 +140,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
         tuple(map(str, arguments.project)), tuple(arguments.machine), tuple(arguments.kind)
     )
     team, role = team_now(folder), Role(arguments.role) if arguments.role else None
-    member = changes.invitable(team, arguments.name, role, scope)
+    member = edit_team.invitable(team, arguments.name, role, scope)
     place = _place(arguments)
     server = arguments.server or reached_at(place.host, DESKS)
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
@@ -164,7 +164,7 @@ def invite_machine(arguments: argparse.Namespace) -> None:
     """Print a line that lets a machine in, and wait until it has come."""
     folder = team_folder()
     team = team_now(folder)
-    changes.with_machine(team, Machine(arguments.name, ""))
+    edit_team.with_machine(team, Machine(arguments.name, ""))
     place = _place(arguments)
     server = arguments.server or reached_at(place.host, HOOKS)
     _need_tls(server, folder)
@@ -172,7 +172,7 @@ def invite_machine(arguments: argparse.Namespace) -> None:
 
     def grant(who: Joining) -> Joined:
         machine = Machine(arguments.name, who.key.hex(), int(time.time()))
-        after = change(folder, authority, lambda team: changes.with_machine(team, machine))
+        after = change(folder, authority, lambda team: edit_team.with_machine(team, machine))
         return Joined(authority.certificate, b"", b"", server, after.name, machine.name, "")
 
     def check(who: Joining) -> None:
@@ -222,7 +222,7 @@ def _place(arguments: argparse.Namespace) -> Place:
     names = names_in(private(team_folder().server))  # of this server; others have their own
     host = arguments.host or names[0]
     if host not in names:
-        raise changes.ChangeError(
+        raise edit_team.ChangeError(
             f"the server's certificate is not for {host}: it is for {', '.join(names)}.  Name the "
             f"server anew with `crabhook team names {host}`, and start it anew"
         )
@@ -338,7 +338,7 @@ class Noting:
         self._left -= 1
         if self._left >= 0:
             what, at = f"{self._about}: {words}", int(time.time())
-            noted = partial(changes.with_attempt, what=what, at=at)
+            noted = partial(edit_team.with_attempt, what=what, at=at)
             with suppress(CrabhookError):  # the person here has been told
                 change(self._folder, self._authority, noted)
 

@@ -30,7 +30,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
 from crabhook.present.safe import safe
 from crabhook.store.opening import is_shared
-from crabhook.team import changes
+from crabhook.team import edit_team
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
@@ -139,20 +139,20 @@ def _trust_key(arguments: argparse.Namespace) -> None:
     line = _line_of(arguments.key)
     key, words = PublicKey.parse(line), line.split(None, 2)
     if not (key.in_hardware or arguments.confirmed):
-        raise changes.ChangeError(
+        raise edit_team.ChangeError(
             f"nobody can see whether {key.kind} signs without a person: take a key in hardware "
             "(sk-…), or say with --confirmed that it is in an ssh-agent alone, by ssh-add -c"
         )
     comment = words[2].strip() if len(words) > 2 else ""
     ssh_key = SshKey(str(key), comment[:64], int(time.time()), not key.in_hardware)
-    _changed(partial(changes.with_key, name=arguments.name, key=ssh_key))
+    _changed(partial(edit_team.with_key, name=arguments.name, key=ssh_key))
     say(f"{arguments.name} may show presence by {key.fingerprint} from now on.")
     say("Next, on their device: `crabhook desk use-key FILE`")
 
 
 def _distrust_key(arguments: argparse.Namespace) -> None:
     key = PublicKey.parse(_line_of(arguments.key))
-    _changed(partial(changes.without_key, name=arguments.name, key=str(key)))
+    _changed(partial(edit_team.without_key, name=arguments.name, key=str(key)))
     say(f"{key.fingerprint} shows nobody's presence any more.")
 
 
@@ -168,7 +168,9 @@ def _line_of(text_or_file: str) -> str:
         )
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise changes.ChangeError(f"the public key {text_or_file} cannot be read: {why}") from None
+        raise edit_team.ChangeError(
+            f"the public key {text_or_file} cannot be read: {why}"
+        ) from None
 
 
 def _list_machines(arguments: argparse.Namespace) -> None:
@@ -197,12 +199,12 @@ def _revoke(with_change: Callable[[Team], Team], what: str) -> None:
 
 def _revoke_operator(arguments: argparse.Namespace) -> None:
     name, device = arguments.name, arguments.device
-    gone = partial(changes.without_operator, name=name, device=device, at=int(time.time()))
+    gone = partial(edit_team.without_operator, name=name, device=device, at=int(time.time()))
     _revoke(gone, f"{device} of {name}" if device else name)
 
 
 def _revoke_machine(arguments: argparse.Namespace) -> None:
-    gone = partial(changes.without_machine, name=arguments.name, at=int(time.time()))
+    gone = partial(edit_team.without_machine, name=arguments.name, at=int(time.time()))
     _revoke(gone, f"The machine {arguments.name}")
 
 

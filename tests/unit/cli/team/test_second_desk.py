@@ -24,7 +24,7 @@ from crabhook.model.actor import Role
 from crabhook.server.address import TcpAddress, default_address
 from crabhook.server.operators.joining import Place, open_invitation
 from crabhook.server.unix_socket import status_file
-from crabhook.team.changes import invitable
+from crabhook.team.edit_team import invitable
 from crabhook.team.enrolling import Inviting, InvitingError
 from crabhook.team.invitation import Joins
 from crabhook.team.membership import Scope, Team

@@ -9,7 +9,7 @@ from crabhook.hook import Options
 from crabhook.server.address import TcpAddress, Tls, Tokens
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.team.changes import with_machine, without_machine
+from crabhook.team.edit_team import with_machine, without_machine
 from crabhook.team.membership import Machine, digest_of
 from tests.support.runners import bare_runner
 from tests.support.team import Founded, founded

@@ -18,8 +18,8 @@ from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import request_of
 from crabhook.store.actors import actor_data
 from crabhook.team.call_signature import HEADER, WITHIN, Call, PublicKey
-from crabhook.team.changes import with_key, without_key
 from crabhook.team.desk_keys import Credentials
+from crabhook.team.edit_team import with_key, without_key
 from crabhook.team.membership import SshKey, Team
 from crabhook.v1 import operator_pb2 as pb
 from tests.support.desk import PlayedDesk
