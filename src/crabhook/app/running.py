@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from crabhook import config
-from crabhook.hook.servers import listed
+from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own, write_own
 from crabhook.server.address import (

@@ -187,7 +187,7 @@ def reporting(
 
 def servers(text: str) -> str:
     """Return an address of a server, or a list of them, as a person wrote it."""
-    from crabhook.hook.servers import fault_in  # noqa: PLC0415 - few commands take servers
+    from crabhook.hook.failover import fault_in  # noqa: PLC0415 - few commands take servers
 
     if fault := fault_in(text):
         raise argparse.ArgumentTypeError(fault)

@@ -12,7 +12,7 @@ from pathlib import Path
 from crabhook import config
 from crabhook.cli.commands import Command, declaring, servers
 from crabhook.hook import own_folder
-from crabhook.hook.servers import listed
+from crabhook.hook.failover import listed
 from crabhook.install import program
 from crabhook.install.entries import known, with_hooks, without_hooks
 from crabhook.install.settings_file import (

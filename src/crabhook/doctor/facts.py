@@ -12,7 +12,7 @@ from crabhook import config
 from crabhook.datatypes import frozen
 from crabhook.doctor.entry import Entry, entry, installation
 from crabhook.doctor.finding import crabhook_command, install_command
-from crabhook.hook.servers import listed
+from crabhook.hook.failover import listed
 from crabhook.install import program, settings_file
 from crabhook.install.entries import events_in, is_ours
 from crabhook.model.document import Node, parse

@@ -109,7 +109,7 @@ class Request:
             raise Unanswered("options", options.problem)
         end = monotonic() + options.wait
         if "," in options.server:
-            from crabhook.hook.servers import Failover  # noqa: PLC0415 - most have one server
+            from crabhook.hook.failover import Failover  # noqa: PLC0415 - most have one server
 
             return _reply(Failover(self, payload, end).ask())
         accepted, give_up, pause = False, end, _FIRST_PAUSE

@@ -122,7 +122,7 @@ def test_a_list_of_servers_imports_one_module_more_than_one_of_them(runtime: Pat
             ["-I", "-S"], STUB, f"--server=unix:{runtime}/a,unix:{runtime}/b", runtime=runtime
         )
     assert operator.requests
-    assert told == ISLAND | {"crabhook.hook.servers"}
+    assert told == ISLAND | {"crabhook.hook.failover"}
 
 
 def test_an_interpreter_has_everything_else_at_its_start() -> None:

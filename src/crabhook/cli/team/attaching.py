@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crabhook import config
 from crabhook.cli.commands import ALONE, NO_SERVER, NOT_ALLOWED, actions
 from crabhook.config import Settings
-from crabhook.hook.servers import listed
+from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import write_own
 from crabhook.server.address import TcpAddress, parse_address

@@ -19,7 +19,7 @@ from crabhook import config
 from crabhook.cli.arguments import SharedDocuments, team_on_record
 from crabhook.cli.team.asking import new_passphrase, with_passphrase, yours
 from crabhook.cli.terminal import UnseenError, agrees
-from crabhook.hook.servers import listed
+from crabhook.hook.failover import listed
 from crabhook.hook.tcp import connect
 from crabhook.hook.tls import NO_TLS
 from crabhook.model.actor import Role

@@ -20,7 +20,7 @@ from crabhook.datatypes import frozen
 from crabhook.desk.commands import AskDesks, Command, Done, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import AttachedDesk, Cursor, Desk, News, Past, Snapshot
-from crabhook.hook.servers import listed
+from crabhook.hook.failover import listed
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.errors import CrabhookError

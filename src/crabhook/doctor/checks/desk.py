@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import grpc
 
 from crabhook.doctor.finding import Finding, Status, make_finding
-from crabhook.hook.servers import listed
+from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.servers import STANDBY
 from crabhook.server.address import Address, AddressError, TcpAddress, parse_address

@@ -18,8 +18,8 @@ from crabhook.doctor.finding import (
 )
 from crabhook.doctor.processes import Answer, Knock, ask, knock
 from crabhook.hook import Options
+from crabhook.hook.failover import listed
 from crabhook.hook.fallback import remedy_of
-from crabhook.hook.servers import listed
 from crabhook.model.document import parse
 from crabhook.model.errors import CrabhookError
 from crabhook.ownfile import read_own

@@ -12,8 +12,8 @@ from typing import NoReturn
 import grpc
 import pytest
 
-from crabhook.hook import Options, Unanswered, servers
-from crabhook.hook.servers import listed
+from crabhook.hook import Options, Unanswered, failover
+from crabhook.hook.failover import listed
 from crabhook.v1 import permission_pb2 as pb
 from tests.unit.hook.peers import Answer, Operator, ask, listening, replying, run_hook, serving
 from tests.unit.hook.test_client_waiting import ACCEPTANCE, Asked, server_process
@@ -172,7 +172,7 @@ def test_where_servers_only_stand_by_a_leader_is_awaited_for_a_while() -> None:
 
 
 def test_where_servers_only_stand_by_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "_NEW_PATIENCE", 0.4)
+    monkeypatch.setattr(failover, "_NEW_PATIENCE", 0.4)
     with (
         each(standby(), standby()) as (operators, addresses),
         pytest.raises(Unanswered, match="stands by") as unanswered,
@@ -185,7 +185,7 @@ def test_where_servers_only_stand_by_it_is_given_up(monkeypatch: pytest.MonkeyPa
 def test_where_every_server_stands_by_no_longer_than_a_failover_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(servers, "_FAILOVER", 0.6)
+    monkeypatch.setattr(failover, "_FAILOVER", 0.6)
     begun = time.monotonic()
     with each(standby(), refusing(grpc.StatusCode.FAILED_PRECONDITION)) as (operators, addresses):
         with pytest.raises(Unanswered, match="stands by") as unanswered:
@@ -197,7 +197,7 @@ def test_where_every_server_stands_by_no_longer_than_a_failover_is_waited_for(
 def test_where_one_is_silent_a_leader_is_awaited_longer_than_a_failover(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(servers, "_FAILOVER", 0.1)
+    monkeypatch.setattr(failover, "_FAILOVER", 0.1)
     with nobody() as gone, each(standby()) as ((operator,), (address,)):
         asked = Asked(options_of(gone, address))
         time.sleep(1.5)
@@ -225,8 +225,8 @@ def test_a_leader_that_is_killed_is_followed_by_the_next_with_the_same_ticket(fo
 def test_a_leader_that_falls_silent_is_left_for_the_next(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "_PING_EVERY", 0.05)
-    monkeypatch.setattr(servers, "_SILENCE", 0.4)
+    monkeypatch.setattr(failover, "_PING_EVERY", 0.05)
+    monkeypatch.setattr(failover, "_SILENCE", 0.4)
     asked: list[bytes] = []
 
     def accept_and_say_nothing(line: socket.socket) -> None:
@@ -246,8 +246,8 @@ def test_a_leader_that_falls_silent_is_left_for_the_next(
 def test_a_leader_that_fell_silent_is_not_left_before_another_has_the_request(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "_PING_EVERY", 0.1)
-    monkeypatch.setattr(servers, "_SILENCE", 0.6)
+    monkeypatch.setattr(failover, "_PING_EVERY", 0.1)
+    monkeypatch.setattr(failover, "_SILENCE", 0.6)
     told: list[str] = []
 
     def stop_for_a_while(line: socket.socket) -> None:
@@ -271,15 +271,15 @@ def test_a_leader_that_fell_silent_is_not_left_before_another_has_the_request(
 def test_a_leader_that_lives_is_waited_for_however_long_it_says_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(servers, "_PING_EVERY", 0.1)
+    monkeypatch.setattr(failover, "_PING_EVERY", 0.1)
     pings = threading.Semaphore(0)
-    ping = servers._PingedCall.ping
+    ping = failover._PingedCall.ping
 
-    def counted(call: servers._PingedCall) -> None:
+    def counted(call: failover._PingedCall) -> None:
         ping(call)
         pings.release()
 
-    monkeypatch.setattr(servers._PingedCall, "ping", counted)
+    monkeypatch.setattr(failover._PingedCall, "ping", counted)
 
     def hold(_: pb.PermissionRequest, context: grpc.ServicerContext) -> pb.PermissionResponse:
         operators[0].hold(context)
