@@ -19,7 +19,7 @@ from crabhook.install.entries import with_hooks
 from crabhook.install.program import Reach
 from crabhook.lint.configuration.command import commands
 from crabhook.model.card import Stance
-from crabhook.model.document import Json, Number, as_json, parse
+from crabhook.model.json_source import Json, Number, as_json, parse
 from crabhook.platforms.claude.settings import is_ours
 from crabhook.platforms.claude.write import STANCE, WAIT
 from crabhook.platforms.installation import CLIENT_GRACE, MAX_WAIT, USUAL_WAIT, Group, Installation

@@ -15,8 +15,8 @@ from crabhook.doctor.finding import crabhook_command, install_command
 from crabhook.hook.failover import listed
 from crabhook.install import program, settings_file
 from crabhook.install.entries import events_in, is_ours
-from crabhook.model.document import Node, parse
 from crabhook.model.errors import InstallError, PayloadError
+from crabhook.model.json_source import Node, parse
 from crabhook.model.jsontext import Value, parse_object
 from crabhook.platforms.installation import START, START_CLOSED, Around, Brought, Scope
 from crabhook.platforms.interface import Platform

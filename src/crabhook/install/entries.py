@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
-from crabhook.model.document import Json, Node, as_json, parse
 from crabhook.model.errors import InstallError
+from crabhook.model.json_source import Json, Node, as_json, parse
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Group as Entry
 from crabhook.platforms.interface import Platform

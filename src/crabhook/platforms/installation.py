@@ -8,8 +8,8 @@ from typing import Any
 
 from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
-from crabhook.model.document import Json
 from crabhook.model.errors import InstallError
+from crabhook.model.json_source import Json
 from crabhook.model.jsontext import Value
 from crabhook.platforms.event_table import Held, Patience, Rows, decided
 

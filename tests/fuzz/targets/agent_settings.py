@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from crabhook.install.entries import count, events_in, with_hooks, without_hooks
-from crabhook.model.document import Number, as_json, parse
 from crabhook.model.errors import DocumentError, InstallError
+from crabhook.model.json_source import Number, as_json, parse
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.settings import switches
 from crabhook.platforms.installation import Installation

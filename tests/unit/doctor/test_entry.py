@@ -7,7 +7,7 @@ import pytest
 from crabhook.doctor.entry import Entry, entry
 from crabhook.install import program
 from crabhook.model.card import Stance
-from crabhook.model.document import Json, as_json
+from crabhook.model.json_source import Json, as_json
 from crabhook.platforms.codex import settings as codex
 from crabhook.platforms.gemini import settings as gemini
 from crabhook.platforms.installation import Installation

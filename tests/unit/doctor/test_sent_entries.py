@@ -9,7 +9,7 @@ import pytest
 from crabhook.doctor.entry import entry
 from crabhook.doctor.processes import Knock, knock
 from crabhook.model.card import Stance
-from crabhook.model.document import as_json
+from crabhook.model.json_source import as_json
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 from tests.unit.server.http.standing import TOKEN, standing

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from crabhook.install.entries import count, with_hooks, without_hooks
 from crabhook.model.card import Stance
-from crabhook.model.document import Json, parse
 from crabhook.model.errors import InstallError
+from crabhook.model.json_source import Json, parse
 from crabhook.platforms.claude.settings import groups, overridden, switches
 from crabhook.platforms.installation import Group, Installation, Scope
 from tests.support.examples import examples

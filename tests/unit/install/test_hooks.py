@@ -10,8 +10,8 @@ import pytest
 
 from crabhook.install.entries import is_ours
 from crabhook.model.card import Stance
-from crabhook.model.document import Json
 from crabhook.model.errors import InstallError
+from crabhook.model.json_source import Json
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import (

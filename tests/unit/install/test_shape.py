@@ -3,8 +3,8 @@
 import pytest
 
 from crabhook.install.entries import events_in
-from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
+from crabhook.model.json_source import parse
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabhook.install.entries import Edit, appending, apply, removal
-from crabhook.model.document import parse
+from crabhook.model.json_source import parse
 
 containers = st.lists(st.integers(), max_size=6) | st.dictionaries(
     st.text(max_size=3), st.integers(), max_size=6

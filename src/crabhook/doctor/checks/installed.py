@@ -28,8 +28,8 @@ from crabhook.doctor.finding import (
 from crabhook.doctor.processes import ProgramError, run
 from crabhook.install.program import moves
 from crabhook.install.settings_file import read_settings
-from crabhook.model.document import parse
 from crabhook.model.errors import CrabhookError, InstallError
+from crabhook.model.json_source import parse
 from crabhook.platforms.installation import MAX_WAIT, Look, Registered, Scope
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")

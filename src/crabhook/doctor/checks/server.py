@@ -20,8 +20,8 @@ from crabhook.doctor.processes import Answer, Knock, ask, knock
 from crabhook.hook import Options
 from crabhook.hook.failover import listed
 from crabhook.hook.fallback import remedy_of
-from crabhook.model.document import parse
 from crabhook.model.errors import CrabhookError
+from crabhook.model.json_source import parse
 from crabhook.ownfile import read_own
 from crabhook.platforms.claude.settings import TOKEN, export, served
 from crabhook.server.address import default_address

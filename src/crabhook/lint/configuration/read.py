@@ -16,8 +16,8 @@ from crabhook.datatypes import frozen
 from crabhook.install.program import Move, moves
 from crabhook.lint.configuration import protocols
 from crabhook.lint.script import START, CannotParseError, Named, Place, Remark
-from crabhook.model.document import Node, Number, parse
 from crabhook.model.errors import DocumentError
+from crabhook.model.json_source import Node, Number, parse
 from crabhook.model.jsontext import Value
 from crabhook.platforms.event_table import Protocol
 

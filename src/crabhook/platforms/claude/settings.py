@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from crabhook.model.card import Stance, number_of
-from crabhook.model.document import Json, Node, parse
 from crabhook.model.errors import InstallError
+from crabhook.model.json_source import Json, Node, parse
 from crabhook.model.jsontext import Value, object_at, text_at
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.document import Json, Number
 from crabhook.model.event import Event
+from crabhook.model.json_source import Json, Number
 from crabhook.model.jsontext import object_at
 from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.write import write

@@ -10,8 +10,8 @@ from os.path import dirname
 from pathlib import Path
 
 from crabhook.model.card import Stance
-from crabhook.model.document import parse
 from crabhook.model.errors import InstallError
+from crabhook.model.json_source import parse
 from crabhook.model.jsontext import Value, object_at, text_at
 from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.gemini.events import EVENTS

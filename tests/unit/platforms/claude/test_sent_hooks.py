@@ -7,8 +7,8 @@ import pytest
 
 from crabhook.install.entries import is_ours, with_hooks, without_hooks
 from crabhook.model.card import Stance
-from crabhook.model.document import Json, as_json
 from crabhook.model.errors import InstallError
+from crabhook.model.json_source import Json, as_json
 from crabhook.platforms.claude.settings import NOT_SENT, USUAL_URL, endpoint, groups, switches
 from crabhook.platforms.installation import Group, Installation, Transport
 from crabhook.server.http.listener import hook_headers

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.model.document import MAX_DEPTH, Json, Number, as_json, parse
 from crabhook.model.errors import DocumentError
+from crabhook.model.json_source import MAX_DEPTH, Json, Number, as_json, parse
 
 
 def plain(value: Json) -> object:
