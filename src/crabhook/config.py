@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import read_own
+from crabhook.safe_open import read_own
 
 LARGEST = 1 << 20  # bytes of a settings file
 

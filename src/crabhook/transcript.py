@@ -1,6 +1,6 @@
 """An agent's files of a session: its transcript, and a plan that an event only names.
 
-The agent names the files, so `ownfile` opens them, and only bounded pieces are read. Unreadable
+The agent names the files, so `safe_open` opens them, and only bounded pieces are read. Unreadable
 parts are left out; nothing raises. Claude Code writes one JSON object a line. Gemini CLI keeps
 plans beside transcripts: …/tmp/PROJECT/chats/….jsonl and …/tmp/PROJECT/SESSION/plans/NAME; of a
 plan elsewhere only the name is shown.
@@ -17,8 +17,8 @@ from crabhook.datatypes import frozen
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, parse_object
-from crabhook.ownfile import open_own
 from crabhook.policy.paths import LONGEST_PATH
+from crabhook.safe_open import open_own
 
 PIECE = 1 << 18  # bytes looked at, at either end
 LONGEST = 4000  # characters of one saying

@@ -11,7 +11,7 @@ from pathlib import Path
 from crabhook import config
 from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import read_own, write_own
+from crabhook.safe_open import read_own, write_own
 from crabhook.server.address import (
     Address,
     UnixAddress,

@@ -17,7 +17,7 @@ from pathlib import Path
 from crabhook.datatypes import frozen
 from crabhook.install.entries import NO_SETTINGS, count, without_hooks
 from crabhook.model.errors import InstallError
-from crabhook.ownfile import open_own, read_own
+from crabhook.safe_open import open_own, read_own
 
 LARGEST = 4 << 20  # bytes of a settings file
 _BACKUP = ".crabhook-backup"

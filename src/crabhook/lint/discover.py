@@ -9,7 +9,7 @@ from pathlib import Path
 
 from crabhook.datatypes import frozen
 from crabhook.lint.script import CannotReadError
-from crabhook.ownfile import open_own
+from crabhook.safe_open import open_own
 from crabhook.tables import names
 
 MAX_BYTES = 512 * 1024  # fifty times a long hook; keeps every later step short

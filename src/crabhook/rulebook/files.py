@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 from crabhook.datatypes import frozen
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import read_own, write_own
 from crabhook.policy.paths import normal
 from crabhook.policy.rule import RuleFileError, RuleSet, Trust
+from crabhook.safe_open import read_own, write_own
 
 if TYPE_CHECKING:
     from crabhook.policy.evaluate import Policy

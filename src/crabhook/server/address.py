@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from crabhook.datatypes import frozen
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import open_own, write_own
+from crabhook.safe_open import open_own, write_own
 
 if TYPE_CHECKING:
     import grpc

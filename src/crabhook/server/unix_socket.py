@@ -24,7 +24,7 @@ from pathlib import Path
 from crabhook.datatypes import frozen
 from crabhook.model.card import Origin
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import read_own, write_own
+from crabhook.safe_open import read_own, write_own
 
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: SO_PEERCRED of unix(7)
 _ROOT = 0

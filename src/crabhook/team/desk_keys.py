@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crabhook.datatypes import frozen
-from crabhook.ownfile import write_own
+from crabhook.safe_open import write_own
 from crabhook.team.call_signature import Sign
 from crabhook.team.certificates import Key, new_key, plain, request_of, unsealed
 from crabhook.team.folder import TeamError, private, raising_team_error

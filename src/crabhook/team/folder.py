@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import open_own, read_own
+from crabhook.safe_open import open_own, read_own
 
 TEAM, AUTHORITY, AUTHORITY_KEY = "team", "authority", "authority-key"
 """What the files of a team are called that all servers of it have, where they share a record."""

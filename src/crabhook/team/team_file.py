@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from crabhook.model.actor import Role
-from crabhook.ownfile import read_own, write_own
+from crabhook.safe_open import read_own, write_own
 from crabhook.team import certificates, membership
 from crabhook.team.edit_team import news, refusals
 from crabhook.team.folder import Folder, TeamError, private, raising_team_error

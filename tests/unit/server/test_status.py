@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.ownfile import write_own
+from crabhook.safe_open import write_own
 from crabhook.server import unix_socket
 from crabhook.server.unix_socket import Status, keep_status, read_status, status_file
 

@@ -34,7 +34,7 @@ def test_a_token_that_is_not_whole_is_at_no_moment_there(
         raise Killed
 
     with monkeypatch.context() as broken:
-        broken.setattr(f"crabhook.ownfile.os.{step}", killed)
+        broken.setattr(f"crabhook.safe_open.os.{step}", killed)
         with pytest.raises(Killed):
             load_or_make(path)
     assert not list(tmp_path.iterdir())

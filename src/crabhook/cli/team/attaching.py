@@ -20,7 +20,7 @@ from crabhook.cli.commands import ALONE, NO_SERVER, NOT_ALLOWED, actions
 from crabhook.config import Settings
 from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import write_own
+from crabhook.safe_open import write_own
 from crabhook.server.address import TcpAddress, parse_address
 from crabhook.team.invitation import Invitation, JoinError, Joining, Joins, join, new_token
 from crabhook.ui.console import say, takes_a_person, takes_a_screen

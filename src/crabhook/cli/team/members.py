@@ -27,8 +27,8 @@ from crabhook.cli.team.inviting import (
 )
 from crabhook.model.actor import Role
 from crabhook.model.errors import CrabhookError
-from crabhook.ownfile import read_own, write_own
 from crabhook.present.safe import safe
+from crabhook.safe_open import read_own, write_own
 from crabhook.store.opening import is_shared
 from crabhook.team import edit_team
 from crabhook.team.call_signature import PublicKey

@@ -22,8 +22,8 @@ from crabhook.hook.failover import listed
 from crabhook.hook.fallback import remedy_of
 from crabhook.model.errors import CrabhookError
 from crabhook.model.json_source import parse
-from crabhook.ownfile import read_own
 from crabhook.platforms.claude.settings import TOKEN, export, served
+from crabhook.safe_open import read_own
 from crabhook.server.address import default_address
 
 

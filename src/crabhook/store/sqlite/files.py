@@ -11,7 +11,7 @@ from secrets import token_hex
 from time import time
 from typing import TypeVar
 
-from crabhook.ownfile import read_own
+from crabhook.safe_open import read_own
 from crabhook.store.interface import (
     CorruptError,
     FullError,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
-from crabhook.ownfile import read_own
+from crabhook.safe_open import read_own
 from crabhook.store import interface
 from crabhook.store.change import Recovered, carried
 from crabhook.store.record import (

@@ -18,7 +18,7 @@ from crabhook.cli.team.attaching import AttachError, at_desk, look_for, place_of
 from crabhook.config import Settings
 from crabhook.model.actor import Role
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ownfile import write_own
+from crabhook.safe_open import write_own
 from crabhook.team.certificates import opened
 from crabhook.team.desk_keys import Credentials, DeskKeys, keep
 from crabhook.team.invitation import Joined

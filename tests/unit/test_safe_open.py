@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.ownfile import NotOursError, open_own, read_own
+from crabhook.safe_open import NotOursError, open_own, read_own
 from tests.support.hostile_files import make
 
 MOST = 1 << 20
