@@ -170,8 +170,8 @@ def load_or_make(path: Path) -> str:
 
 def _load(path: Path) -> str:
     try:
-        with open_own(path, links=True) as (file, found):
-            mode = stat.S_IMODE(found.st_mode)
+        with open_own(path, links=True) as (file, status):
+            mode = stat.S_IMODE(status.st_mode)
             token = file.read(_LARGEST).decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error

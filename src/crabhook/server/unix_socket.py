@@ -56,8 +56,8 @@ def peer_of(sock: socket.socket) -> Peer:
     """Return the connected process."""
     if not hasattr(socket, "SO_PEERCRED"):
         return Peer(0, os.getuid())  # the socket's mode, 0600, admits our own user only
-    said = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    pid, uid, _ = _CREDENTIALS.unpack(said)
+    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(credentials)
     return Peer(pid, uid)
 
 
@@ -103,14 +103,14 @@ def _taken(path: Path, lock_path: Path) -> SocketTakenError:
 def _private_folder(folder: Path) -> None:
     """Make the folder if need be, and check that no other user can change its content."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.stat()
-    if found.st_mode & stat.S_ISVTX or found.st_uid != os.getuid():
+    status = folder.stat()
+    if status.st_mode & stat.S_ISVTX or status.st_uid != os.getuid():
         raise SocketTakenError(
             f"{folder} is shared, or another user's: give a --listen address in a folder of its own"
         )
-    if stat.S_IMODE(found.st_mode) & 0o022:
+    if stat.S_IMODE(status.st_mode) & 0o022:
         raise SocketTakenError(
-            f"others may write in {folder} (mode {stat.S_IMODE(found.st_mode):o}) and could put "
+            f"others may write in {folder} (mode {stat.S_IMODE(status.st_mode):o}) and could put "
             f"another socket in this one's place, so run: chmod 700 {folder}"
         )
 
@@ -166,13 +166,13 @@ class SocketWatch:
 
     def look(self) -> list[str]:
         """Return news: a socket that was replaced or removed, or is ours again."""
-        said = []
+        news = []
         for path, ours in self._known.items():
             wrong = _wrong(path, ours)
             if wrong != self._wrong.get(path, ""):
                 self._wrong[path] = wrong
-                said.append(wrong or f"{path} is this server's own socket again")
-        return said
+                news.append(wrong or f"{path} is this server's own socket again")
+        return news
 
     def renew(self, path: Path) -> None:
         """Know a socket that this server has just bound anew."""
@@ -189,10 +189,10 @@ class SocketWatch:
 
 
 def _wrong(path: Path, ours: tuple[int, ...] | None) -> str:
-    found = identity(path)
-    if found == ours:
+    now_there = identity(path)
+    if now_there == ours:
         return ""
-    if found is None:
+    if now_there is None:
         return f"THE SOCKET {path} IS GONE: no hook can ask here; start crabhook serve again"
     return (
         f"THE SOCKET {path} WAS REPLACED, or changed: hooks that start now may ask another "
@@ -204,10 +204,10 @@ def _wrong(path: Path, ours: tuple[int, ...] | None) -> str:
 def identity(path: Path) -> tuple[int, ...] | None:
     """Return a file's identity: it includes the time of change, which no program can set."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return None
-    return (found.st_dev, found.st_ino, found.st_ctime_ns)
+    return (status.st_dev, status.st_ino, status.st_ctime_ns)
 
 
 _LARGEST = 1 << 16  # bytes
@@ -245,9 +245,9 @@ def status_file(socket: Path) -> Path:
 def read_status(socket: Path) -> Mapping[str, object]:
     """Return the last state of the server on a socket; nothing where it is not readable."""
     with suppress(OSError, ValueError):
-        told = json.loads(read_own(status_file(socket), _LARGEST))
-        if isinstance(told, dict):
-            return told
+        status = json.loads(read_own(status_file(socket), _LARGEST))
+        if isinstance(status, dict):
+            return status
     return {}
 
 
@@ -256,13 +256,13 @@ async def keep_status(socket: Path, status: Callable[[], Status]) -> None:
 
     `status` returns the current state.
     """
-    path, told = status_file(socket), Status(0, 0, 0, ())
+    path, last_status = status_file(socket), Status(0, 0, 0, ())
     written = None
     try:
         while True:
             now = status()
-            if now != told or identity(path) != written:
-                content, told, written = f"{json.dumps(asdict(now))}\n".encode(), now, None
+            if now != last_status or identity(path) != written:
+                content, last_status, written = f"{json.dumps(asdict(now))}\n".encode(), now, None
                 with suppress(OSError):  # agents are served all the same
                     await asyncio.to_thread(write_own, path, content)
                     seen = identity(path)

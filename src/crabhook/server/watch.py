@@ -88,13 +88,13 @@ class ListenerWatch:
     @property
     def ended(self) -> bool:
         """Whether a listener has ended by itself and is not open again yet."""
-        return any(one.ended for one in self._listeners)
+        return any(listener.ended for listener in self._listeners)
 
     async def keep(self) -> None:
         """Watch all listeners until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            for one in self._listeners:
-                tasks.create_task(self._keep(one))
+            for listener in self._listeners:
+                tasks.create_task(self._keep(listener))
 
     async def _keep(self, listener: Watched) -> None:
         failed = 0

@@ -374,7 +374,7 @@ class Bridge:
         """Wait GRACE seconds for answers under way; then end every connection."""
         if not self._open:
             return
-        under_way = [asyncio.ensure_future(one.answered()) for one in self._open.values()]
+        under_way = [asyncio.ensure_future(call.answered()) for call in self._open.values()]
         await asyncio.wait(under_way, timeout=GRACE)
         tasks = [*under_way, *self._open]
         for task in tasks:

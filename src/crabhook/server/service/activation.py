@@ -44,20 +44,20 @@ def _adopted(descriptor: int) -> socket.socket:
     what = f"the service manager's descriptor {descriptor}"
     try:
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - the standard library's
-        found = socket.socket(fileno=descriptor)
+        inherited = socket.socket(fileno=descriptor)
     except OSError as error:
         raise InheritedError(f"{what} cannot be used: {error.strerror}") from error
     listens = False
     with suppress(OSError):
-        listens = bool(found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+        listens = bool(inherited.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
     families = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
-    if not listens or found.type != socket.SOCK_STREAM or found.family not in families:
-        found.detach()
+    if not listens or inherited.type != socket.SOCK_STREAM or inherited.family not in families:
+        inherited.detach()
         raise InheritedError(
             f"{what} is no listening stream socket: in the socket unit use ListenStream= "
             "with a path or HOST:PORT, and leave Accept= off"
         )
-    return found
+    return inherited
 
 
 def address_of(listening: socket.socket) -> Address:
@@ -130,18 +130,18 @@ async def open_behind(
     `open_port` opens our own port behind them: a socket in a private folder for Unix sockets, a
     loopback port for TCP ones. Raises InheritedError or PortError, or an error of `open_port`.
     """
-    addresses = [address_of(one) for one in sockets]
+    addresses = [address_of(inherited) for inherited in sockets]
     _check(addresses, tls=tls)
     relay = Relay()
     with folder_behind() as folder:
         wanted: list[Address] = [UnixAddress(Path(folder, "s")), TcpAddress(_LOOPBACK, 0)]
         kinds = {type(address) for address in addresses}
-        async with open_port([one for one in wanted if type(one) in kinds]) as bound:
+        async with open_port([address for address in wanted if type(address) in kinds]) as bound:
             targets = {type(target): target for target in bound}
             try:
                 async with AsyncExitStack() as accepting:
-                    for one, address in zip(sockets, addresses, strict=True):
-                        carried = relay.accepting(one, targets[type(address)])
+                    for inherited, address in zip(sockets, addresses, strict=True):
+                        carried = relay.accepting(inherited, targets[type(address)])
                         await accepting.enter_async_context(carried)
                     yield addresses
             except BaseException:
