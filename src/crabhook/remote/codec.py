@@ -309,8 +309,8 @@ def _card(others: _Way) -> _Way:
         card: Card = others.take(message)
         full = text_read(message.law or message.came)
         if message.HasField("brought"):
-            told: Because = way.take(message.brought)
-            reason = replace(told, full="" if full == told.words else full)
+            brought: Because = way.take(message.brought)
+            reason = replace(brought, full="" if full == brought.words else full)
         else:
             reason = Because(None, full)
         return replace(card, reason=reason)
