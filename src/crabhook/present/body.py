@@ -1,16 +1,18 @@
-"""What a tool is given, in blocks: the one place that chooses which field is shown as what.
+"""A request in blocks: the one place that chooses which field is shown as what.
 
-Names of fields decide, not the tool's name: agents differ in tools, much less in fields. A value of
-an unexpected type makes no block, and is shown as it was sent.
+`body` has what a tool is given, `happening` what the event tells beside that. Names of fields
+decide, not the tool's name: agents differ in tools, much less in fields. A value of an unexpected
+type makes no block, and is shown as it was sent.
 """
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
+from crabhook.model.elicitation import read_fields
 from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, first_text
+from crabhook.model.jsontext import Value, first_text, object_at
 from crabhook.model.question import read_questions
 from crabhook.present.document import (
     Block,
@@ -19,7 +21,9 @@ from crabhook.present.document import (
     Command,
     Edit,
     Edits,
+    Fact,
     File,
+    Form,
     Name,
     NewText,
     Note,
@@ -28,7 +32,11 @@ from crabhook.present.document import (
     Words,
 )
 from crabhook.present.summary import TELLING, is_question
+from crabhook.tables import tables
 
+_EVENT = tables(__file__, "fields")["event"]
+_EVERY, _OF_TOOLS = _EVENT["every"].split(), _EVENT["tools"].split()
+LABELS: dict[str, str] = _EVENT["labels"]
 _SIDES = ("old_string", "new_string")
 
 
@@ -72,6 +80,34 @@ def _lead(given: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple[Bloc
     return (blocks.get(key) or Name({key: text}, text),) if key else ()
 
 
+def happening(event: Event) -> Body:
+    """Return what an event tells beside its tool's input, without what a card shows elsewhere.
+
+    A field that the agent's own table names is a fact also where a card shows it elsewhere.
+    """
+    fields = event.fields
+    given = {key: value for key, value in fields.items() if not _elsewhere(event, key, value)}
+    labels = LABELS | {key: told.short for key, told in event.told.items() if told.short}
+    blocks = list[Block]()
+    for key in dict.fromkeys((*labels, *event.told)):
+        short = labels.get(key, "") if key in given else ""
+        told = event.told.get(key)
+        if key in fields and (short or told):
+            blocks.append(Fact({key: fields[key]}, key, fields[key], told, short))
+        if key == "message" and (entries := read_fields(fields)):
+            blocks.append(Form({"requested_schema": fields["requested_schema"]}, entries))
+    return Body((), tuple(blocks), given)
+
+
+def _elsewhere(event: Event, key: str, value: Value) -> bool:
+    """Whether another part of the card shows a field, or it helps nobody to decide."""
+    if key in _EVERY:
+        return isinstance(value, str)
+    if key == "permission_suggestions":
+        return event.name == "PermissionRequest" and isinstance(value, list)
+    return key == "effort" or (event.tool is not None and key in _OF_TOOLS)
+
+
 def _text(make: Callable[[Mapping[str, Value], str], Block]) -> Choose:
     """Return what makes a block of a field that is a text."""
 
@@ -108,7 +144,8 @@ def _questions(given: Mapping[str, Value]) -> Block:
         questions = read_questions(dict(given))
     except QuestionError as error:
         return Questions({}, unreadable=str(error))
-    return Questions({"questions": given["questions"]}, questions)
+    answers = object_at(given, "answers")
+    return Questions({"questions": given["questions"]}, questions, answers=answers)
 
 
 CHOOSERS: dict[str, Chooser] = {

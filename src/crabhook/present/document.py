@@ -1,13 +1,16 @@
-"""The blocks of a call's input: what there is to show, before any face draws it.
+"""The blocks of a request: what there is to show, before any face draws it.
 
-A block keeps the fields of the input that it stands for, as they were sent. A face without a
+A block keeps the fields that it stands for, as they were sent. A face without a
 drawing of its own for a block draws its parts, which are blocks that each face can draw.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
+from typing import TypeVar
 
 from crabhook.datatypes import frozen
+from crabhook.model.elicitation import Field
+from crabhook.model.event import Told
 from crabhook.model.jsontext import Value
 from crabhook.model.question import Question
 from crabhook.present.compare import counted, line_count
@@ -15,7 +18,7 @@ from crabhook.present.compare import counted, line_count
 
 @frozen
 class Block:
-    """A part of what a tool is given."""
+    """A part of what a tool is given, or of what an event tells beside that."""
 
     fields: Mapping[str, Value]
 
@@ -23,6 +26,9 @@ class Block:
     def parts(self) -> tuple["Block", ...]:
         """The same in blocks that each face can draw: its fields as JSON, if nothing else fits."""
         return (Json(self.fields),)
+
+
+B = TypeVar("B", bound=Block)
 
 
 @frozen
@@ -79,10 +85,15 @@ class Plan(Block):
 
 @frozen
 class Questions(Block):
-    """Questions to the operator; none where they cannot be read, and `unreadable` says why."""
+    """Questions to the operator, and the answers by the question's text, if they were given.
+
+    There are none where they cannot be read, and `unreadable` says why. An answer has no rows of
+    its own: a card's dialog and the history draw it beside its question.
+    """
 
     questions: tuple[Question, ...] = ()
     unreadable: str = ""
+    answers: Mapping[str, Value] = field(default_factory=dict)
 
 
 @frozen
@@ -132,8 +143,29 @@ class NewText(Block):
 
 
 @frozen
+class Form(Block):
+    """The fields of a form that an MCP server wants to have filled in."""
+
+    entries: tuple[Field, ...]
+
+
+@frozen
+class Fact(Block):
+    """A field of the event itself.
+
+    `told`: how the agent's own table has a screen show it, None if that does not name it. `short`:
+    its label on the plain desk, empty if it has none there.
+    """
+
+    key: str
+    value: Value
+    told: Told | None
+    short: str
+
+
+@frozen
 class Body:
-    """All that a tool is given.
+    """All that a tool is given, or all that an event tells beside that.
 
     `lead`: what says what the call does, for a face that draws that apart. `blocks`: each block in
     the order in which it is read. `given`: all fields, in blocks or not.
@@ -142,6 +174,10 @@ class Body:
     lead: tuple[Block, ...] = ()
     blocks: tuple[Block, ...] = ()
     given: Mapping[str, Value] = field(default_factory=dict)
+
+    def of(self, kind: type[B]) -> tuple[B, ...]:
+        """Return the blocks of one kind."""
+        return tuple(block for block in self.blocks if isinstance(block, kind))
 
     def rest(self, drawn: Iterable[Block]) -> dict[str, Value]:
         """Return the fields that none of the drawn blocks stands for."""

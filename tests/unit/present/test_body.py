@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.event import Event, ToolCall
-from crabhook.present.body import CHOOSERS, body
+from crabhook.model.elicitation import read_fields
+from crabhook.model.event import Event, Told, ToolCall
+from crabhook.present.body import CHOOSERS, body, happening
 from crabhook.present.document import (
     Block,
     Body,
@@ -15,7 +16,9 @@ from crabhook.present.document import (
     Command,
     Edit,
     Edits,
+    Fact,
     File,
+    Form,
     Name,
     NewText,
     Note,
@@ -148,6 +151,85 @@ def test_unreadable_questions_say_why_and_stand_for_no_field() -> None:
 )
 def test_a_change_counts_its_lines(block: Any, counts: tuple[int, int | None]) -> None:
     assert block.counts == counts
+
+
+def happens(fields: dict[str, Any], told: dict[str, Told] | None = None, **event: Any) -> Body:
+    return happening(Event("claude", "Sigh", fields=fields, told=told or {}, **event))
+
+
+def fact(key: str, value: Any, short: str = "", told: Told | None = None) -> Fact:
+    return Fact({key: value}, key, value, told, short)
+
+
+MOOD, AGENT = Told("the agent's mood", short="mood"), Told("the subagent")
+REASON = Told("it was denied, because")
+SCHEMA = {"properties": {"stage": {"type": "string"}}}
+
+FACTS: dict[str, tuple[dict[str, Any], dict[str, Told], tuple[Block, ...], set[str]]] = {
+    # what is told: the fields, the agent's own table, the blocks, the fields that are left over
+    "in the order of one table, then the agent's": (
+        {"mood": "grim", "reason": "r", "message": "m", "x": 1},
+        {"mood": MOOD, "reason": REASON},
+        (
+            fact("message", "m", "message"),
+            fact("reason", "r", "reason", REASON),
+            fact("mood", "grim", "mood", MOOD),
+        ),
+        {"x"},
+    ),
+    "what every event has, unless its table names it": (
+        {"session_id": "s", "cwd": "/", "agent_type": "Explore"},
+        {"agent_type": AGENT},
+        (fact("agent_type", "Explore", "", AGENT),),
+        set(),
+    ),
+    "what every event has, of another type": ({"session_id": 5}, {}, (), {"session_id"}),
+    "a form behind its message": (
+        {"mode": "form", "requested_schema": SCHEMA, "message": "m"},
+        {},
+        (
+            fact("message", "m", "message"),
+            Form({"requested_schema": SCHEMA}, read_fields({"requested_schema": SCHEMA})),
+            fact("mode", "form", "form mode"),
+        ),
+        set(),
+    ),
+    "a form without fields": (
+        {"requested_schema": {"type": "x"}},
+        {},
+        (),
+        {"requested_schema"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "told", "facts", "rest"), FACTS.values(), ids=FACTS)
+def test_what_an_event_tells_beside_its_tools_input(
+    fields: dict[str, Any], told: dict[str, Told], facts: tuple[Block, ...], rest: set[str]
+) -> None:
+    tells = happens(fields, told)
+    assert tells.blocks == facts
+    assert tells.rest(tells.blocks).keys() == rest
+
+
+def test_the_tools_own_fields_are_told_with_the_tool_alone() -> None:
+    fields = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {}}
+    assert happens(fields).given == fields
+    assert happens(fields, tool=ToolCall("Bash", {}, "t1")).given == {}
+
+
+def test_suggestions_are_shown_elsewhere_where_they_can_be_taken() -> None:
+    fields: dict[str, Any] = {"permission_suggestions": []}
+    assert happens(fields).given == fields
+    assert happening(Event("claude", "PermissionRequest", fields=fields)).given == {}
+
+
+def test_answers_stand_beside_their_questions() -> None:
+    questions = [{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]
+    asked = of({"questions": questions, "answers": {"Which?": "A"}}, "AskUserQuestion")
+    (block,) = asked.of(Questions)
+    assert block.answers == {"Which?": "A"}
+    assert asked.rest([block]).keys() == {"answers"}
 
 
 values = st.recursive(

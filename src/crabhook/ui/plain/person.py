@@ -17,10 +17,12 @@ from crabhook.model.actor import Operator
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, first_text, pretty, text_at
+from crabhook.model.jsontext import Value, first_text, pretty
 from crabhook.model.order import CAP
 from crabhook.present import sentence
+from crabhook.present.body import body
 from crabhook.present.cover import COVER, covered
+from crabhook.present.document import Note
 from crabhook.present.phrases import countdown, joined
 from crabhook.present.safe import Speller, folded, safe
 from crabhook.present.summary import (
@@ -228,8 +230,8 @@ class ForAPerson(Format):
     def _around(self, card: Card, now: float) -> Iterator[Row]:
         """Yield why the card is here, who asks, and what happened to similar cards."""
         event = card.event
-        if told := text_at(event.given, "description"):
-            yield Row("  in its own words: ", told)
+        for note in body(event).of(Note):
+            yield from [Row("  in its own words: ", note.text)] if note.text else ()
         if card.reason.words:
             yield Row("  here because: ", card.reason.words)
         if Verdict.KEEP_GOING in card.choices.verdicts:
@@ -279,17 +281,16 @@ def _fold(fields: Mapping[str, Value]) -> dict[str, Value]:
 def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
     """Yield the request, without what the card's sentence tells whole, and the suggestions."""
     event, tool = card.event, card.event.tool
-    if tool is not None and (given := event.given):
-        (key, text), asks = first_text(given, TELLING), sentence.sentence(card, covered)
-        left_out = {"description"} if key != "description" else set()
-        if _tells(asks, text, event):
-            left_out.add(key)
-        rest = {name: value for name, value in given.items() if name not in left_out}
-        if rest:
-            rest = _fold(rest) if fold else rest
-            yield from tool_rows(replace(event, tool=replace(tool, input=rest)), longest)
-    elif tool is not None:
-        yield from tool_rows(event, longest)
+    if tool is not None:
+        key, text = first_text(event.given, TELLING)
+        told = _tells(sentence.sentence(card, covered), text, event)
+        if fold and event.given:
+            event = replace(event, tool=replace(tool, input=_fold(event.given)))
+        asked = body(event)
+        every = (*asked.lead, *asked.blocks)
+        elsewhere = [block for block in every if told and key in block.fields]
+        elsewhere += [note for note in asked.of(Note) if key not in note.fields]
+        yield from tool_rows(event, longest, elsewhere)
     telling = {key: value for key, value in event.fields.items() if value not in _NOTHING}
     telling = _fold(telling) if fold else telling
     yield from happening_rows(replace(event, fields=telling), longest, others=tool is None)

@@ -4,22 +4,22 @@ A name that an agent made up never looks like our labels: unknown fields come as
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import starmap
 
-from crabhook.model.elicitation import Field, read_fields
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
-from crabhook.present import summary
-from crabhook.present.body import body
+from crabhook.present.body import body, happening
 from crabhook.present.compare import compared
 from crabhook.present.document import (
     Block,
     Change,
     Command,
     Edits,
+    Fact,
     File,
+    Form,
     Json,
     NewText,
     Note,
@@ -28,14 +28,11 @@ from crabhook.present.document import (
     Words,
 )
 from crabhook.present.summary import json_start
-from crabhook.tables import tables
 from crabhook.ui.text.rows import Row, indented
 
 BESIDE = 200  # characters of a text shown beside its name
 _CHOICES_SHOWN = 100
 _COMPARED_LINES = 400  # past these, finding what two texts share costs more than it tells
-_EVENT = tables(summary.__file__, "fields")["event"]
-LABELS: Mapping[str, str] = _EVENT["labels"]
 
 
 def happening_rows(event: Event, longest: int, *, others: bool = True) -> Iterator[Row]:
@@ -43,16 +40,11 @@ def happening_rows(event: Event, longest: int, *, others: bool = True) -> Iterat
 
     `others`: also the fields without a label, as JSON.
     """
-    rest = {key: value for key, value in event.fields.items() if not _elsewhere(event, key, value)}
-    fields = read_fields(event.fields)
-    own = {key: told.short for key, told in event.told.items() if told.short}
-    for key, label in {**LABELS, **own}.items():
-        if key in rest:
-            yield from _labelled(label, rest.pop(key), longest)
-        if key == "message" and fields:
-            rest.pop("requested_schema", None)
-            yield from _form(fields, longest)
-    if rest and others:
+    told = happening(event)
+    shown = [block for block in told.blocks if not isinstance(block, Fact) or block.short]
+    for block in shown:
+        yield from _block(block, longest)
+    if others and (rest := told.rest(shown)):
         yield from json_rows("other fields", rest, longest)
 
 
@@ -63,15 +55,6 @@ def json_rows(name: str, value: Value, longest: int) -> Iterator[Row]:
     yield from indented("    ", written[:longest], longest)
     if len(written) > longest:
         yield Row("  … the rest of it is left out …", shortened=True)
-
-
-def _elsewhere(event: Event, key: str, value: Value) -> bool:
-    """Whether another part of the card shows a field, or it helps nobody to decide."""
-    if key in _EVENT["every"].split():
-        return isinstance(value, str)
-    if key == "permission_suggestions":
-        return event.name == "PermissionRequest" and isinstance(value, list)
-    return key == "effort" or (event.tool is not None and key in _EVENT["tools"].split())
 
 
 def _labelled(label: str, value: Value, longest: int) -> Iterator[Row]:
@@ -90,8 +73,8 @@ def _below(name: str, indent: str, text: str, longest: int) -> Iterator[Row]:
     yield from indented(indent, text, longest)
 
 
-def _form(fields: tuple[Field, ...], longest: int) -> Iterator[Row]:
-    for field in fields:
+def _form(block: Form, longest: int) -> Iterator[Row]:
+    for field in block.entries:
         kind = f"{field.kind}, {field.format}" if field.format else field.kind
         parts = [field.name, kind, "required" if field.required else "may be left out"]
         if field.choices:
@@ -116,17 +99,21 @@ def given_rows(event: Event, longest: int) -> Iterator[Row]:
     yield from happening_rows(event, longest)
 
 
-def tool_rows(event: Event, longest: int) -> Iterator[Row]:
-    """Yield the tool's whole input; a row says where a text past `longest` lost its middle."""
+def tool_rows(event: Event, longest: int, but: Sequence[Block] = ()) -> Iterator[Row]:
+    """Yield the tool's whole input; a row says where a text past `longest` lost its middle.
+
+    `but`: blocks that the card has told elsewhere.
+    """
     given = event.tool.input if event.tool is not None else None
     if isinstance(given, dict):
         asked = body(event)
-        for block in asked.blocks:
+        shown = [block for block in asked.blocks if block not in but]
+        for block in shown:
             yield from _block(block, longest)
-        rest = asked.rest(asked.blocks)
+        rest = asked.rest((*shown, *but))
         if rest or not given:
-            whole = len(rest) == len(given)
-            yield from json_rows("input" if whole else "other input", rest, longest)
+            other = any(block.fields for block in shown)
+            yield from json_rows("other input" if other else "input", rest, longest)
     elif event.tool is not None:
         yield from json_rows("input", given, longest)
 
@@ -200,4 +187,6 @@ _ROWS: Mapping[type[Block], Callable[..., Iterator[Row]]] = {
     NewText: partial(_text, "    +"),
     Plan: partial(_text, "    "),
     Words: partial(_text, "    "),
+    Form: _form,
+    Fact: lambda block, longest: _labelled(block.short, block.value, longest),
 }

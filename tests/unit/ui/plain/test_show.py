@@ -12,9 +12,9 @@ from crabhook.model.card import Because, Brought, Card, Leg, Origin, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
+from crabhook.present.body import LABELS
 from crabhook.present.phrases import countdown
 from crabhook.ui.plain.output import FIRST, PROGRAMS, WHOLE
-from crabhook.ui.plain.request import LABELS
 from tests.support.desk import PlayedDesk
 
 SAMPLES = Path("tests/samples/claude")

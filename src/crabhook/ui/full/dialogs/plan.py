@@ -8,7 +8,8 @@ from itertools import islice
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.jsontext import text_at
+from crabhook.present.body import body
+from crabhook.present.document import Plan
 from crabhook.present.safe import EMPTY_SHOWN
 from crabhook.present.summary import is_plan
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
@@ -26,9 +27,9 @@ _OPENING = "The plan is not approved as it is. Change it as these notes say, the
 def plan_of(card: Card) -> str:
     """Return the plan a card asks about, from whichever of its legs carries it."""
     for leg in card.requests:
-        plan = text_at(leg.event.given, "plan") if is_plan(leg.event) else ""
-        if plan.strip():
-            return plan
+        for plan in body(leg.event).of(Plan) if is_plan(leg.event) else ():
+            if plan.text.strip():
+                return plan.text
     return ""
 
 

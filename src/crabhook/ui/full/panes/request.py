@@ -1,8 +1,8 @@
 """The body of a card, block by block; and the page with everything that was sent.
 
 No field of a tool's input is left out: a block names the fields it stands for, and the others
-follow as they are. The agent's table of events (`Event.told`) says which fields of an event are
-shown, and how. A page of its own has the rest, such as ids and folders.
+follow as they are. Of the event's own fields those are shown which the agent's table of events
+names (`Event.told`). A page of its own has the rest, such as ids and folders.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,12 +13,13 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, Told
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
-from crabhook.present.body import body
+from crabhook.present.body import body, happening
 from crabhook.present.document import (
     Block,
     Change,
     Command,
     Edits,
+    Fact,
     File,
     Json,
     Name,
@@ -91,9 +92,9 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
         yield from _tool_input(first, first.tool.input, sheet, cwd)
     if first is not asked and not is_question(asked):
         yield from _changes(asked.given, first.given, sheet)
-    for key, told in first.told.items():
-        if key in first.fields:
-            yield from _field(told, first.fields[key], sheet)
+    for block in happening(first).blocks:
+        if isinstance(block, Fact) and block.told is not None:
+            yield from _field(block.told, block.value, sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
 

@@ -4,11 +4,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from crabhook.desk.updates import Past
-from crabhook.model.errors import QuestionError
 from crabhook.model.event import Event
-from crabhook.model.question import read_questions
 from crabhook.model.session import SessionView
 from crabhook.present import past
+from crabhook.present.body import body
+from crabhook.present.document import Questions
 from crabhook.present.phrases import Clock, ago
 from crabhook.present.safe import Speller
 from crabhook.present.sentence import MARKS
@@ -167,17 +167,14 @@ def _session(view: SessionView, now: float) -> Content:
 
 
 def _answers(event: Event, sheet: Sheet) -> Iterator[Line]:
-    answered = event.given.get("answers")
-    try:
-        questions = read_questions(dict(event.given))
-    except QuestionError:
-        questions = ()
-        given = event.tool.input if event.tool else None
-        yield from framed(value_rows(given, sheet.inner))
-    for one in questions:
-        yield from paragraph(one.text, sheet)
-        options = " · ".join(option.label for option in one.options)
-        said = answered.get(one.text) if isinstance(answered, dict) else None
+    asked = next(iter(body(event).of(Questions)), None)
+    if asked is None or asked.unreadable:
+        yield from framed(value_rows(event.tool.input if event.tool else None, sheet.inner))
+        return
+    for question in asked.questions:
+        yield from paragraph(question.text, sheet)
+        options = " · ".join(option.label for option in question.options)
+        said = asked.answers.get(question.text)
         told = options if said is None else f"answered: {said}"
         style = "dim" if said is None else "answered"
         yield from quoted(told, sheet, style=style, words=True) if told else ()
