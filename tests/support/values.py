@@ -144,7 +144,8 @@ def _built(kind: type[Any]) -> Callable[[Random], Any]:
 def exact(value: Any) -> object:
     """Return what is equal for values that are the same to the letter: 1, 1.0 and True are three."""
     if is_dataclass(value) and not isinstance(value, type):
-        return type(value), [exact(getattr(value, one.name)) for one in fields(value)]
+        names = [part.name for part in fields(value) if part.compare]
+        return type(value), [exact(getattr(value, name)) for name in names]
     if isinstance(value, Mapping):
         return dict, [(key, exact(item)) for key, item in value.items()]
     if isinstance(value, list | tuple):

@@ -40,6 +40,8 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     state.sessions.record(event, fact.now, ends_turn=ends_turn)
     duplicate = state.duplicates.add(fact.request, fact.now) if ends_turn else None
     effects = [] if duplicate and duplicate.is_repeat else _conclude(state, fact.request)
+    if (end := state.orders.hear(event, fact.now)) is not None:
+        effects.append(state.wake(end))
     if ends_turn and event.agent_id:
         state.orders.forget_agent(event)
         effects += state.notes_end(event, session=False)

@@ -63,8 +63,10 @@ def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effec
     order = _of_one_machine(state, command.order)
     if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
         raise DecisionError(f"no event called {order.name!r:.60} can be held")
-    given = state.orders.give(order, by)
+    given = state.orders.give(order, by, state.now)
     effects: list[Effect] = [state.note(given.event, str(given))]
+    if given.session:
+        effects.append(state.wake(given.ends_unheard))
     if order.until is not None:
         effects.append(state.wake(order.until))
     if order.kind is OrderKind.AWAY:

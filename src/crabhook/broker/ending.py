@@ -83,9 +83,10 @@ def halt(state: BrokerState, key: SessionKey, order: Order, by: Actor) -> list[E
 
     Raises DecisionError.
     """
-    standing = state.orders.give(order, by)
+    standing = state.orders.give(order, by, state.now)
     until = _UNTIL_IT_ENDS if order.agent else _UNTIL
     effects: list[Effect] = [state.note(order.event, f"{order}; {until}")]
+    effects.append(state.wake(standing.ends_unheard))
     for card in state.cards.of_session(key):
         calls = all(state.asks_about_a_call(leg.event) for leg in card.requests)
         if calls and order.halts(card.event):

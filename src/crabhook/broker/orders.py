@@ -2,7 +2,9 @@
 
 Every order is shown while it stands, and ends by itself: by its time, by its count, with its
 session, or with a server whose record no other server shares. A halt outlives every server, since
-its end would let a stopped agent go on; it ends with the session's next prompt.
+its end would let a stopped agent go on; it ends with the session's next prompt. A session may also
+end while no server runs, and nobody hears of that. So an order ends whose session was not heard of
+for days.
 
 Claude Code ends the turn after eight blocks of Stop in a row, whatever a hook says (hook protocol,
 section 7); a ninth keep-going would be shown and have no effect.
@@ -18,7 +20,7 @@ from crabhook.model.card import NO_REASON, Because, Brought, Stance
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.order import CAP, Order, Standing
+from crabhook.model.order import CAP, UNHEARD_DAYS, Order, Standing
 from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
 from crabhook.platforms.event_table import Held, Phase
 from crabhook.platforms.interface import Platform
@@ -142,6 +144,7 @@ class KeepGoingCounter:
 
 
 MAX_ORDERS = 200
+_HEARD_EVERY = 3600.0  # seconds; each time is a change of the orders, and on record
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
 
 
@@ -235,8 +238,11 @@ class Orders:
         self._halts = tuple(order for order in self._orders if order.kind is OrderKind.HALT)
         self._halted_sessions = tuple(order for order in self._halts if not order.agent)
 
-    def give(self, order: Order, by: Actor) -> Standing:
-        """Take an order; it replaces an order of the same kind about the same thing."""
+    def give(self, order: Order, by: Actor, heard: float) -> Standing:
+        """Take an order; it replaces an order of the same kind about the same thing.
+
+        `heard` is when its session, if it is about one, was last heard of.
+        """
         if order.kind in _OF_A_SESSION and not order.session:
             raise DecisionError(f"{order.kind} which session?")
         if order.kind is OrderKind.ALLOW_ALL and order.until is None:
@@ -246,7 +252,7 @@ class Orders:
         others = [old for old in self._orders if old.about != order.about]
         if len(others) >= MAX_ORDERS and order.kind is not OrderKind.HALT:
             raise DecisionError(f"{MAX_ORDERS} orders stand already: end one first")
-        given = Standing.of(order, next(self._numbers), by)
+        given = Standing.of(order, next(self._numbers), by, heard)
         self._stand([*others, given])
         return given
 
@@ -258,9 +264,27 @@ class Orders:
         return ended
 
     def expire(self, now: float) -> list[tuple[Event, str]]:
-        """End the orders whose time is over; return a feed line for each."""
+        """End the orders whose time is over, or whose session is; return a feed line for each."""
         ended = self.revoke(lambda order: order.over(now))
-        return [(order.event, f"ended by itself: {order}") for order in ended]
+        unheard = self.revoke(lambda order: order.ends_unheard <= now)
+        why = f"ended by itself, since its session was not heard of for {UNHEARD_DAYS} days"
+        return [
+            *((order.event, f"ended by itself: {order}") for order in ended),
+            *((order.event, f"{why}: {order}") for order in unheard),
+        ]
+
+    def hear(self, event: Event, now: float) -> float | None:
+        """Put off the end of orders about a session that is heard of; return it, if it moved."""
+        heard = [
+            order
+            for order in self._orders
+            if order.session and order.is_of(event) and now - order.heard >= _HEARD_EVERY
+        ]
+        if not heard:
+            return None
+        same = (replace(order, heard=now) if order in heard else order for order in self._orders)
+        self._stand(tuple(same))
+        return min(order.ends_unheard for order in self._orders)
 
     def halt_of(self, event: Event) -> Standing | None:
         """Return the order that halts the event's session or subagent, if there is one."""

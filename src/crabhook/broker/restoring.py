@@ -6,6 +6,7 @@ a request whose hook does not come back in the time in which hooks try.
 
 from contextlib import suppress
 from dataclasses import replace
+from math import inf
 
 from crabhook.broker.messages import (
     Effect,
@@ -31,11 +32,13 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
         state.tickets.give(given.request_id, given.secret, given.reply, fact.now)
     for order in fact.halts:
         with suppress(DecisionError):  # no operator could give it: the store was changed by hand
-            state.orders.give(order, order.by)
+            state.orders.give(order, order.by, order.heard)
     state.cards.begin_after(fact.last_number)
     for decided in fact.decided:
         _put_back_decided(state, decided)
     effects = [effect for kept in fact.notes for effect in _take_up_note(state, kept)]
+    ends = [end for order in state.orders.standing() for end in (order.until, order.ends_unheard)]
+    effects += [state.wake(end) for end in ends if end is not None and end < inf]
     due = fact.now + COME_BACK_WITHIN
     for kept in fact.waiting:
         # The wall clock may have been changed: no wait ends before its hook had time to come back.
@@ -67,7 +70,7 @@ def mirrored(state: BrokerState, fact: Mirrored) -> list[Effect]:
         state.orders.revoke(lambda _: True)
         for order in fact.orders:
             with suppress(DecisionError):  # one that only a hand can have written there
-                state.orders.give(order, order.by)
+                state.orders.give(order, order.by, fact.now)
         for key in state.notes.replace(fact.notes):
             state.sessions.touch(key)
     return effects

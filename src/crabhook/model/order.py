@@ -1,16 +1,24 @@
 """Standing orders: what an operator said once, for a while, about events still to come."""
 
 from dataclasses import field, fields
+from math import inf
 from typing import Self
 
 from crabhook.datatypes import frozen
 from crabhook.model.actor import HERE, Actor, Operator, OrderKind
 from crabhook.model.event import Event
 
-__all__ = ["CAP", "Order", "OrderKind", "Standing"]
+__all__ = ["CAP", "UNHEARD_DAYS", "Order", "OrderKind", "Standing"]
 
 CAP = 8
 """How often in a row an agent can be kept going; it stops at the next stop all the same."""
+
+UNHEARD_DAYS = 7
+"""An order about a session ends when so long no event of the session came.
+
+A session whose end nobody heard is then surely over, as one that ended while no server ran.
+"""
+_UNHEARD = UNHEARD_DAYS * 86_400.0
 
 
 @frozen
@@ -75,16 +83,25 @@ class Order:
 
 @frozen
 class Standing(Order):
-    """A standing order: `id` is the server's, `by` is its giver."""
+    """A standing order: `id` is the server's, `by` is its giver.
+
+    `heard` is when its session was last heard of, to the hour, on the server's clock.
+    """
 
     id: int = field(kw_only=True)
     by: Actor = field(kw_only=True)
+    heard: float = field(default=0.0, kw_only=True, compare=False)
 
     @classmethod
-    def of(cls, order: Order, number: int, by: Actor) -> Self:
+    def of(cls, order: Order, number: int, by: Actor, heard: float = 0.0) -> Self:
         """Return `order` with this number and giver."""
         attributes = {attribute.name: getattr(order, attribute.name) for attribute in fields(Order)}
-        return cls(**attributes, id=number, by=by)
+        return cls(**attributes, id=number, by=by, heard=heard)
+
+    @property
+    def ends_unheard(self) -> float:
+        """When it ends, unless its session is heard of before; never for one about all."""
+        return self.heard + _UNHEARD if self.session else inf
 
     def __str__(self) -> str:
         by = self.by

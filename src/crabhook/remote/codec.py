@@ -47,8 +47,9 @@ ELSEWHERE = {
     "State": ("waiting", "ended", "feed", "live", "me"),
     "Card": ("reason",),
     "Because": ("full",),
+    "Standing": ("heard",),
 }
-"""The fields of a value that its message does not have: other fields or messages carry them."""
+"""The fields of a value that its message leaves out: others carry them, or no desk needs them."""
 COMMAND_ID = "command_id"
 """The id of any other command; what only asks has none on the wire."""
 

@@ -6,10 +6,12 @@ from crabhook.broker.orders import MAX_ORDERS
 from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.model.order import Order, OrderKind
+from crabhook.model.order import UNHEARD_DAYS, Order, OrderKind
 from crabhook.model.wording import AWAY
 from crabhook.policy.rule import PLAN_FILE, RuleVerdict, Ruling
 from tests.support.playbook import Playbook, asking, bash, calling, prompt
+
+WEEK = UNHEARD_DAYS * 86_400.0
 
 
 def standing(book: Playbook) -> list[OrderKind]:
@@ -200,3 +202,19 @@ def test_no_order_allows_the_plan_file_whose_session_only_the_agent_knows(book: 
     book.asks(calling("a", {"file_path": "/h/.claude/plans/a-b.md"}, tool="Write"))
     assert book.effects[0].reply.stdout == b""  # type: ignore[union-attr]
     assert "PASSED: rule pass the plan file" in str(book)
+
+
+def test_an_order_of_a_session_that_is_not_heard_of_for_a_week_ends_by_itself(
+    book: Playbook,
+) -> None:
+    book.asks(bash("a", "ls"))
+    book.orders(Order(OrderKind.HOLD_ALL, session="s"))
+    book.orders(Order(OrderKind.HOLD, name="Stop"))
+    book.waits(WEEK - 60)
+    book.asks(asking("b", "SubagentStop", agent="x"))
+    book.waits(WEEK - 60)
+    assert standing(book) == [OrderKind.HOLD_ALL, OrderKind.HOLD]
+    assert book.alarm == book.now + 60
+    book.waits(60)
+    assert standing(book) == [OrderKind.HOLD]
+    assert "not heard of for 7 days" in book.broker.feed()[-1].text

@@ -91,7 +91,7 @@ class JournalMapper:
     def __init__(self, wall: Callable[[], float], secret_of: Callable[[str], str]) -> None:
         self._wall, self._secret_of = wall, secret_of
         self._fates: Bounded[str, _Fate] = Bounded(_TOLD_KEPT)
-        self._steering: tuple[tuple[Standing, ...], tuple[KeptNote, ...]] = ((), ())
+        self._steering: tuple[object, ...] = ((), (), ())
 
     def changes(
         self,
@@ -116,7 +116,8 @@ class JournalMapper:
             self._take_up(fact.decided)
         if isinstance(fact, messages.Delivered):
             made += self._delivered(fact)
-        if (steering := (tuple(halts), tuple(notes))) != self._steering:
+        heard = tuple(halt.heard for halt in halts)  # which no order is compared by
+        if (steering := (tuple(halts), heard, tuple(notes))) != self._steering:
             self._steering = steering
             wall = self._wall()
             stops = entries.stops(halts, len(notes), wall)

@@ -8,7 +8,6 @@ it for the stop of an unknown session.
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from math import inf
 from time import time
 from typing import TYPE_CHECKING
 
@@ -36,15 +35,16 @@ def kept(
     halts: Iterable[Standing], notes: Iterable[KeptNote], now: float, wall: float
 ) -> tuple[Halt, ...]:
     """Return the rows of stops and notes; times are on the broker's clock, and wall seconds."""
-    stops = (Halt(_stop_key(one), one.words) for one in halts)
+    stops = (Halt(_stop_key(one, wall - now), one.words) for one in halts)
     told = (Halt(compact({"note": one.note.id}), _note_text(one, wall - now)) for one in notes)
     return (*stops, *told)
 
 
-def _stop_key(order: Standing) -> str:
+def _stop_key(order: Standing, ahead: float) -> str:
     whose = {} if order.machine is None else {"machine": order.machine}
     if whose or order.agent or order.session.startswith("{"):
-        return compact({"session": order.session, "agent": order.agent, **whose})
+        about: dict[str, Value] = {"session": order.session, "agent": order.agent, **whose}
+        return compact(about | {"heard": round(order.heard + ahead)})
     return order.session
 
 
@@ -68,8 +68,13 @@ def taken_up(
         session, agent = str(key.get("session", row.session)), str(key.get("agent", ""))
         machine = str(key["machine"]) if "machine" in key else None
         about = Order(OrderKind.HALT, "", session, words=row.why, agent=agent, machine=machine)
-        halts.append(Standing.of(about, 0, UNKNOWN))
+        halts.append(Standing.of(about, 0, UNKNOWN, _heard_at(key.get("heard"), now, wall)))
     return tuple(halts), tuple(sorted(notes, key=lambda one: one.note.id))
+
+
+def _heard_at(stored: Value, now: float, wall: float) -> float:
+    """Return when a session was heard of; an older server stored no time, and then it is now."""
+    return now - max(0.0, wall - stored) if isinstance(stored, int | float) else now
 
 
 def _key(text: str) -> dict[str, Value]:
@@ -151,6 +156,7 @@ def _order_told(order: Standing, ahead: float) -> dict[str, Value]:
     told: dict[str, Value] = {name: getattr(order, name) for name in _ABOUT}
     until = None if order.until is None else order.until + ahead
     told |= {} if order.machine is None else {"machine": order.machine}
+    told |= {"heard": round(order.heard + ahead)} if order.session else {}
     return {"kind": order.kind.name.lower(), **told, "until": until, "actor": actor_data(order.by)}
 
 
@@ -158,14 +164,17 @@ def _alike(some: Sequence[dict[str, Value]], others: Sequence[dict[str, Value]])
     """Whether these are the same orders, read with two clocks."""
 
     def rest(one: dict[str, Value]) -> dict[str, Value]:
-        return {key: value for key, value in one.items() if key != "until"}
+        return {key: value for key, value in one.items() if key not in ("until", "heard")}
 
-    def end(one: dict[str, Value]) -> float:
-        until = one.get("until")
-        return inf if until is None else float(until)  # type: ignore[arg-type]
+    def same(time: Value, other: Value) -> bool:
+        if not isinstance(time, int | float) or not isinstance(other, int | float):
+            return time == other
+        return abs(time - other) <= _SAME
 
     return len(some) == len(others) and all(
-        rest(one) == rest(other) and (end(one) == end(other) or abs(end(one) - end(other)) < _SAME)
+        rest(one) == rest(other)
+        and same(one.get("until"), other.get("until"))
+        and same(one.get("heard"), other.get("heard"))
         for one, other in zip(some, others, strict=True)
     )
 
@@ -190,5 +199,6 @@ def _order_in(told: dict[str, Value], at: Value, now: float, wall: float) -> Sta
             machine=str(told["machine"]) if "machine" in told else None,
             id=0,
             by=actor_in(told),
+            heard=_heard_at(told.get("heard"), now, wall),
         )
     return None

@@ -352,3 +352,33 @@ def test_a_session_of_any_name_that_was_stopped_is_the_one_that_is_stopped_again
     for machine in ("build1", ""):
         of_one = replace(halt, machine=machine)
         assert taken_up(kept([of_one], [], 0.0, 0.0), 0.0, 0.0) == ((of_one,), ())
+
+
+async def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: float) -> Runner:
+    """A server that begins so many days from now."""
+    monkeypatch.setattr(module, "wall", lambda: time.time() + days * 86_400)
+    return await begun(tmp_path)
+
+
+async def test_a_stop_of_a_session_that_ended_while_no_server_ran_ends_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servers that begin each day do not put the end off, and an event of the session does."""
+    first = await steered(tmp_path)
+    seat(first).done(StopSession("s", "the wrong branch"))
+    killed(first)
+    for day in range(1, 6):
+        killed(await later(tmp_path, monkeypatch, day))
+    heard = await later(tmp_path, monkeypatch, 6)
+    enter(heard, "a")
+    killed(heard)
+    stands = await later(tmp_path, monkeypatch, 12)
+    assert len(stands.broker.orders()) == 1
+    killed(stands)
+    last = await later(tmp_path, monkeypatch, 13.1)
+    async with asyncio.timeout(10):
+        while last.broker.orders():  # noqa: ASYNC110 - it ends by the loop's clock
+            await asyncio.sleep(0.01)
+    assert len(news_of(last, "since its session was not heard of for 7 days")) == 1
+    killed(last)
+    assert not (await later(tmp_path, monkeypatch, 13.2)).broker.orders()

@@ -8,7 +8,7 @@ from crabhook.desk.commands import EndOrders, GiveOrder, Steer, StopSession, Tak
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
-from crabhook.model.order import CAP, Order, Standing
+from crabhook.model.order import CAP, UNHEARD_DAYS, Order, Standing
 from crabhook.model.session import AgentView, SessionView
 from crabhook.model.wording import plural
 from crabhook.present.past import ID_SHOWN, name_in_session
@@ -104,11 +104,14 @@ _LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
 """Orders by which calls pass: a decider may end them."""
 
 
+_UNHEARD = f", of a session not heard of any more: ends after {UNHEARD_DAYS} days"
+
+
 def _ending(order: Standing, desk: Replica) -> Choice:
     left = f", {lasting(order.until - desk.now())} left" if order.until is not None else ""
     times = f", {order.times} times more" if order.times is not None else ""
     end = submit(EndOrders(frozenset({order.id})), Say(f"ended: {what_of(order)}"))
-    unseen = "" if desk.is_live(order) else ", of a session that is not heard of any more"
+    unseen = "" if desk.is_live(order) else _UNHEARD
     ours, behind = f"{what_of(order)}{left}{times}{unseen}", _behind(scope_of(order))
     if desk.may_order() or (desk.may_hold() and order.kind in _LETS_PASS):
         return Choice(f"END: {ours}", lambda: (end,), behind, faint=bool(unseen))
