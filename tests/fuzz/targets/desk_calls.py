@@ -112,7 +112,7 @@ async def _law(data: bytes) -> None:
     for number in range(CARDS):
         server.ask(call(session_id=f"s{number}"))
     service = OperatorService(server.runner, team.team)
-    port = OperatorPort(service)
+    port = OperatorPort(service, lambda _name: None)
     other = Replica(server, server.now)
     other.follow()
     cards = {card.number: card for card in server.waiting()}

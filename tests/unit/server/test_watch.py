@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from crabhook.server.grpc.listener import Fitness, Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
 from crabhook.server.ndjson.bridge import BridgeListener, open_bridge
+from crabhook.server.operators import listener
 from crabhook.server.operators.listener import open_operators
 from crabhook.server.operators.service import OperatorService
 from crabhook.server.watch import Heard, ListenerWatch, grpc_talk, heard_at
@@ -64,11 +65,17 @@ class Kept:
     @asynccontextmanager
     async def hooks(self, *addresses: Address) -> AsyncIterator[list[Address]]:
         """Listen for hooks, and watch."""
+        async with self.unwatched(*addresses) as bound, self.watching():
+            yield bound
+
+    @asynccontextmanager
+    async def unwatched(self, *addresses: Address) -> AsyncIterator[list[Address]]:
+        """Listen for hooks; who tests begins to watch."""
         tokens = Tokens("t")
         service = PermissionPort(self.runner, wait=60.0, tokens=tokens)
         health = HealthPort(Health(self.runner), tokens=tokens)
         opening = open_port(service, addresses, health=health, watch=self.watch)
-        async with opening as bound, self.watching():
+        async with opening as bound:
             yield list(bound)
         self.runner.close()
 
@@ -150,6 +157,26 @@ async def test_the_desks_listener_is_open_again_within_5_seconds(tmp_path: Path)
         await send(address, EVIL, context=context)
         await until(lambda: kept.opened_anew == 1)
         assert await send(address, asked, context=context) not in (None, UNIMPLEMENTED)
+
+
+async def test_the_desks_listener_is_open_again_when_nothing_listens_behind_its_door(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Kept()
+    team = founded(tmp_path / "team", time.time())
+    reader = team.reader()
+    service = OperatorService(kept.runner, reader.current)
+    with short_folder() as folder:
+        monkeypatch.setattr(listener, "folder_behind", lambda: nullcontext(folder))
+        opening = open_operators(
+            service, TcpAddress("127.0.0.1", 0), reader.server_pair(), reader.authority, kept.watch
+        )
+        async with opening, kept.watching():
+            (desks,) = kept.watch._listeners
+            assert await desks.call() is Heard.ANSWERED
+            (folder / "s").unlink()
+            await until(lambda: kept.opened_anew == 1)
+            assert await desks.call() is Heard.ANSWERED
 
 
 async def test_the_http_door_is_open_again_within_5_seconds() -> None:
@@ -240,7 +267,7 @@ async def test_a_bridge_that_takes_connections_and_does_not_serve_them_is_opened
 @pytest.mark.usefixtures("mortal")
 async def test_a_listener_whose_address_another_took_ends_the_server() -> None:
     kept = Kept()
-    async with kept.hooks(TcpAddress("127.0.0.1", 0)) as (address,):
+    async with kept.unwatched(TcpAddress("127.0.0.1", 0)) as (address,):
         assert isinstance(address, TcpAddress)
         await send(address, EVIL)
         await until(lambda: kept.watch.ended)
@@ -248,5 +275,6 @@ async def test_a_listener_whose_address_another_took_ends_the_server() -> None:
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind((address.host, address.port))
             taken.listen()
-            await until(lambda: len(kept.gave_up) == 1, 10.0)
+            async with kept.watching():
+                await until(lambda: len(kept.gave_up) == 1, 10.0)
     assert "cannot listen on" in str(kept.gave_up[0])

@@ -52,6 +52,7 @@ class Door:
         self._open = Counter[str]()
         self._carried: set[asyncio.Task[None]] = set()
         self._new: dict[str, dict[Guest, None]] = {}  # of each network, the oldest first
+        self._in_tls: dict[str, Guest] = {}  # of the new, by the names that gRPC has for them
         self._looks: asyncio.TimerHandle | None = None
 
     def open(self, address: TcpAddress) -> TcpAddress:
@@ -68,6 +69,11 @@ class Door:
             self._loop.remove_reader(listening)
             listening.close()
         self._listening = []
+
+    def know(self, name: str) -> None:
+        """Count a client as new no more, since it calls: it has shown its certificate."""
+        if guest := self._in_tls.get(name):
+            self._no_longer_new(guest)
 
     async def end(self) -> None:
         """End what is open."""
@@ -142,13 +148,18 @@ class Door:
             self._end(guest)
             return
         self._loop.remove_reader(guest.sock)
+        self._in_tls[str(guest.peer)] = guest
         guest.carried = task = self._loop.create_task(self._carry(guest, first))
         self._carried.add(task)
         task.add_done_callback(lambda task: self._left(guest, task))
 
     async def _carry(self, guest: Guest, first: bytes) -> None:
-        with suppress(OSError):
+        try:
             far = await connected(self._behind, str(guest.peer))
+        except (FileNotFoundError, ConnectionRefusedError):
+            self.close()  # nothing listens behind the door: whoever watches it shall see that
+            return
+        with suppress(OSError):
             try:
                 far[1].write(first)
                 near = await asyncio.open_connection(sock=guest.sock)
@@ -192,6 +203,7 @@ class Door:
             del self._open[guest.network]
 
     def _no_longer_new(self, guest: Guest) -> None:
+        self._in_tls.pop(str(guest.peer), None)
         own = self._new.get(guest.network, {})
         own.pop(guest, None)
         if not own:

@@ -1,6 +1,6 @@
 """OperatorService over gRPC: its messages, and a status for each refusal."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -59,10 +59,10 @@ T = TypeVar("T")
 
 
 class OperatorPort:
-    """The handlers of OperatorService's calls."""
+    """The handlers of OperatorService's calls; `know` hears the name of each peer that calls."""
 
-    def __init__(self, service: OperatorService) -> None:
-        self._service = service
+    def __init__(self, service: OperatorService, know: Callable[[str], object]) -> None:
+        self._service, self._know = service, know
         # What goes to many desks as it is becomes an event once, and is forgotten with the log's.
         self._events = WeakKeyDictionary[LoggedNews, pb.WatchEvent]()
 
@@ -129,7 +129,9 @@ class OperatorPort:
 
     @asynccontextmanager
     async def _open(self, context: Context) -> AsyncIterator[OpenCall]:
-        with self._service.open(_caller_of(context)) as call:
+        name = _name_of_peer(context)
+        self._know(name)
+        with self._service.open(_caller_of(context, name)) as call:
             yield await _granted(call, context)
 
     def _events_of(self, part: Watched, limit: int) -> Iterable[pb.WatchEvent]:
@@ -194,14 +196,15 @@ def _as_sent(message: Any, request: bytes) -> tuple[bytes, Any]:  # noqa: ANN401
     return request, message.FromString(request)
 
 
-def _caller_of(context: Context) -> CertificateCaller:
-    """Return the proof in a call: its certificate, and a signature of presence.
+def _name_of_peer(context: Context) -> str:
+    """Return a peer's address: behind the desks' door it is the name of its socket in a folder."""
+    return unquote(context.peer()).rpartition("/")[2]
 
-    Behind the desks' door the peer is a Unix socket in some folder, whose name is the address.
-    """
+
+def _caller_of(context: Context, name: str) -> CertificateCaller:
+    """Return the proof in a call: its certificate, and a signature of presence."""
     shown = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")
-    host = unquote(context.peer()).rpartition("/")[2].rpartition(":")[0]
-    return CertificateCaller(shown, _signature_in(context), host.strip("[]"))
+    return CertificateCaller(shown, _signature_in(context), name.rpartition(":")[0].strip("[]"))
 
 
 def _signature_in(context: Context) -> Signature | None:

@@ -71,8 +71,6 @@ async def open_operators(
         [pair], root_certificates=authority + own[1], require_client_auth=True
     )
 
-    port = OperatorPort(service)
-
     def made() -> CallServer:
         server = CallServer(_OPTIONS)
         server.serve(SERVICE, port.handlers())
@@ -97,6 +95,7 @@ async def open_operators(
     with private as folder:
         behind = UnixAddress(Path(folder, "s"))
         door = Door(behind, service.crowded)
+        port = OperatorPort(service, door.know)
         listener = GrpcListener(made, bind, _shown(*own), "desks")
         try:
             await listener.open([address])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import socket
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import grpc
@@ -98,6 +98,22 @@ async def test_a_desk_attaches_at_its_first_try_beside_2300_strangers(
     assert alarm
 
 
+async def test_so_many_desks_of_one_address_attach_one_after_another_at_their_first_try(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    async with (
+        team_port(server.runner, tmp_path, ann=Role.ADMIN) as port,
+        AsyncExitStack() as attached,
+    ):
+        for _ in range(NEW_OF_ADDRESS + 16):
+            calls = await attached.enter_async_context(port.calls("ann"))
+            watch = calls.Watch(pb.WatchRequest(), timeout=AT_ONCE)
+            assert (await watch.read()).HasField("hello")
+            watch.cancel()
+    assert not server.runner.warned
+
+
 async def ends(stranger: socket.socket) -> bool:
     """Whether the other side ends a connection."""
     stranger.setblocking(False)
@@ -187,6 +203,15 @@ async def test_a_client_that_is_gone_is_gone_behind_the_door_too(
     async with asyncio.timeout(AT_ONCE):
         while door._carried:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.01)
+
+
+async def test_a_door_before_nothing_is_closed(echoed: tuple[Door, TcpAddress, list[str]]) -> None:
+    door, address, _ = echoed
+    door._behind = UnixAddress(door._behind.path.with_name("none"))
+    with strangers(address, OWN, HELLO, many=1) as (client,):
+        assert await ends(client)
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(address.host, address.port)
 
 
 @pytest.mark.parametrize(
