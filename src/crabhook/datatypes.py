@@ -20,12 +20,8 @@ def frozen(*, slots: bool) -> Callable[[type[T]], type[T]]: ...
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[T] | None = None, /, *, slots: bool = True) -> object:
-    """Make a class a dataclass whose instances never change.
-
-    The type checker refuses a change. At run time nothing does, since what `dataclass(frozen=True)`
-    does to refuse it makes an instance cost five times as much, and a decision makes thirty.
-    """
-    made = dataclass(slots=slots, unsafe_hash=True)
+    """Make a class a dataclass whose instances never change: a change is an error."""
+    made = dataclass(frozen=True, slots=slots)
     return made if cls is None else made(cls)
 
 

@@ -16,11 +16,26 @@ class Point:
     y: int = 0
 
 
+@frozen(slots=False)
+class Line:
+    start: Point
+    end: Point
+
+
 def test_values_are_told_apart_by_what_they_hold() -> None:
     assert Point(1) == Point(1, 0) != Point(1, 2)
     assert len({Point(1), Point(1, 0), Point(1, 2)}) == 2
-    with pytest.raises(AttributeError):
-        Point(1).z = 3  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("value", [Point(1), Line(Point(1), Point(2))])
+@pytest.mark.parametrize("name", ["x", "start", "z"])
+def test_a_value_is_never_changed_at_run_time_either(value: Point | Line, name: str) -> None:
+    before = repr(value)
+    with pytest.raises((AttributeError, TypeError)):
+        setattr(value, name, 3)
+    with pytest.raises((AttributeError, TypeError)):
+        delattr(value, name)
+    assert repr(value) == before
 
 
 CHANGES = """\
