@@ -1,7 +1,7 @@
 """What an agent says is happening: one hook input, read but not judged."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum, StrEnum
 from hashlib import sha256
 
@@ -168,18 +168,6 @@ class Event:
         return self._with(tool_input, {})
 
     def _with(self, tool_input: Value, fields: Mapping[str, Value]) -> "Event":
-        """Return the event with another input and fields; a decision needs several."""
-        tool = self.tool
-        return Event(
-            self.platform,
-            self.name,
-            self.session,
-            self.cwd,
-            self.permission_mode,
-            self.agent_id,
-            self.agent_type,
-            tool and ToolCall(tool.name, tool_input, tool.use_id, tool.comments),
-            fields,
-            self.told,
-            self.machine,
-        )
+        """Return the event with another input and fields."""
+        tool = self.tool and replace(self.tool, input=tool_input)
+        return replace(self, tool=tool, fields=fields)
