@@ -22,21 +22,9 @@ _LITERAL = json.JSONEncoder(ensure_ascii=False)
 _PRETTY = json.JSONEncoder(indent=2, ensure_ascii=False)
 
 
-def writer_of(encoder: json.JSONEncoder) -> Callable[[Any], str]:
-    """Return what the encoder's `encode` does, with its part in C made once, not at every call."""
-    make = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:
-        return encoder.encode
-    encode_text = json.encoder.encode_basestring_ascii
-    separators = (encoder.key_separator, encoder.item_separator)
-    options = (encoder.sort_keys, encoder.skipkeys, encoder.allow_nan)
-    parts = make(None, encoder.default, encode_text, None, *separators, *options)
-
-    return lambda value: "".join(parts(value, 0))
-
-
-compact: Callable[[Value | Mapping[str, Value]], str] = writer_of(_COMPACT)
-"""Returns a value as one line of JSON, in ASCII, so that no reader can mistake its encoding."""
+def compact(value: Value | Mapping[str, Value]) -> str:
+    """Return a value as one line of JSON, in ASCII, so that no reader can mistake its encoding."""
+    return _COMPACT.encode(value)
 
 
 def compact_utf8(value: Value | Mapping[str, Value]) -> str:
@@ -48,8 +36,10 @@ def compact_utf8(value: Value | Mapping[str, Value]) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-canonical: Callable[[Value], str] = writer_of(_CANONICAL)
-"""Returns the same text for equal values, whatever the order of their keys."""
+def canonical(value: Value) -> str:
+    """Return the same text for equal values, whatever the order of their keys."""
+    return _CANONICAL.encode(value)
+
 
 _INF = float("inf")
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Actor
-from crabhook.model.jsontext import Value, writer_of
+from crabhook.model.jsontext import Value
 
 
 class Kind(StrEnum):
@@ -134,7 +134,7 @@ def _to_the_second(at: int) -> str:
 
 
 GENESIS = Head(0, bytes(32))
-_text = writer_of(json.JSONEncoder(separators=(",", ":"), default=repr))
+_LINE = json.JSONEncoder(separators=(",", ":"), default=repr)
 
 
 def link(before: bytes, content: Sequence[object]) -> bytes:
@@ -143,7 +143,7 @@ def link(before: bytes, content: Sequence[object]) -> bytes:
     A JSON list is unambiguous. A value outside JSON (a blob somebody put there) is hashed by its
     repr, so that verifying never fails.
     """
-    return sha256(before + _text(content).encode("ascii")).digest()
+    return sha256(before + _LINE.encode(content).encode("ascii")).digest()
 
 
 DAY = 86_400.0
