@@ -31,9 +31,9 @@ from crabhook.store.sqlite import files
 from crabhook.store.sqlite.tables import (
     FORGET,
     SCHEMA,
-    Owners,
     apply,
     check,
+    is_anothers,
     made_by,
     recovered,
     schema_line,
@@ -79,7 +79,6 @@ class SqliteJournal:
             self._connection = files.connected(self.path)
             opened.callback(self._connection.close)
             self._cursor = self._connection.cursor()  # for what writes: one, not one a statement
-            self._owners = Owners(self._connection)
             self._opened = opened.pop_all()
         self._watched = {
             path: files.identity(path)
@@ -111,7 +110,7 @@ class SqliteJournal:
         files.private(self.path.parent)
         with files.speaking_of(self.path):
             files.put(self.path.with_name(files.KEY), key)
-        carry = partial(apply, self._cursor, carried(recovered), self._owners)
+        carry = partial(apply, self._cursor, carried(recovered))
         files.transacted(self._cursor, self.path, carry)
 
     def head(self) -> Head:
@@ -138,7 +137,7 @@ class SqliteJournal:
     def _write(self, batch: interface.Batch) -> None:
         self._cursor.executemany(_INSERT, batch.records)
         for change in batch.changes:
-            apply(self._cursor, change, self._owners)
+            apply(self._cursor, change)
         if batch.cut:  # its checkpoint is among the records
             begins = (batch.cut.begins,)
             self._cursor.execute(_BEGINS, begins)
@@ -147,7 +146,7 @@ class SqliteJournal:
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
         try:
-            return self._owners.is_anothers(request_id, secret)
+            return is_anothers(self._connection, request_id, secret)
         except files.FAULTS as error:
             raise files.named(error, self.path) from error
 

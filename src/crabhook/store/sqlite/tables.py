@@ -106,62 +106,28 @@ _OWNERS = """
 SELECT secret FROM waiting WHERE request_id = ?1
 UNION ALL SELECT secret FROM answer WHERE request_id = ?1
 """
-_IDS = "SELECT request_id FROM waiting UNION ALL SELECT request_id FROM answer"
-_SLOTS = 1 << 18  # bytes
 _LAST_CARD = "UPDATE counter SET value = :card WHERE name = 'card' AND value < :card"
 
 
-class Owners:
-    """Tells the secret of a request's id.
-
-    Most ids are new, so a Bloom filter of one hash spares the lookup: a clear slot means no such
-    id.
-    """
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._slots = bytearray()
-        self._room = 0  # ids until the next fill; the first comes after the server's start
-
-    def may_know(self, request_id: str) -> bool:
-        """Whether there may be a request of this id; false is certain."""
-        if self._room <= 0:
-            self._fill()
-        return bool(self._slots[hash(request_id) % _SLOTS])
-
-    def is_anothers(self, request_id: str, secret: str) -> bool:
-        """Whether a request's id has another secret."""
-        if not self.may_know(request_id):
-            return False
-        owners = self._connection.execute(_OWNERS, (request_id,)).fetchall()
-        return any(not same_secret(own_secret, secret) for (own_secret,) in owners)
-
-    def claim(self, request_id: str, secret: str) -> None:
-        """Take in an id before it is written.  Raises TicketError for another secret."""
-        if self.is_anothers(request_id, secret):
-            raise TicketError(f"the request id {request_id} belongs to another secret")
-        self._slots[hash(request_id) % _SLOTS] = 1
-        self._room -= 1
-
-    def _fill(self) -> None:
-        ids = self._connection.execute(_IDS).fetchall()
-        self._slots = bytearray(_SLOTS)
-        for (request_id,) in ids:
-            self._slots[hash(request_id) % _SLOTS] = 1
-        self._room = max(_SLOTS // 8, len(ids))
+def is_anothers(connection: sqlite3.Connection, request_id: str, secret: str) -> bool:
+    """Whether a request's id has another secret."""
+    owners = connection.execute(_OWNERS, (request_id,)).fetchall()
+    return any(not same_secret(own_secret, secret) for (own_secret,) in owners)
 
 
-def apply(cursor: sqlite3.Cursor, change: Change, owners: Owners) -> None:
-    """Write a change's requests and answers. Raises TicketError."""
-    cards = [entry.card for entry in change.entries if entry.card is not None]
+def _claim(cursor: sqlite3.Cursor, request_id: str, secret: str) -> None:
+    if is_anothers(cursor.connection, request_id, secret):
+        raise TicketError(f"the request id {request_id} belongs to another secret")
+
+
+def apply(cursor: sqlite3.Cursor, change: Change) -> None:
+    """Write a change's requests and answers. Raises TicketError for an id with another secret."""
     for waiting in change.waiting:
-        owners.claim(waiting.request_id, waiting.secret)
+        _claim(cursor, waiting.request_id, waiting.secret)
         cursor.execute(_WAIT, sql.waiting_row(waiting))
-        cards.append(waiting.card)
-    waited = list(filter(owners.may_know, change.ended))  # most are answered at once
-    for answer in change.answers:
-        owners.claim(answer.request_id, answer.secret)
-    for request_id in waited:
+    for answer in change.answers:  # before what waits is deleted, since that has the id too
+        _claim(cursor, answer.request_id, answer.secret)
+    for request_id in change.ended:
         cursor.execute(_ENDED, (request_id,))
     for answer in change.answers:
         cursor.execute(_ANSWER, sql.answer_row(answer))
@@ -175,6 +141,8 @@ def apply(cursor: sqlite3.Cursor, change: Change, owners: Owners) -> None:
         cursor.execute(
             "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)", sql.document_row(document)
         )
+    cards = [entry.card for entry in change.entries if entry.card is not None]
+    cards += [waiting.card for waiting in change.waiting]
     if cards:
         cursor.execute(_LAST_CARD, {"card": max(cards)})
 

@@ -5,9 +5,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from crabhook.store.change import Answer, Change
 from crabhook.store.interface import ForeignError, TicketError
-from crabhook.store.sqlite import tables
-from crabhook.store.sqlite.tables import APPLICATION, STEPS, Owners, check, migrate, recovered
+from crabhook.store.sqlite.tables import (
+    APPLICATION,
+    STEPS,
+    apply,
+    check,
+    is_anothers,
+    migrate,
+    recovered,
+)
 
 SECOND = "ALTER TABLE counter ADD COLUMN unit TEXT NOT NULL DEFAULT 'cards';"
 
@@ -75,30 +83,25 @@ def test_an_answer_of_the_first_version_is_still_there(connection: sqlite3.Conne
 _KEEP = "INSERT INTO answer (request_id, secret, stdout, stderr, exit_code, decided, delivered)"
 
 
-@pytest.mark.parametrize("slots", [1, 8, 1 << 18])
-def test_an_id_that_is_there_is_known_however_many_are(
-    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, slots: int
+def test_an_id_belongs_to_the_first_secret_however_many_are_known(
+    connection: sqlite3.Connection,
 ) -> None:
-    monkeypatch.setattr(tables, "_SLOTS", slots)
     migrate(connection)
-    owners = Owners(connection)
     for number in range(200):
         request_id = f"r{number}"
-        assert not owners.is_anothers(request_id, "theirs")  # nobody has it yet
-        owners.claim(request_id, "mine")
+        assert not is_anothers(connection, request_id, "theirs")  # nobody has it yet
         connection.execute(f"{_KEEP} VALUES (?, 'mine', '', '', 0, 0, 0)", (request_id,))
-        assert owners.is_anothers(request_id, "theirs")
-    for number in range(200):  # another start knows them too
-        assert Owners(connection).is_anothers(f"r{number}", "theirs")
-        assert not owners.is_anothers(f"r{number}", "mine")
-        with pytest.raises(TicketError):
-            owners.claim(f"r{number}", "theirs")
+    for number in range(200):
+        assert is_anothers(connection, f"r{number}", "theirs")
+        assert not is_anothers(connection, f"r{number}", "mine")
 
 
-def test_the_database_is_not_asked_about_an_id_that_is_new(connection: sqlite3.Connection) -> None:
+def test_no_answer_takes_the_place_of_one_with_another_secret(
+    connection: sqlite3.Connection,
+) -> None:
     migrate(connection)
-    owners, asked = Owners(connection), []
-    assert not owners.is_anothers("r0", "mine")  # reads all ids, once
-    connection.set_trace_callback(asked.append)
-    assert not owners.is_anothers("r1", "mine")
-    assert asked == []
+    connection.execute(f"{_KEEP} VALUES ('r0', 'mine', 'allow', '', 0, 0, 0)")
+    theirs = Answer("r0", "theirs", b"", "", 0, 1.0)
+    with pytest.raises(TicketError):
+        apply(connection.cursor(), Change(answers=(theirs,)))
+    assert connection.execute("SELECT secret, stdout FROM answer").fetchall() == [("mine", "allow")]
