@@ -4,12 +4,11 @@ import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from time import time
-from typing import TypeVar
 
 from crabhook.safe_open import read_own
 from crabhook.store.interface import (
@@ -63,36 +62,27 @@ def named(
     return kind(f"the record {path} was not {doing}: {advice}")
 
 
-FAULTS = (sqlite3.Error, UnicodeDecodeError, OSError)
-T = TypeVar("T")
-
-
 @contextmanager
 def speaking_of(path: Path, doing: str = WRITING) -> Iterator[None]:
     """Turn errors of SQLite or the system in a block into StoreErrors about the file `path`."""
     try:
         yield
-    except FAULTS as error:
+    except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
         raise named(error, path, doing) from error
 
 
-def transacted(cursor: sqlite3.Cursor, path: Path, work: Callable[[], T]) -> T:
-    """Commit what `work` does, or roll it back; return what it returns.
-
-    Faults become StoreErrors. No block of a `with`: what one costs would be each decision's.
-    """
-    try:
+@contextmanager
+def transaction(cursor: sqlite3.Cursor, path: Path) -> Iterator[None]:
+    """Commit what the block does, or roll it back; faults become StoreErrors."""
+    with speaking_of(path):
         cursor.execute("BEGIN IMMEDIATE")
         try:
-            done = work()
+            yield
             cursor.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):  # the fault itself may have ended the transaction
                 cursor.execute("ROLLBACK")
             raise
-    except FAULTS as error:
-        raise named(error, path) from error
-    return done
 
 
 class WriterLock:

@@ -7,7 +7,6 @@ take the records after the last `anchor`. A reader sees one moment of the record
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +109,8 @@ class SqliteJournal:
         files.private(self.path.parent)
         with files.speaking_of(self.path):
             files.put(self.path.with_name(files.KEY), key)
-        carry = partial(apply, self._cursor, carried(recovered))
-        files.transacted(self._cursor, self.path, carry)
+        with files.transaction(self._cursor, self.path):
+            apply(self._cursor, carried(recovered))
 
     def head(self) -> Head:
         """Return the number, hash and time of the last record."""
@@ -132,23 +131,19 @@ class SqliteJournal:
         """
         if (now := files.identity(self.path)) != self._database:
             raise _gone(self.path, now)
-        files.transacted(self._cursor, self.path, partial(self._write, batch))
-
-    def _write(self, batch: interface.Batch) -> None:
-        self._cursor.executemany(_INSERT, batch.records)
-        for change in batch.changes:
-            apply(self._cursor, change)
-        if batch.cut:  # its checkpoint is among the records
-            begins = (batch.cut.begins,)
-            self._cursor.execute(_BEGINS, begins)
-            self._cursor.execute("DELETE FROM record WHERE seq < ?", begins)
+        with files.transaction(self._cursor, self.path):
+            self._cursor.executemany(_INSERT, batch.records)
+            for change in batch.changes:
+                apply(self._cursor, change)
+            if batch.cut:  # its checkpoint is among the records
+                begins = (batch.cut.begins,)
+                self._cursor.execute(_BEGINS, begins)
+                self._cursor.execute("DELETE FROM record WHERE seq < ?", begins)
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
-        try:
+        with files.speaking_of(self.path):
             return is_anothers(self._connection, request_id, secret)
-        except files.FAULTS as error:
-            raise files.named(error, self.path) from error
 
     def recover(self, now: float) -> Recovered:
         """Return the waiting requests, and recent or owed answers."""
@@ -169,11 +164,8 @@ class SqliteJournal:
 
     def forget_answers(self, before: float) -> int:
         """Delete answers decided before this wall time that are not owed; return their number."""
-
-        def forget() -> int:
+        with files.transaction(self._cursor, self.path):
             return self._cursor.execute(FORGET, (before,)).rowcount
-
-        return files.transacted(self._cursor, self.path, forget)
 
     def kept_head(self) -> Head | None:
         """Return the head that was kept apart from the record; None where there is none."""
