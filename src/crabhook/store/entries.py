@@ -1,7 +1,6 @@
 """Entries made from the broker's facts; `at` is always wall time, seconds since 1970."""
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 
 from crabhook.broker.followed import Followed
 from crabhook.broker.messages import Conflict, NoteToldOf, Outcome
@@ -90,7 +89,6 @@ _PARTS = (
     *("reason", "note", "output", "content", "permissions"),
     *("interrupt", "halt", "user_message", "suppress_output"),
 )
-_parts = attrgetter(*_PARTS)
 
 
 def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
@@ -110,8 +108,7 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     body: dict[str, Value] = {"input": _input(event)}
     if waited is not None:
         body["waited"] = round(waited, 3)
-    if any(parts := _parts(decision)):  # most have only a verdict
-        body |= {key: value for key, value in zip(_PARTS, parts, strict=True) if value}
+    body |= {part: value for part in _PARTS if (value := getattr(decision, part))}
     if decision.despite:
         body["despite"] = list(decision.despite)
     if len(legs) > 1:  # a single one has the entry's column
