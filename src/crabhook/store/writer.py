@@ -10,13 +10,11 @@ from asyncio import Future
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
-from operator import attrgetter
+from functools import cached_property, partial
 from threading import Lock
 from time import time
 from typing import TYPE_CHECKING
 
-from crabhook.model.actor import Actor
 from crabhook.model.jsontext import compact
 from crabhook.store.actors import decider_data
 from crabhook.store.change import Change, halted, happened, written
@@ -163,6 +161,9 @@ class Writer:
         return self.journal.hash_of(kept.seq) == kept.hash
 
 
+_NAMES = (*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("card")], "verdict")
+
+
 def chained(
     entries: Iterable[tuple[Entry, Sequence[str]]], head: Head, redactor: "Redactor"
 ) -> Iterator[Record]:
@@ -173,34 +174,18 @@ def chained(
     seq, before = head.seq, head.hash
     for entry, kept in entries:
         seq += 1
-        *names, verdict = _clean(_names(entry), redactor)
-        ids = map(redactor.name, (entry.tool_use_id, entry.request_id))
-        body = compact(redactor.value(dict(entry.body)))
-        if entry.by is not None:
-            body = _begun(entry.by, redactor) + body[1:]
+        names = {column: redactor.name(getattr(entry, column)) for column in _NAMES}
+        by = {} if entry.by is None else decider_data(entry.by)
+        body = compact(redactor.value({**by, **entry.body}))
         if kept:
             # After the secrets were taken out: a fingerprint looks like one.
             more = "," if len(body) > len("{}") else ""
             marks = '","'.join(kept)
             body = f'{body[:-1]}{more}"kept":["{marks}"]}}'
-        columns = (*names, *ids, entry.card, verdict, body)
-        content = (seq, iso(entry.at), str(entry.kind), *columns)
-        before = link(before, content)
-        yield Record._make((*content, before))
-
-
-_names = attrgetter(*COLUMNS[COLUMNS.index("platform") : COLUMNS.index("tool_use_id")], "verdict")
-
-
-@lru_cache  # a rule decides again and again
-def _begun(by: Actor, redactor: "Redactor") -> str:
-    """Return the beginning of a decision's body: who decided."""
-    return compact(redactor.value(decider_data(by)))[:-1] + ","
-
-
-@lru_cache  # they are a session's, and come again and again
-def _clean(names: tuple[str, ...], redactor: "Redactor") -> tuple[str, ...]:
-    return tuple(map(redactor.name, names))
+        at, kind = iso(entry.at), str(entry.kind)
+        record = Record(seq=seq, at=at, kind=kind, **names, card=entry.card, body=body, hash=b"")
+        before = link(before, record[:-1])
+        yield record._replace(hash=before)
 
 
 _LOG = logging.getLogger(__name__)
