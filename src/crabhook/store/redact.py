@@ -8,7 +8,7 @@ import hmac
 import math
 import re
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from crabhook.model.jsontext import MAX_DEPTH, Value
 from crabhook.secrets.context import is_reference, names_a_secret, united
@@ -37,18 +37,15 @@ class Redactor:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        # A cache, since names, ids and folders repeat.
-        self._short_texts, self._known_names = (
-            lru_cache(maxsize=REMEMBERED)(partial(self._settled, by_entropy=by))
-            for by in (True, False)
-        )
+        # Names, ids and folders repeat.
+        self._short = lru_cache(maxsize=2 * REMEMBERED)(self._settled)
         self.short_field = lru_cache(maxsize=REMEMBERED)(self.field)
 
     def text(self, text: str) -> str:
         """Return `text` without its secrets, cut after MAX_TEXT characters."""
         if len(text) <= SHORT:
             # Ids, which do not repeat, are mostly plain.
-            return text if is_plain(text) else self._short_texts(text)
+            return text if is_plain(text) else self._short(text, by_entropy=True)
         return self._bounded(text, by_entropy=True)
 
     def named(self, text: str) -> str:
@@ -63,7 +60,7 @@ class Redactor:
         elif is_plain(text) or is_plain_word(text):
             return text
         else:
-            clean = self._known_names(text)
+            clean = self._short(text, by_entropy=False)
         return clean.encode("utf-8", "backslashreplace").decode()
 
     def value(self, value: Value) -> Value:
