@@ -2,9 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import lru_cache
 from os import uname
-from time import monotonic
 
 from crabhook.broker.messages import Refusal
 from crabhook.broker.pending import same_secret
@@ -153,9 +151,4 @@ class Receipts:
 
 def is_here(request: Request | Leg) -> bool:
     """Whether a hook runs on this machine; else its settings and files are elsewhere, too."""
-    return request.origin.is_at(_own_name(int(monotonic())))
-
-
-@lru_cache(maxsize=1)
-def _own_name(_second: int) -> str:
-    return uname().nodename
+    return request.origin.is_at(uname().nodename)
