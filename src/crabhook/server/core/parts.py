@@ -7,7 +7,6 @@ runner reads: so nothing is set on a runner once it is made.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from functools import partial
 from typing import Protocol, TypeAlias
 
 from crabhook.broker.pending import LIMITS, Limits
@@ -142,7 +141,7 @@ class Parts:
     leadership: Leadership = field(default_factory=Writing)
     faults: Faults = field(default_factory=Faults)
     silent: Callable[[], int] = _none_silent
-    witness: Tally = field(default_factory=partial(Tally, facts=False))
+    witness: Tally = field(default_factory=Tally)
     counts: Counts = field(default_factory=NoCounts)
     decided: Sequence[HearDecided] = ()
     deposed: Callable[[], object] = _unheard

@@ -85,14 +85,11 @@ def labels_of(event: Event) -> tuple[str, str]:
 class Tally:
     """Counts what a runner does, from its first fact on, and changes nothing.
 
-    `waited` gets, for each request that an operator decided, the seconds that it waited. Without
-    `facts` no request is counted: nobody can read the counts.
+    `waited` gets, for each request that an operator decided, the seconds that it waited.
     """
 
-    def __init__(
-        self, waited: Callable[[float], object] = lambda _seconds: None, *, facts: bool = True
-    ) -> None:
-        self._waited, self._facts = waited, facts
+    def __init__(self, waited: Callable[[float], object] = lambda _seconds: None) -> None:
+        self._waited = waited
         self.taken_in: Counter[tuple[str, str]] = Counter()
         self.ended: Counter[End] = Counter()
         self.decisions: Counter[tuple[str, str]] = Counter()
@@ -117,8 +114,7 @@ class Tally:
     def handled(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
         """Count a fact and its effects."""
         try:
-            if self._facts:
-                self._count(fact, effects)
+            self._count(fact, effects)
         except Exception:  # noqa: BLE001 - a fault in counting must not stop a request
             _LOG.exception("%s was not counted", type(fact).__name__)
 

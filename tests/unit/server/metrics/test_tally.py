@@ -198,14 +198,6 @@ def test_an_answer_at_once_that_carries_a_note_is_of_a_new_request() -> None:
     assert book.ended() == {End.OBSERVED: 3, End.DECIDED: 1}
 
 
-async def test_a_server_whose_counts_nobody_can_read_counts_no_requests() -> None:
-    runner = bare_runner()
-    runner.enter(asking("a", "SessionStart", wait=runner.now() + 60), None)
-    runner.close()
-    runner.witness.stranger()
-    assert (runner.witness.taken_in.total(), runner.witness.strangers) == (0, 1)
-
-
 def test_a_card_of_two_legs_is_restored_whole() -> None:
     book = Book()
     legs = (bash("a", "ls", wait=book.now + 600), prompt("b", "ls", wait=book.now + 600))
