@@ -5,7 +5,6 @@ everything (docs/decisions/0014).
 """
 
 import argparse
-import gc
 import importlib
 import re
 import sys
@@ -63,12 +62,7 @@ HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TOLD["hook_options"]
 def command_of(name: str) -> Command:
     """Return the command of this name; its module is imported only now."""
     within, stem = COMMANDS[name].within, name.replace("-", "_")
-    gc.disable()  # imported modules stay: the collector would find no garbage among them
-    try:
-        module = importlib.import_module(f"crabhook.cli.{within or stem}")
-    finally:
-        gc.freeze()
-        gc.enable()
+    module = importlib.import_module(f"crabhook.cli.{within or stem}")
     of_python = f"{stem}_"  # where Python, or the module, has another use for the name
     verbs: Mapping[str, Command] = getattr(module, "VERBS", {})
     if (command := verbs.get(name)) is not None:

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import gc
 import logging
 import os
 import sys
@@ -20,13 +19,10 @@ from crabhook.server.service.activation import ServiceManager, address_of, inher
 from crabhook.ui.console import takes_a_screen
 
 _LOG = logging.getLogger(__name__)
-COLLECTED_AFTER = 5_000
-"""New objects after which Python looks for cycles: at 700 such looks cost a decision 2 %."""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the operator or a signal ends it; return 0, or 2 if it could not begin."""
-    gc.set_threshold(COLLECTED_AFTER)
     try:
         settings = _settings(arguments)
         form, level = settings.log_format, settings.log_level
