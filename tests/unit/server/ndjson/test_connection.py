@@ -152,6 +152,24 @@ async def test_a_line_that_is_nobodys_is_answered_to_nobody_and_the_next_is_foll
         assert (answer["request_id"], answer["payload"]) == ("r", PASSED)
 
 
+@pytest.mark.parametrize(
+    "high",
+    [b"\xff", b"\x80", b"\xc0\xaf", b"\xed\xa0\x80", bytes(range(0x80, 0x100))],
+    ids=bytes.hex,
+)
+async def test_no_byte_above_ascii_ends_the_bridge_or_gets_a_call_in(high: bytes) -> None:
+    line = json.dumps(bash("a")).encode() + b"\n"
+    places = [at for at, letter in enumerate(line) if letter in b'":,{}\n']
+    async with opened_bridge() as port:
+        for at in places:
+            async with line_to(port) as other:
+                assert (await other.ask(line[:at] + high + line[at:]))["request_id"] is None
+        assert not port.runner.broker.waiting()
+        async with line_to(port) as after:
+            await after.send(line)
+            await port.waiting()
+
+
 @pytest.mark.parametrize("wrong", [{}, {"hook_event_name": 5}, "text", None], ids=repr)
 async def test_an_input_nobody_can_read_gets_no_opinion_under_its_id(wrong: Any) -> None:
     async with opened_bridge() as port, line_to(port) as line:
