@@ -5,7 +5,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from tests.unit.store.postgres.test_line import between, put_back, short
+from tests.unit.store.postgres.test_connection import between, put_back, short
 
 from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import CorruptError, Leader, TakenError, UnreachableError, skewed
