@@ -5,7 +5,6 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from tests.unit.store.postgres.test_connection import between, put_back, short
 
 from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import CorruptError, Leader, TakenError, UnreachableError, skewed
@@ -16,6 +15,7 @@ from crabhook.store.record import Kind
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster
 from tests.unit.store.making import answer, decision, entry, waiting
+from tests.unit.store.postgres.test_connection import between, put_back, short
 
 __all__ = ["short"]
 pytestmark = pytest.mark.process
