@@ -233,7 +233,7 @@ class Orders:
         return self._orders
 
     def _stand(self, orders: Iterable[Standing]) -> None:
-        """Replace the orders; `standing` and `halts` return the same tuples until the next call."""
+        """Replace the orders, and with them those that halt."""
         self._orders = tuple(orders)
         self._halts = tuple(order for order in self._orders if order.kind is OrderKind.HALT)
         self._halted_sessions = tuple(order for order in self._halts if not order.agent)
@@ -366,5 +366,5 @@ class Orders:
         if order.times is None:
             return
         used = replace(order, times=order.times - 1)
-        rest = (used if standing is order else standing for standing in self._orders)
+        rest = (used if standing.id == order.id else standing for standing in self._orders)
         self._stand(standing for standing in rest if standing.times != 0)

@@ -366,7 +366,7 @@ class Runner:
         """Publish the changed figures beside the cards."""
         if self.deposed or not self._listeners:  # the broker has what the record refused
             return
-        if orders is not self._orders:
+        if orders != self._orders:
             self._orders = orders
             self.publish(self._listeners, OrdersChanged(orders))
         if sessions != self._sessions:

@@ -107,7 +107,7 @@ class KeptOrders:
         self, documents: "Documents | None" = None, wall: Callable[[], float] = time
     ) -> None:
         self._documents, self._wall = documents, wall
-        self._seen: tuple[Standing, ...] = ()
+        self._seen: list[tuple[Standing, float]] = []
         self._told: list[dict[str, Value]] = []
 
     def __repr__(self) -> str:
@@ -115,9 +115,10 @@ class KeptOrders:
 
     def changes(self, orders: tuple[Standing, ...], now: float) -> list[Change]:
         """Return the change to write where the orders differ from before."""
-        if self._documents is None or orders is self._seen:
+        seen = [(order, order.heard) for order in orders]  # by which no order is compared
+        if self._documents is None or seen == self._seen:
             return []
-        ahead, self._seen = self._wall() - now, orders
+        ahead, self._seen = self._wall() - now, seen
         told = [_order_told(one, ahead) for one in orders if one.kind is not OrderKind.HALT]
         if _alike(told, self._told):
             return []
