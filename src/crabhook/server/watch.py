@@ -121,7 +121,8 @@ class ListenerWatch:
     def _tell(self, listener: Watched, heard: Heard) -> None:
         """Report a change of what a listener does."""
         name = listener.name
-        wrong, before = _WRONG[heard].format(name, listener.clients), self._wrong.get(name, "")
+        clients, before = listener.clients.upper(), self._wrong.get(name, "")
+        wrong = _WRONG[heard].format(name=name, clients=clients)
         if wrong == before:
             return
         if wrong:
@@ -131,13 +132,14 @@ class ListenerWatch:
         self.warn(wrong or f"{name} answers again")
 
 
+# Who is kept out comes first: a narrow screen shows the beginning alone.
 _WRONG = {
     Heard.ANSWERED: "",
     Heard.NO_PLACE: (
-        "{} HAS NO PLACE LEFT: new clients are turned away; see who connects (ss -tp)"
+        "{clients} ARE TURNED AWAY: {name} has no place left; see who connects (ss -tp)"
     ),
-    Heard.SILENT: "{} DOES NOT ANSWER: {} cannot connect; it is opened anew",
-    Heard.ENDED: "{} HAS ENDED: {} cannot connect; it is opened anew",
+    Heard.SILENT: "{clients} CANNOT CONNECT: {name} does not answer, and is opened anew",
+    Heard.ENDED: "{clients} CANNOT CONNECT: {name} has ended, and is opened anew",
 }
 
 
