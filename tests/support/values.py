@@ -74,8 +74,8 @@ def event(draw: Random) -> Event:
         comments = frozenset(text(draw) for _ in range(draw.randrange(3)))
         tool = ToolCall(text(draw), tool_input, text(draw), comments)
     rest = [text(draw) for _ in range(5)]
-    known = PLATFORMS[platform].events[name].told if platform in PLATFORMS else {}
-    return Event(platform, name, *rest, tool=tool, fields=told, told=known)
+    known = PLATFORMS[platform].events[name].tells if platform in PLATFORMS else {}
+    return Event(platform, name, *rest, tool=tool, fields=told, tells=known)
 
 
 _LEAVES: Mapping[Any, Callable[[Random], Any]] = {

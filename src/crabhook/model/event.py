@@ -37,7 +37,7 @@ class How(Enum):
 
 
 @frozen
-class Told:
+class ShownField:
     """How one field is shown.
 
     `yes`, `no`: the sentences of a FLAG; an empty one is not shown. `short`: its label on the plain
@@ -105,7 +105,7 @@ class Event:
     """One event of one agent.
 
     The named fields exist on every platform, empty if unsaid; `fields` is the whole input.
-    `agent_id` is empty for the main agent. `told`, from the agent's table of events: the most
+    `agent_id` is empty for the main agent. `tells`, from the agent's table of events: the most
     telling fields in order. `machine` proved itself by its token; no hook can claim it.
     """
 
@@ -118,7 +118,7 @@ class Event:
     agent_type: str = ""
     tool: ToolCall | None = None
     fields: Mapping[str, Value] = field(default_factory=dict, repr=False)
-    told: Mapping[str, Told] = field(default_factory=dict, repr=False, compare=False)
+    tells: Mapping[str, ShownField] = field(default_factory=dict, repr=False, compare=False)
     machine: str = ""
 
     @property

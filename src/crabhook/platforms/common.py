@@ -6,29 +6,31 @@ from typing import Any, TypeAlias
 
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError, PayloadError
-from crabhook.model.event import Event, How, Told, ToolCall
+from crabhook.model.event import Event, How, ShownField, ToolCall
 from crabhook.model.jsontext import Value, compact, parse_object, text_at
 from crabhook.platforms.event_table import Also, EventRow, Phase, Rows
 
 EVENT = "hook_event_name"
 
 # The fields that tell most of events that several agents have, in the order of a screen.
-TELLS_RESULT: Mapping[str, Told] = {"tool_response": Told("the tool gave", How.RESULT)}
-TELLS_PROMPT: Mapping[str, Told] = {"prompt": Told("the prompt", How.PROSE)}
-TELLS_AGENT: Mapping[str, Told] = {"agent_type": Told("the subagent")}
-TELLS_SESSION: Mapping[str, Told] = {
-    "source": Told("started by"),
-    "model": Told("model", How.MODEL),
+TELLS_RESULT: Mapping[str, ShownField] = {"tool_response": ShownField("the tool gave", How.RESULT)}
+TELLS_PROMPT: Mapping[str, ShownField] = {"prompt": ShownField("the prompt", How.PROSE)}
+TELLS_AGENT: Mapping[str, ShownField] = {"agent_type": ShownField("the subagent")}
+TELLS_SESSION: Mapping[str, ShownField] = {
+    "source": ShownField("started by"),
+    "model": ShownField("model", How.MODEL),
 }
-TELLS_COMPACTING: Mapping[str, Told] = {
-    "trigger": Told("compacting, asked for"),
-    "custom_instructions": Told("instructions", How.PROSE),
+TELLS_COMPACTING: Mapping[str, ShownField] = {
+    "trigger": ShownField("compacting, asked for"),
+    "custom_instructions": ShownField("instructions", How.PROSE),
 }
-STOP_ACTIVE = Told("stop_hook_active", How.FLAG, yes="it goes on already because a hook told it to")
-TELLS_STOP: Mapping[str, Told] = {
-    "last_assistant_message": Told("the agent's last message", How.MARKDOWN),
-    "background_tasks": Told("background tasks", How.SEVERAL),
-    "session_crons": Told("scheduled wake-ups", How.SEVERAL),
+STOP_ACTIVE = ShownField(
+    "stop_hook_active", How.FLAG, yes="it goes on already because a hook told it to"
+)
+TELLS_STOP: Mapping[str, ShownField] = {
+    "last_assistant_message": ShownField("the agent's last message", How.MARKDOWN),
+    "background_tasks": ShownField("background tasks", How.SEVERAL),
+    "session_crons": ShownField("scheduled wake-ups", How.SEVERAL),
     "stop_hook_active": STOP_ACTIVE,
 }
 
@@ -66,7 +68,7 @@ def reader(
             agent_type=text_at(fields, "agent_type"),
             tool=tool(fields),
             fields=fields,
-            told=rows[name].told,
+            tells=rows[name].tells,
         )
 
     return read_event

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from crabhook.datatypes import frozen
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Scope, Told
+from crabhook.model.event import Scope, ShownField
 from crabhook.tables import names
 
 ANY = "any tool's name"
@@ -160,7 +160,7 @@ class EventRow(Generic[W]):
     `closes`: what the event says is over; for a call not decided here it is the only sign, with the
     result in `outcome`. `hook`: our hook's kind: None can wait for the operator, a Patience only
     observes, a text says why there is none. `silence_decides`: printing decides, so no watching
-    hook may be there. `told`: the most telling fields.
+    hook may be there. `tells`: the most telling fields.
     """
 
     held: Held = Held.NEVER
@@ -170,7 +170,7 @@ class EventRow(Generic[W]):
     phase: Phase = Phase.OTHER
     outcome: str = ""
     hook: Patience | str | None = None
-    told: Mapping[str, Told] = field(default_factory=dict)
+    tells: Mapping[str, ShownField] = field(default_factory=dict)
     silence_decides: bool = False
 
 

@@ -87,11 +87,11 @@ def happening(event: Event) -> Body:
     """
     fields = event.fields
     given = {key: value for key, value in fields.items() if not _elsewhere(event, key, value)}
-    labels = LABELS | {key: told.short for key, told in event.told.items() if told.short}
+    labels = LABELS | {key: told.short for key, told in event.tells.items() if told.short}
     blocks = list[Block]()
-    for key in dict.fromkeys((*labels, *event.told)):
+    for key in dict.fromkeys((*labels, *event.tells)):
         short = labels.get(key, "") if key in given else ""
-        told = event.told.get(key)
+        told = event.tells.get(key)
         if key in fields and (short or told):
             blocks.append(Fact({key: fields[key]}, key, fields[key], told, short))
         if key == "message" and (entries := read_fields(fields)):

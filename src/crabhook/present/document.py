@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from crabhook.datatypes import frozen
 from crabhook.model.elicitation import Field
-from crabhook.model.event import Told
+from crabhook.model.event import ShownField
 from crabhook.model.jsontext import Value
 from crabhook.model.question import Question
 from crabhook.present.compare import counted, line_count
@@ -159,7 +159,7 @@ class Fact(Block):
 
     key: str
     value: Value
-    told: Told | None
+    told: ShownField | None
     short: str
 
 

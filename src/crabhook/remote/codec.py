@@ -358,7 +358,7 @@ def _event(message: pb.Event) -> Event:
         **texts,
         tool=_tool(message.tool, event_fields) if message.HasField("tool") else None,
         fields=event_fields,
-        told=platform.events[texts["name"]].told if platform else {},
+        tells=platform.events[texts["name"]].tells if platform else {},
     )
 
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
-from crabhook.model.event import Event, How, Scope, Told
+from crabhook.model.event import Event, How, Scope, ShownField
 from crabhook.platforms.common import Limits, check_parts, check_reason, check_verdict, reader
 from crabhook.platforms.event_table import EventRow, Held, Patience, Phase, Rows
 from crabhook.platforms.interface import Platform, Tools
@@ -32,7 +32,7 @@ EVENTS = Rows[Way](
         "ToyPause": EventRow(
             Held.ON_REQUEST,
             {Verdict.DENY: Way.SAYS},
-            told={"mood": Told("the toy's mood", How.PROSE, short="mood")},
+            tells={"mood": ShownField("the toy's mood", How.PROSE, short="mood")},
         ),
         "ToyOver": EventRow(
             closes=Scope.SESSION, outcome="the toy was put away", hook=Patience(5, client=2)

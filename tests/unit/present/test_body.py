@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.elicitation import read_fields
-from crabhook.model.event import Event, Told, ToolCall
+from crabhook.model.event import Event, ShownField, ToolCall
 from crabhook.present.body import CHOOSERS, body, happening
 from crabhook.present.document import (
     Block,
@@ -153,19 +153,21 @@ def test_a_change_counts_its_lines(block: Any, counts: tuple[int, int | None]) -
     assert block.counts == counts
 
 
-def happens(fields: dict[str, Any], told: dict[str, Told] | None = None, **event: Any) -> Body:
-    return happening(Event("claude", "Sigh", fields=fields, told=told or {}, **event))
+def happens(
+    fields: dict[str, Any], told: dict[str, ShownField] | None = None, **event: Any
+) -> Body:
+    return happening(Event("claude", "Sigh", fields=fields, tells=told or {}, **event))
 
 
-def fact(key: str, value: Any, short: str = "", told: Told | None = None) -> Fact:
+def fact(key: str, value: Any, short: str = "", told: ShownField | None = None) -> Fact:
     return Fact({key: value}, key, value, told, short)
 
 
-MOOD, AGENT = Told("the agent's mood", short="mood"), Told("the subagent")
-REASON = Told("it was denied, because")
+MOOD, AGENT = ShownField("the agent's mood", short="mood"), ShownField("the subagent")
+REASON = ShownField("it was denied, because")
 SCHEMA = {"properties": {"stage": {"type": "string"}}}
 
-FACTS: dict[str, tuple[dict[str, Any], dict[str, Told], tuple[Block, ...], set[str]]] = {
+FACTS: dict[str, tuple[dict[str, Any], dict[str, ShownField], tuple[Block, ...], set[str]]] = {
     # what is told: the fields, the agent's own table, the blocks, the fields that are left over
     "in the order of one table, then the agent's": (
         {"mood": "grim", "reason": "r", "message": "m", "x": 1},
@@ -205,7 +207,7 @@ FACTS: dict[str, tuple[dict[str, Any], dict[str, Told], tuple[Block, ...], set[s
 
 @pytest.mark.parametrize(("fields", "told", "facts", "rest"), FACTS.values(), ids=FACTS)
 def test_what_an_event_tells_beside_its_tools_input(
-    fields: dict[str, Any], told: dict[str, Told], facts: tuple[Block, ...], rest: set[str]
+    fields: dict[str, Any], told: dict[str, ShownField], facts: tuple[Block, ...], rest: set[str]
 ) -> None:
     tells = happens(fields, told)
     assert tells.blocks == facts

@@ -9,7 +9,7 @@ from enum import Enum
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, How, Scope, Told
+from crabhook.model.event import Event, How, Scope, ShownField
 from crabhook.platforms import common
 from crabhook.platforms.event_table import (
     ALL,
@@ -66,21 +66,21 @@ _SOON = Patience(timeout=10, client=5)
 # raises that for everybody's: exactly 1.5 leaves the budget as it is.
 _AT_THE_DOOR = Patience(timeout=1.5, client=1)
 
-_MILLISECONDS = {"duration_ms": Told("milliseconds it took")}
-_TASK: Mapping[str, Told] = {
-    "task_subject": Told("task", How.PROSE),
-    "task_description": Told("description", How.PROSE),
-    "teammate_name": Told("teammate"),
-    "task_id": Told("task id"),
+_MILLISECONDS = {"duration_ms": ShownField("milliseconds it took")}
+_TASK: Mapping[str, ShownField] = {
+    "task_subject": ShownField("task", How.PROSE),
+    "task_description": ShownField("description", How.PROSE),
+    "teammate_name": ShownField("teammate"),
+    "task_id": ShownField("task id"),
 }
-_TELLS_SWITCH: Mapping[str, Told] = {
-    "from_model": Told("from", How.MODEL),
-    "to_model": Told("to", How.MODEL),
-    "requested_model": Told("asked for"),
-    "source": Told("asked by"),
-    "estimated_cache_write_usd": Told("sending the conversation to it anew costs", How.MONEY),
-    "context_tokens": Told("tokens in the conversation"),
-    "prompt_cache_warm": Told(
+_TELLS_SWITCH: Mapping[str, ShownField] = {
+    "from_model": ShownField("from", How.MODEL),
+    "to_model": ShownField("to", How.MODEL),
+    "requested_model": ShownField("asked for"),
+    "source": ShownField("asked by"),
+    "estimated_cache_write_usd": ShownField("sending the conversation to it anew costs", How.MONEY),
+    "context_tokens": ShownField("tokens in the conversation"),
+    "prompt_cache_warm": ShownField(
         "prompt cache warm",
         How.FLAG,
         yes="the prompt cache is warm: it is lost",
@@ -88,14 +88,16 @@ _TELLS_SWITCH: Mapping[str, Told] = {
     ),
 }
 
-_SERVED: Mapping[str, Told] = {
-    "served_call": Told(
+_SERVED: Mapping[str, ShownField] = {
+    "served_call": ShownField(
         "served for",
         How.FLAG,
         yes="another session makes this call, and this machine serves it",
         short="served for another session",
     ),
-    "caller_session_id": Told("the session that makes this call", short="the calling session"),
+    "caller_session_id": ShownField(
+        "the session that makes this call", short="the calling session"
+    ),
 }
 """What tells that a call is not of this session, on every event of a call."""
 
@@ -109,28 +111,28 @@ _SERVED: Mapping[str, Told] = {
 # fmt: off
 EVENTS = Rows[Way]({
     # tools
-    "PreToolUse": EventRow(_ALWAYS, _CALL, ALL, phase=Phase.BEFORE, told=_SERVED),
+    "PreToolUse": EventRow(_ALWAYS, _CALL, ALL, phase=Phase.BEFORE, tells=_SERVED),
     "PermissionRequest": EventRow(  # halted by a denial alone, as interrupt
-        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING, told=_SERVED
+        _ALWAYS, _REQUEST, Also.HALT, phase=Phase.ASKING, tells=_SERVED
     ),
     "PreSkillShellCommand": EventRow(
         _ALWAYS, _LINE, Also.HALT, phase=Phase.PART,
-        told={
-            "command_name": Told("part of skill", short="part of skill"),
-            "command_source": Told("it comes from", short="it comes from"),
-            "invoked_by": Told("started by", short="started by"),
+        tells={
+            "command_name": ShownField("part of skill", short="part of skill"),
+            "command_source": ShownField("it comes from", short="it comes from"),
+            "invoked_by": ShownField("started by", short="started by"),
             **_SERVED,
         },
     ),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, ALL, _CALL_OVER, Phase.RAN, "it ran",
-        told={**common.TELLS_RESULT, **_MILLISECONDS},
+        tells={**common.TELLS_RESULT, **_MILLISECONDS},
     ),
     "PostToolUseFailure": EventRow(
         _ASKED, _BLOCKABLE, TELL, _CALL_OVER, Phase.RAN, "it ran and failed",
-        told={
-            "error": Told("the tool failed", How.PROSE),
-            "is_interrupt": Told(
+        tells={
+            "error": ShownField("the tool failed", How.PROSE),
+            "is_interrupt": ShownField(
                 "interrupted", How.FLAG, yes="it was interrupted", no="it was not interrupted"
             ),
             **_MILLISECONDS,
@@ -138,30 +140,30 @@ EVENTS = Rows[Way]({
     ),
     "PostToolBatch": EventRow(
         _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, outcome="the agent went on",
-        told={"tool_calls": Told("calls that were made", How.SEVERAL)},
+        tells={"tool_calls": ShownField("calls that were made", How.SEVERAL)},
     ),
     "PermissionDenied": EventRow(
         _ASKED, _DENIED, closes=_CALL_OVER, phase=Phase.REFUSED,
         outcome="the agent's own classifier denied it",
-        told={"reason": Told("the agent denied it, because", How.PROSE)},
+        tells={"reason": ShownField("the agent denied it, because", How.PROSE)},
     ),
     # prompts and turns
     "UserPromptSubmit": EventRow(
         _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
-        told=common.TELLS_PROMPT,
+        tells=common.TELLS_PROMPT,
     ),
     "UserPromptExpansion": EventRow(
         _ASKED, _BLOCKABLE, ALL,
-        told={
+        tells={
             **common.TELLS_PROMPT,
-            "command_name": Told("command"),
-            "command_args": Told("its arguments"),
-            "command_source": Told("it comes from"),
-            "expansion_type": Told("kind"),
+            "command_name": ShownField("command"),
+            "command_args": ShownField("its arguments"),
+            "command_source": ShownField("it comes from"),
+            "expansion_type": ShownField("kind"),
         },
     ),
     "Stop": EventRow(
-        _ASKED, _STOP, HALT, _AGENT_OVER, outcome="the agent's turn ended", told=common.TELLS_STOP
+        _ASKED, _STOP, HALT, _AGENT_OVER, outcome="the agent's turn ended", tells=common.TELLS_STOP
     ),
     "StopFailure": EventRow(closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON),
     "MessageDisplay": EventRow(
@@ -169,30 +171,31 @@ EVENTS = Rows[Way]({
     ),
     "Notification": EventRow(hook=_SOON),
     # agents and tasks
-    "SubagentStart": EventRow(_ASKED, _START, TELL, told=common.TELLS_AGENT),
+    "SubagentStart": EventRow(_ASKED, _START, TELL, tells=common.TELLS_AGENT),
     "SubagentStop": EventRow(
         _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
-        told={**common.TELLS_AGENT, **common.TELLS_STOP},
+        tells={**common.TELLS_AGENT, **common.TELLS_STOP},
     ),
     "TeammateIdle": EventRow(
-        _ASKED, _IDLE, HALT, told={"teammate_name": Told("teammate"), "team_name": Told("team")}
+        _ASKED, _IDLE, HALT,
+        tells={"teammate_name": ShownField("teammate"), "team_name": ShownField("team")},
     ),
-    "TaskCreated": EventRow(_ASKED, _BLOCKABLE, told=_TASK),
-    "TaskCompleted": EventRow(_ASKED, _DONE, told=_TASK),
+    "TaskCreated": EventRow(_ASKED, _BLOCKABLE, tells=_TASK),
+    "TaskCompleted": EventRow(_ASKED, _DONE, tells=_TASK),
     # forms of MCP servers
     "Elicitation": EventRow(_GATE, _FORM),
     "ElicitationResult": EventRow(_ASKED, _FORM),
     # the session and its surroundings
-    "Setup": EventRow(_ASKED, _START, told={"trigger": Told("set up for")}),
-    "SessionStart": EventRow(_ASKED, _START, TELL, told=common.TELLS_SESSION),
+    "Setup": EventRow(_ASKED, _START, tells={"trigger": ShownField("set up for")}),
+    "SessionStart": EventRow(_ASKED, _START, TELL, tells=common.TELLS_SESSION),
     "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR),
-    "PreCompact": EventRow(_ASKED, _BLOCKABLE, told=common.TELLS_COMPACTING),
+    "PreCompact": EventRow(_ASKED, _BLOCKABLE, tells=common.TELLS_COMPACTING),
     "PostCompact": EventRow(hook=_SOON),
-    "PreModelSwitch": EventRow(_ASKED, _SWITCH, Also.USER, told=_TELLS_SWITCH),
-    "PostModelSwitch": EventRow(_ASKED, _START, TELL, told=_TELLS_SWITCH),
+    "PreModelSwitch": EventRow(_ASKED, _SWITCH, Also.USER, tells=_TELLS_SWITCH),
+    "PostModelSwitch": EventRow(_ASKED, _START, TELL, tells=_TELLS_SWITCH),
     "ConfigChange": EventRow(
         _ASKED, _BLOCKABLE,
-        told={"source": Told("settings that changed"), "file_path": Told("file")},
+        tells={"source": ShownField("settings that changed"), "file_path": ShownField("file")},
     ),
     "InstructionsLoaded": EventRow(hook=_SOON),
     "CwdChanged": EventRow(hook=_SOON),

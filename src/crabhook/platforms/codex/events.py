@@ -9,7 +9,7 @@ from enum import Enum
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, Scope, Told, ToolCall
+from crabhook.model.event import Event, Scope, ShownField, ToolCall
 from crabhook.model.jsontext import Value, text_at
 from crabhook.platforms.common import (
     EVENT,
@@ -75,29 +75,29 @@ EVENTS = Rows[Way]({
     "PermissionRequest": EventRow(_ALWAYS, _REQUEST, Also.USER, phase=Phase.ASKING),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, TELL, _RESULT, Phase.RAN, "it ran",
-        told={**TELLS_RESULT, "duration_ms": Told("milliseconds it took")},
+        tells={**TELLS_RESULT, "duration_ms": ShownField("milliseconds it took")},
     ),
     # prompts and turns
     "UserPromptSubmit": EventRow(
         _ASKED, _BLOCKABLE, TELL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
-        told=TELLS_PROMPT,
+        tells=TELLS_PROMPT,
     ),
     "Stop": EventRow(
-        _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the agent's turn ended", told=TELLS_STOP
+        _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the agent's turn ended", tells=TELLS_STOP
     ),
     "Interrupt": EventRow(
         closes=_AGENT_OVER, outcome="its user interrupted the turn", hook=_AT_THE_DOOR
     ),
     # agents
-    "SubagentStart": EventRow(hook=_SOON, told=TELLS_AGENT),
+    "SubagentStart": EventRow(hook=_SOON, tells=TELLS_AGENT),
     "SubagentStop": EventRow(
         _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
-        told={**TELLS_AGENT, **TELLS_STOP},
+        tells={**TELLS_AGENT, **TELLS_STOP},
     ),
     # the session and its surroundings
-    "SessionStart": EventRow(_ASKED, _START, ALL, told=TELLS_SESSION),
+    "SessionStart": EventRow(_ASKED, _START, ALL, tells=TELLS_SESSION),
     "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR),
-    "PreCompact": EventRow(hook=_SOON, told=TELLS_COMPACTING),
+    "PreCompact": EventRow(hook=_SOON, tells=TELLS_COMPACTING),
     "PostCompact": EventRow(hook=_SOON),
 })
 # fmt: on

@@ -9,7 +9,7 @@ from enum import Enum
 from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.model.event import Event, How, Scope, Told
+from crabhook.model.event import Event, How, Scope, ShownField
 from crabhook.platforms import common
 from crabhook.platforms.event_table import (
     ALL,
@@ -50,17 +50,17 @@ EVENTS = Rows[Way]({
     # a result never speaks of a call that waits: it is that of a twin.
     "BeforeTool": EventRow(_ALWAYS, _CALL, HALT, phase=Phase.BEFORE),
     "AfterTool": EventRow(
-        _ASKED, _BLOCKABLE, ALL, Scope.RESULT, Phase.RAN, "it ran", told=common.TELLS_RESULT
+        _ASKED, _BLOCKABLE, ALL, Scope.RESULT, Phase.RAN, "it ran", tells=common.TELLS_RESULT
     ),
     # prompts and turns
     "BeforeAgent": EventRow(
         _ASKED, _BLOCKABLE, ALL, Scope.AGENT, Phase.PROMPT, "its user wrote a new prompt",
-        told=common.TELLS_PROMPT,
+        tells=common.TELLS_PROMPT,
     ),
     "AfterAgent": EventRow(
         _ASKED, _STOP, HALT, Scope.AGENT, outcome="the agent's turn ended",
-        told={
-            "prompt_response": Told("the agent's last message", How.MARKDOWN),
+        tells={
+            "prompt_response": ShownField("the agent's last message", How.MARKDOWN),
             **common.TELLS_PROMPT,
             "stop_hook_active": common.STOP_ACTIVE,
         },
@@ -76,7 +76,7 @@ EVENTS = Rows[Way]({
         hook="it fires for every piece of a reply: a process each, to learn nothing"
     ),
     # the session and its surroundings
-    "SessionStart": EventRow(_ASKED, _START, TELL, told=common.TELLS_SESSION),
+    "SessionStart": EventRow(_ASKED, _START, TELL, tells=common.TELLS_SESSION),
     "SessionEnd": EventRow(closes=Scope.SESSION, outcome="its session ended", hook=_SOON),
     "Notification": EventRow(hook=_SOON),
     "PreCompress": EventRow(

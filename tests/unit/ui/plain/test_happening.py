@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.event import Event, Told, ToolCall
+from crabhook.model.event import Event, ShownField, ToolCall
 from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.plain.request import BESIDE, happening_rows
@@ -131,9 +131,12 @@ def test_the_tools_own_fields_are_shown_with_the_tool_alone() -> None:
 
 
 def test_an_agents_own_table_labels_a_field_on_this_desk_and_an_agents_input_never_does() -> None:
-    told = {"mood": Told("the agent's mood", short="mood"), "weather": Told("the weather")}
+    told = {
+        "mood": ShownField("the agent's mood", short="mood"),
+        "weather": ShownField("the weather"),
+    }
     fields = {"mood": "grim", "weather": "rain", "message": "hello", "  reason": "made up"}
-    lines = shown(Event("toy", "Sigh", fields=fields, told=told))
+    lines = shown(Event("toy", "Sigh", fields=fields, tells=told))
     assert lines[:2] == ["  message: hello", "  mood: grim"]
     assert lines[2] == "  other fields:"
     assert all(line.startswith("    ") for line in lines[3:])

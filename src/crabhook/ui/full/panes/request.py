@@ -2,7 +2,7 @@
 
 No field of a tool's input is left out: a block names the fields it stands for, and the others
 follow as they are. Of the event's own fields those are shown which the agent's table of events
-names (`Event.told`). A page of its own has the rest, such as ids and folders.
+names (`Event.tells`). A page of its own has the rest, such as ids and folders.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 
 from crabhook.model.card import Card, Origin, State
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, How, Told
+from crabhook.model.event import Event, How, ShownField
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
 from crabhook.present.body import body, happening
@@ -129,7 +129,7 @@ def everything_rows(
         event = leg.event
         of = f" of {brief(event.tool.name, sheet.spell)}" if event.tool else ""
         yield [("label", f"the event itself: {brief(event.name, sheet.spell)}{of}")]
-        above = _SHOWN_ABOVE | event.told.keys()
+        above = _SHOWN_ABOVE | event.tells.keys()
         rest = {name: said for name, said in event.fields.items() if name not in above}
         yield from _value(rest, sheet)
         yield from _sender(leg.origin, sheet)
@@ -189,7 +189,7 @@ def _going(card: Card) -> Iterator[Line]:
         yield [("warning", f"! kept going {CAP} of {CAP} times in a row: now it stops anyway")]
 
 
-def _field(told: Told, value: Value, sheet: Sheet) -> Iterator[Line]:
+def _field(told: ShownField, value: Value, sheet: Sheet) -> Iterator[Line]:
     """Show a field of the event in its own way; with an unexpected type, as any field."""
     match told.how, value:
         case How.PROSE | How.RESULT, str(text):

@@ -199,7 +199,7 @@ def _entry(entry: Past, *, whole: bool) -> Content:
             yield from asked_rows(replace(asked, requests=(leg,)), sheet, whole=True)
             yield [("label", "as it was asked")]
         yield from asked_rows(asked, sheet, whole=True)
-        if card.event.tool is None and not card.event.told:
+        if card.event.tool is None and not card.event.tells:
             yield [("label", brief(card.event.name, sheet.spell) or "an event")]
             yield from framed(field_rows(card.event.fields, sheet.inner))
         if not whole:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.card import Card, Leg, Origin
-from crabhook.model.event import Event, How, Told
+from crabhook.model.event import Event, How, ShownField
 from crabhook.platforms import PLATFORMS
 from crabhook.present.safe import safe
 from crabhook.ui.full.panes.request import asked_rows, everything_rows, request_page
@@ -229,9 +229,12 @@ def test_a_content_is_another_when_its_card_gains_a_leg() -> None:
 
 
 def test_the_fields_that_an_agents_own_table_names_come_first_in_its_words() -> None:
-    told = {"mood": Told("mood of the day"), "late": Told("late", How.FLAG, yes="it is late")}
+    told = {
+        "mood": ShownField("mood of the day"),
+        "late": ShownField("late", How.FLAG, yes="it is late"),
+    }
     fields = {"weather": "rain", "late": True, "mood": "grim"}
-    event = Event("toy", "Sigh", fields=fields, told=told)
+    event = Event("toy", "Sigh", fields=fields, tells=told)
     card = Card(1, (Leg("id", event, 10.0),), 0.0)
     lines = ["".join(text for _, text in line) for line in everything_rows(card, SHEET)]
     assert lines[:2] == ["│ mood of the day: grim", "it is late"]
