@@ -92,9 +92,10 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
         yield from _tool_input(first, first.tool.input, sheet, cwd)
     if first is not asked and not is_question(asked):
         yield from _changes(asked.given, first.given, sheet)
-    for block in happening(first).blocks:
-        if isinstance(block, Fact) and block.told is not None:
-            yield from _field(block.told, block.value, sheet)
+    facts = {fact.key: fact.value for fact in happening(first).of(Fact)}
+    for key, told in first.told.items():  # the agent's own order
+        if key in facts:
+            yield from _field(told, facts[key], sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
 
