@@ -132,11 +132,19 @@ class Playbook:
         attempt = self._connections[request.id] = self._connections.get(request.id, 0) + 1
         self._asked[request.id] = request.event.tool.input if request.event.tool else None
         timed = replace(request, wait_until=self.now + request.wait_until)
-        return self._told(
-            f"{_who(request.id, attempt)} asks: {request.event.name}",
-            Arrived(
-                timed, self.judge(timed.event), attempt, self.now, warnings=warnings, files=files
-            ),
+        ruling = self.judge(timed.event)
+        fact = Arrived(timed, ruling, attempt, self.now, warnings=warnings, files=files)
+        foreseen = self.broker.comes_to_a_card(fact)
+        self._told(f"{_who(request.id, attempt)} asks: {request.event.name}", fact)
+        assert foreseen or not self._came_to_a_card(fact), "a card that nothing was looked up for"
+        return self
+
+    def _came_to_a_card(self, fact: Arrived) -> bool:
+        leg, shown = fact.request.id, (one for one in self.effects if isinstance(one, Show))
+        return any(
+            leg in {each.id for each in show.card.requests}
+            and (show.before is None or leg not in {each.id for each in show.before.requests})
+            for show in shown
         )
 
     def answers(self, number: int, decision: Decision, by: Actor = OWNER) -> Self:

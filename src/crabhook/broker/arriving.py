@@ -29,6 +29,18 @@ from crabhook.platforms.event_table import Phase
 _SILENCE = Decision(Verdict.PASS)
 
 
+def comes_to_a_card(state: BrokerState, fact: Arrived) -> bool:
+    """Whether an event would wait on a card if it arrived now; nothing changes.
+
+    So what is looked up for a card alone costs no other call anything. A no is exact. After a yes
+    its arrival may still find that there is no room, or that its call was decided a moment ago.
+    """
+    request = fact.request
+    if request.id in state.pending or state.tickets.given(request) is not None:
+        return False
+    return doubts.rule(state, _course(state, fact), doubts.shared(state, fact)).waits
+
+
 def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Handle a hook's event, and end the waits that the event shows to be over."""
     event = fact.request.event
@@ -74,11 +86,9 @@ def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent | None) -
     request = fact.request
     if duplicate and duplicate.ordered is not None:
         return Course(decided=duplicate.ordered)
-    platform = state.platforms[request.event.platform]
-    halt = state.orders.halt_of(request.event)
-    if halt and state.asks_about_a_call(request.event):  # before the stance and the rules
-        return Course(decided=halted(halt, platform.choices(request.event)))
-    ruling = state.orders.rule(request.event, platform, request.stance, fact.now, fact.ruling)
+    ruling = _course(state, fact)
+    if ruling.by is not None:
+        state.orders.use(ruling.by)
     if ruling.decided is None or ruling.decided.decision.verdict is not Verdict.KEEP_GOING:
         return ruling
     try:
@@ -88,6 +98,16 @@ def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent | None) -
     if duplicate:
         duplicate.ordered = ruling.decided
     return ruling
+
+
+def _course(state: BrokerState, fact: Arrived) -> Course:
+    """Return what rules and orders make of an event; nothing changes."""
+    event, stance = fact.request.event, fact.request.stance
+    platform = state.platforms[event.platform]
+    halt = state.orders.halt_of(event)
+    if halt and state.asks_about_a_call(event):  # before the stance and the rules
+        return Course(decided=halted(halt, platform.choices(event)))
+    return state.orders.rule(event, platform, stance, fact.now, fact.ruling)
 
 
 def _conclude(state: BrokerState, request: Request) -> list[Effect]:

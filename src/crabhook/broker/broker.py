@@ -278,6 +278,10 @@ class Broker:
         self._state.now = fact.now
         return _HANDLERS[type(fact)](self._state, fact)
 
+    def comes_to_a_card(self, fact: messages.Arrived) -> bool:
+        """Whether an event would wait on a card if it arrived now; a no is exact."""
+        return arriving.comes_to_a_card(self._state, fact)
+
     def check(self, number: int, decision: Decision, seen: int | None = None) -> None:
         """Raise what `Answered` would raise for a call that the operator did not change."""
         ending.check(self._state, number, decision, {}, seen)

@@ -46,22 +46,30 @@ class Shared:
 
 def look(state: BrokerState, fact: Arrived) -> tuple[Shared, ...]:
     """Record the files that a call will change; return those that another session just changed."""
-    event, now = fact.request.event, fact.now
-    if not fact.files or state.platforms[event.platform].phase(event) not in _WAITED_FOR:
-        return ()
-    found = tuple(_shared(state, event, fact.files))
-    state.sessions.changes(event, fact.files, now)
+    found = shared(state, fact)
+    if _changes_files(state, fact):
+        state.sessions.changes(fact.request.event, fact.files, fact.now)
     return found
 
 
-def _shared(state: BrokerState, event: Event, files: tuple[str, ...]) -> Iterator[Shared]:
-    key, sessions = event.session_key, state.sessions
-    for path in files:
+def shared(state: BrokerState, fact: Arrived) -> tuple[Shared, ...]:
+    """Return the files that a call will change and another session just changed."""
+    return tuple(_shared(state, fact)) if _changes_files(state, fact) else ()
+
+
+def _changes_files(state: BrokerState, fact: Arrived) -> bool:
+    event = fact.request.event
+    return bool(fact.files) and state.platforms[event.platform].phase(event) in _WAITED_FOR
+
+
+def _shared(state: BrokerState, fact: Arrived) -> Iterator[Shared]:
+    key, sessions = fact.request.event.session_key, state.sessions
+    for path in fact.files:
         mine = sessions.changed_at(key, path)
-        others = ((sessions.changed_at(o, path), o) for o in sessions.sharers(key, path, state.now))
-        at, last = max(others, default=(mine, key))
+        sharers = sessions.sharers(key, path, fact.now)
+        at, last = max(((sessions.changed_at(o, path), o) for o in sharers), default=(mine, key))
         if last != key and at > mine:
-            yield Shared(path, last, state.now - at)
+            yield Shared(path, last, fact.now - at)
 
 
 def alarms(state: BrokerState, shared: tuple[Shared, ...]) -> tuple[str, ...]:

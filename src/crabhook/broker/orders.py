@@ -48,13 +48,15 @@ class Course:
     """What becomes of an event by rules and orders: it waits, is decided, or is observed.
 
     `reason`: why it waits, for its card, or the words of the rules that decide it.
-    `agents_own`: it is passed since only the agent can judge it, and no order allows it.
+    `agents_own`: it is passed since only the agent can judge it, and no order allows it. `by` is
+    the order that is used once if the course is followed.
     """
 
     waits: bool = False
     decided: Decided | None = None
     reason: Because = NO_REASON
     agents_own: bool = False
+    by: Standing | None = None
 
     @property
     def denies(self) -> bool:
@@ -315,7 +317,9 @@ class Orders:
         now: float,
         law: Ruling | None = None,
     ) -> Course:
-        """Return what becomes of an event that has just arrived; `law` is the ruling about it.
+        """Return what becomes of an event that arrives now; `law` is the ruling about it.
+
+        Nothing changes: who follows the course counts the use of its order, see `use`.
 
         The order of precedence: a rule's denial, a rule's question, the operator's general orders,
         a rule's allow. An event that only rules hold is observed where no rule speaks of it: an
@@ -349,19 +353,18 @@ class Orders:
             return ruling
         for order in orders:
             if order.name == event.name and order.kind is OrderKind.HOLD:
-                self._use(order)
-                return _held_by(order)
+                return replace(_held_by(order), by=order)
         return Course()
 
     def _keep_going(self, event: Event, orders: Sequence[Standing]) -> Course | None:
         for order in orders:
             if order.name == event.name and order.kind is OrderKind.KEEP_GOING:
-                self._use(order)
                 by = StandingOrder(order.id, order.kind, order.times)
-                return Course(decided=Decided(Decision(Verdict.KEEP_GOING, reason=order.words), by))
+                decision = Decision(Verdict.KEEP_GOING, reason=order.words)
+                return Course(decided=Decided(decision, by), by=order)
         return None
 
-    def _use(self, order: Standing) -> None:
+    def use(self, order: Standing) -> None:
         """Count one use of an order; the last use ends it."""
         if order.times is None:
             return

@@ -300,8 +300,7 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def whoever_waits_is_on_a_card(self) -> None:
-        legs = {leg.id for card in self.broker.waiting() for leg in card.requests}
-        assert legs == {ticket for ticket, _ in self.open}
+        assert self._legs() == {ticket for ticket, _ in self.open}
 
     def teardown(self) -> None:
         self._tell(Closing(self.now))
@@ -326,7 +325,17 @@ class Histories(RuleBasedStateMachine):
         attempt = self.connections[request.id] = self.connections.get(request.id, 0) + 1
         self.open.add((request.id, attempt))
         timed = replace(request, wait_until=self.now + request.wait_until)
-        return self._tell(Arrived(timed, None, attempt, self.now))
+        fact = Arrived(timed, None, attempt, self.now)
+        foreseen, waited = self.broker.comes_to_a_card(fact), self._legs()
+        effects = self._tell(fact)
+        if request.id in self._legs() - waited:
+            assert foreseen, "a card that nobody looked anything up for"
+        elif foreseen:  # the same call was decided a moment ago, or there is no room
+            assert any(isinstance(effect, Resolve | Refuse) for effect in effects)
+        return effects
+
+    def _legs(self) -> set[str]:
+        return {leg.id for card in self.broker.waiting() for leg in card.requests}
 
     def _tell(self, fact: Fact) -> list[Effect]:
         if isinstance(fact, Answered):

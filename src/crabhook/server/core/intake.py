@@ -14,14 +14,11 @@ from os.path import normpath
 from secrets import token_hex
 from typing import NamedTuple
 
-from crabhook.broker.orders import said_by
 from crabhook.model.card import UNTOLD, Origin, Request, Stance
-from crabhook.model.decision import Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
-from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.context import real_path
 from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING
 from crabhook.server.core.pending_call import PendingCall, RefusedError, is_here
@@ -53,7 +50,6 @@ def deadlines(now: float, wait: float, theirs: float = 0.0) -> Deadlines:
 VERY_LONG = 1 << 20  # bytes; a thread measures longer inputs, so that no other hook waits
 LONG = 2048  # bytes; the rules judge a shorter input in a few milliseconds
 _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
-_DECIDING = (RuleVerdict.ALLOW, RuleVerdict.DENY)
 
 
 @cache  # an import costs 2 µs at each call, though it is done already
@@ -68,8 +64,9 @@ class Intake:
     """Passes requests to a runner, each with what the owner's rules say about it.
 
     The rules judge a held event before the runner takes it, so that other agents' hooks do not wait
-    for a long input, a read of the rules or a search in a folder. The risk is computed only for an
-    event that may come to a card, never where a rule decides.
+    for a long input, a read of the rules or a search in a folder. The risk is computed only where
+    the broker says that the event comes to a card. Between a no to that and the event's arrival
+    nothing is awaited, so no card is without its risk.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -91,28 +88,18 @@ class Intake:
         ruling, risk = None, UNTOLD
         if held in _JUDGED:
             ruling = await self._runner.rules.judge(asked.event, long=long)
-        if self._may_wait(asked, held, ruling):
-            risk = await self._runner.rules.risk(asked.event, long=long)
         files: tuple[str, ...] = ()
         if changed := changed_paths(asked.event):
             # For a short call, the rules have just looked up its files.
             looked = held in _JUDGED and not long
             files = await self._finder.found(changed, _machine(asked), looked=looked)
+        if self._runner.comes_to_a_card(asked, ruling, files):
+            risk = await self._runner.rules.risk(asked.event, long=long)
         try:
             return self._runner.enter(asked, ruling, risk, files)
         except RefusedError as error:
             self._runner.witness.refused(error.refusal)
             raise
-
-    def _may_wait(self, asked: Request, held: Held, ruling: Ruling | None) -> bool:
-        """Whether the event may come to a card: an order may hold what no rule holds."""
-        if ruling is not None and ruling.verdict in _DECIDING:
-            return False
-        can_ask = PLATFORMS[asked.event.platform].takes(asked.event, Verdict.ASK)
-        said = said_by(ruling).where(can_ask=can_ask)
-        if held in (Held.NEVER, Held.ALWAYS, Held.AT_THE_GATE):
-            return held is not Held.NEVER and said.decided is None
-        return said.decided is None and (said.waits or bool(self._runner.broker.orders()))
 
 
 def _machine(asked: Request) -> str:

@@ -495,6 +495,12 @@ class Runner:
 
     # For the port.
 
+    def comes_to_a_card(
+        self, request: Request, ruling: Ruling | None, files: tuple[str, ...] = ()
+    ) -> bool:
+        """Whether a request would wait on a card if it were entered now; see `enter`."""
+        return self.broker.comes_to_a_card(Arrived(request, ruling, 0, self.now(), files=files))
+
     def enter(
         self,
         request: Request,
@@ -504,8 +510,8 @@ class Runner:
     ) -> PendingCall:
         """Take a request with its ruling; the returned call may already have its reply.
 
-        `risk`: of its call, where it may come to a card. `files`: the real paths that it will
-        change. Raises RefusedError.
+        `risk`: of its call, where it comes to a card. `files`: the real paths that it will change.
+        Raises RefusedError.
         """
         if self.role is Role.STANDBY:
             raise RefusedError(Refusal.STANDBY)
