@@ -93,9 +93,9 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
     if first is not asked and not is_question(asked):
         yield from _changes(asked.given, first.given, sheet)
     facts = {fact.key: fact.value for fact in happening(first).of(Fact)}
-    for key, told in first.told.items():  # the agent's own order
+    for key, shown in first.tells.items():  # the agent's own order
         if key in facts:
-            yield from _field(told, facts[key], sheet)
+            yield from _field(shown, facts[key], sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
 
