@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.event import Event, ShownField, ToolCall
+from crabhook.model.event import Event, ShownField
 from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.plain.request import BESIDE, happening_rows
@@ -50,16 +50,6 @@ def test_a_form_tells_its_fields() -> None:
     ]
 
 
-def test_a_schema_without_fields_is_shown_as_it_came() -> None:
-    lines = told("Elicitation", requested_schema={"type": "x"})
-    at = lines.index("  other fields:")
-    assert lines[at + 2 : at + 5] == [
-        '      "requested_schema": {',
-        '        "type": "x"',
-        "      }",
-    ]
-
-
 def test_an_address_is_shown() -> None:
     lines = told("Elicitation", mode="url", url="https://x.example/?a=1", requested_schema=None)
     assert "  form mode: url" in lines
@@ -76,16 +66,6 @@ def test_a_result_and_a_denial_tell_what_they_are_about() -> None:
     assert "  reason: Classifier unavailable" in told("PermissionDenied-Bash")
     assert "  error: Exit code 1" in told("PostToolUseFailure-Bash", error="Exit code 1")
     assert told("PostToolUse-Bash")[0].startswith('  tool_response: {"stdout": "", ')
-
-
-def test_what_every_event_has_is_not_told_again() -> None:
-    assert told("PreToolUse-Bash") == []
-
-
-def test_a_known_field_of_another_type_is_not_hidden() -> None:
-    event = Event("claude", "X", fields={"session_id": 5, "cwd": ["/"], "tool_input": {}})
-    assert "".join(shown(event)).count(":") == 4
-    assert '      "session_id": 5,' in shown(event)
 
 
 def test_a_name_an_agent_made_up_is_never_a_label() -> None:
@@ -122,12 +102,6 @@ HELD_WITHOUT_A_TOOL = {
     *{"Stop", "UserPromptSubmit", "Elicitation", "PreCompact", "ConfigChange"},
     *{"BeforeAgent", "AfterAgent"},
 }
-
-
-def test_the_tools_own_fields_are_shown_with_the_tool_alone() -> None:
-    tool = ToolCall("Bash", {}, "t1")
-    event = Event("claude", "X", tool=tool, fields={"tool_name": "Bash", "tool_use_id": "t1"})
-    assert shown(event) == []
 
 
 def test_an_agents_own_table_labels_a_field_on_this_desk_and_an_agents_input_never_does() -> None:

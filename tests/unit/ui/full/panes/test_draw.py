@@ -131,12 +131,6 @@ def test_several_edits_are_diffs_one_after_the_other() -> None:
     ]
 
 
-def test_edits_of_another_shape_are_shown_as_they_are() -> None:
-    rows = of("MultiEdit", {"file_path": "/a.py", "edits": [{"old_string": 1}]})
-    assert rows[:2] == ["│ /a.py", "with"]
-    assert any('"old_string": 1' in row for row in rows)
-
-
 def test_a_written_file_is_all_added_and_no_file_is_read(tmp_path: Path) -> None:
     there = tmp_path / "there.txt"
     there.write_text("what was there before")
