@@ -15,7 +15,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from crabhook.desk.commands import Command
-from crabhook.model.card import Card, Leg
+from crabhook.model.card import Because, Card, Leg
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.remote.codec import BOUNDED
@@ -135,6 +135,8 @@ def _built(kind: type[Any]) -> Callable[[Random], Any]:
         parts["id"] = lambda draw: f"{draw.randrange(2**64):x}"
     for name, most in BOUNDED.get(kind.__name__, {}).items():  # what is longer is cut on its way
         parts[name] = _cut(parts[name], most)
+    if issubclass(kind, Because):  # on the wire, `full` is told where it is other than `words`
+        parts["full"] = lambda draw: draw.choice(("", f"more than {text(draw)}"))
     if issubclass(kind, Card):
         some, leg = parts["requests"], maker(Leg)
         parts["requests"] = lambda draw: (leg(draw), *some(draw))
