@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from crabhook.hook import sockets
 
 
-def queue_up(sock: "sockets.socket", path: bytes, by: float) -> None:
+def connect_when_ready(sock: "sockets.socket", path: bytes, by: float) -> None:
     """Connect to a server as soon as its queue has room; raise OSError at the time `by`."""
     while True:
         if monotonic() >= by:

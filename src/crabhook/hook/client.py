@@ -256,9 +256,9 @@ def connect(options: Options, by: float) -> "sockets.socket":
         try:
             sock.connect(path)
         except BlockingIOError:
-            from crabhook.hook.backpressure import queue_up  # noqa: PLC0415 - only when many call
+            from crabhook.hook.backpressure import connect_when_ready  # noqa: PLC0415 - only when many call
 
-            queue_up(sock, path, by)
+            connect_when_ready(sock, path, by)
     except BaseException:
         sock.close()
         raise
