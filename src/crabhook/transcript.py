@@ -21,11 +21,11 @@ from crabhook.policy.paths import LONGEST_PATH
 from crabhook.safe_open import open_own
 
 PIECE = 1 << 18  # bytes looked at, at either end
-LONGEST = 4000  # characters of one saying
+LONGEST = 4000  # characters of one utterance
 LAST = 2000  # characters of the last words, and of the last prompt
 SUMMED = 1 << 20  # bytes looked at for a summary, before the last piece
 TOOLS, NAME = 50, 100  # tools that are counted, and letters of the name of each
-MOST = 30_000  # characters of the last sayings together
+MOST = 30_000  # characters of the last utterances together
 _SPEAKERS = ("user", "assistant")
 # The agent's program wrote texts with such a beginning, though they look like the user's words.
 _NOT_TYPED = (
@@ -36,7 +36,7 @@ _NO_PROMPT = ("isSidechain", "isCompactSummary")  # a subagent's task; a summary
 
 
 @frozen
-class Saying:
+class Utterance:
     """What somebody said in one line: its texts, and the tools that an assistant called."""
 
     who: str
@@ -49,7 +49,7 @@ class Saying:
         return "\n".join(self.texts).strip()
 
     @property
-    def whole(self) -> str:
+    def complete(self) -> str:
         """The texts and the calls, for people."""
         return "\n".join((*self.texts, *(f"(calls {name})" for name in self.calls))).strip()
 
@@ -73,16 +73,16 @@ def summary(path: str) -> Summary | None:
     """Return what a session was about; None if its transcript tells nothing."""
     head, tail, size = _pieces(path, SUMMED, PIECE)
     read = head + tail[max(0, len(head) + len(tail) - size) :]  # no byte twice
-    sayings = list(_sayings(read))
-    if not sayings:
+    utterances = list(_utterances(read))
+    if not utterances:
         return None
-    spoken = [saying for saying in sayings if saying.text]
-    called = Counter(name[:NAME] for saying in sayings for name in saying.calls)
+    spoken = [utterance for utterance in utterances if utterance.text]
+    called = Counter(name[:NAME] for utterance in utterances for name in utterance.calls)
     return Summary(
-        task=next((saying.text for saying in spoken if saying.who == "user"), "")[:LAST],
-        last=next((saying.text for saying in reversed(spoken) if saying.who == "assistant"), "")[
-            :LAST
-        ],
+        task=next((utterance.text for utterance in spoken if utterance.who == "user"), "")[:LAST],
+        last=next(
+            (utterance.text for utterance in reversed(spoken) if utterance.who == "assistant"), ""
+        )[:LAST],
         calls=dict(called.most_common(TOOLS)),
         size=size,
         whole=size <= len(read),
@@ -90,22 +90,27 @@ def summary(path: str) -> Summary | None:
 
 
 def excerpt(path: str) -> tuple[str, str]:
-    """Return the first prompt and the last sayings, one a paragraph; empty where there are none."""
+    """Return the first prompt and the last utterances, a paragraph each; empty if none."""
     if not path.endswith(".jsonl"):
         return "", ""
     head, tail, _ = _pieces(path, PIECE, PIECE)
     first = next(
-        (saying.text for saying in _sayings(head) if saying.who == "user" and saying.text), ""
+        (
+            utterance.text
+            for utterance in _utterances(head)
+            if utterance.who == "user" and utterance.text
+        ),
+        "",
     )
     kept: list[str] = []
     room = MOST
-    for saying in _sayings(tail, last_first=True):
-        if not (words := saying.whole[:LONGEST]):
+    for utterance in _utterances(tail, last_first=True):
+        if not (words := utterance.complete[:LONGEST]):
             continue
         room -= len(words)
         if room < 0:
             break
-        kept.insert(0, f"{saying.who}: {words}")
+        kept.insert(0, f"{utterance.who}: {words}")
     return first[:LONGEST], "\n\n".join(kept)
 
 
@@ -115,10 +120,10 @@ def last_words(path: str) -> str:
     Results of tools are not prompts.
     """
     _, tail, _ = _pieces(path, 0, PIECE)
-    for saying in _sayings(tail, last_first=True):
-        if saying.who == "assistant" and saying.text:
-            return saying.text[:LAST]
-        if saying.who == "user" and saying.texts:
+    for utterance in _utterances(tail, last_first=True):
+        if utterance.who == "assistant" and utterance.text:
+            return utterance.text[:LAST]
+        if utterance.who == "user" and utterance.texts:
             return ""
     return ""
 
@@ -126,9 +131,9 @@ def last_words(path: str) -> str:
 def last_prompt(path: str) -> str:
     """Return what a session's user asked for last; empty if unreadable."""
     _, tail, _ = _pieces(path, 0, SUMMED)
-    for saying in _sayings(tail, _NO_PROMPT, last_first=True):
-        typed = [text for text in saying.texts if not text.lstrip().startswith(_NOT_TYPED)]
-        if saying.who == "user" and (prompt := "\n".join(typed).strip()):
+    for utterance in _utterances(tail, _NO_PROMPT, last_first=True):
+        typed = [text for text in utterance.texts if not text.lstrip().startswith(_NOT_TYPED)]
+        if utterance.who == "user" and (prompt := "\n".join(typed).strip()):
             return prompt[:LAST]
     return ""
 
@@ -143,9 +148,9 @@ def _pieces(path: str, first: int, last: int) -> tuple[bytes, bytes, int]:
         return b"", b"", 0
 
 
-def _sayings(
+def _utterances(
     text: bytes, not_if: Sequence[str] = (), *, last_first: bool = False
-) -> Iterator[Saying]:
+) -> Iterator[Utterance]:
     """Return who said what; lines that are cut or different are skipped.
 
     So are lines where a field of `not_if` is true.
@@ -157,7 +162,7 @@ def _sayings(
             if any(entry.get(name) is True for name in ("isMeta", *not_if)):
                 continue
             if isinstance(message, dict) and who in _SPEAKERS:
-                yield Saying(str(who), *_words(message.get("content")))
+                yield Utterance(str(who), *_words(message.get("content")))
 
 
 def _words(content: Value) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -64,7 +64,7 @@ def test_what_is_no_transcript_says_nothing_at_once(tmp_path: Path, name: str) -
     b'{"type": "assistant", "message": {"content": {"text": "x"}}}',
 ])))  # fmt: skip
 def test_whatever_is_in_it_is_read_without_a_fault(lines: list[bytes]) -> None:
-    list(transcript._sayings(b"\n".join(lines)))
+    list(transcript._utterances(b"\n".join(lines)))
 
 
 def test_a_summary_has_the_task_the_last_words_and_the_calls(tmp_path: Path) -> None:
