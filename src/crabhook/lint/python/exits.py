@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TypeAlias
 
+from crabhook.lint.python.output_calls import Output
 from crabhook.lint.python.tree import Function, Tree, own
-from crabhook.lint.python.written import Output
 from crabhook.lint.script import Exit, Remark, named_for_refusing, refuses
 
 MAX_EXITS = 200

@@ -7,8 +7,8 @@ from dataclasses import replace
 from crabhook.lint import script
 from crabhook.lint.discover import shebang
 from crabhook.lint.python.exits import exits, lapses
+from crabhook.lint.python.output_calls import Output, output_of
 from crabhook.lint.python.tree import Tree
-from crabhook.lint.python.written import Output, written
 from crabhook.tables import names
 
 MAX_FIELDS = 1000
@@ -154,7 +154,7 @@ def read_python(text: str) -> script.Script:
 
 
 def _read(tree: Tree, text: str) -> script.Script:
-    output = written(tree)
+    output = output_of(tree)
     inputs = dict(readings(tree))
     agents = [call for call, reading in inputs.items() if reading.source is script.Source.JSON]
     fields, variables = asked(tree, agents)

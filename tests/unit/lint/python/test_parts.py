@@ -3,9 +3,9 @@
 import ast
 
 from crabhook.lint.python.exits import exits
+from crabhook.lint.python.output_calls import MAX_READ, MAX_WRITES, ValueReader, output_of
 from crabhook.lint.python.read import readings, waits
 from crabhook.lint.python.tree import MAX_BINDINGS, Tree
-from crabhook.lint.python.written import MAX_READ, MAX_WRITES, ValueReader, written
 
 
 def expression(tree: Tree) -> ast.expr:
@@ -51,11 +51,11 @@ def test_functions_of_one_name_are_not_told_apart_by_guessing() -> None:
 
 def test_only_so_many_writes_are_looked_at() -> None:
     tree = Tree("print('a')\n" * (MAX_WRITES + 50))
-    assert len(written(tree).chatter) == MAX_WRITES
+    assert len(output_of(tree).chatter) == MAX_WRITES
 
 
 def test_a_script_that_does_nothing_has_no_facts() -> None:
     tree = Tree("")
-    assert not list(exits(tree, written(tree)))
+    assert not list(exits(tree, output_of(tree)))
     assert not list(readings(tree))
     assert not list(waits(tree))

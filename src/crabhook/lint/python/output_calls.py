@@ -201,7 +201,7 @@ class Output:
     speaks: bool = False
 
 
-def written(tree: Tree) -> Output:
+def output_of(tree: Tree) -> Output:
     """Return all that the script writes, as far as its text tells."""
     if _redirects(tree):
         return Output(speaks=True)
