@@ -23,7 +23,7 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress, Tls, Tokens, default_address, load_or_make
-from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.parts import Parts
 from crabhook.server.core.runner import Runner

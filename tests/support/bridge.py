@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from crabhook.server.address import UnixAddress
-from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.ndjson.bridge import NAMED, open_bridge
 from tests.support.port import BASH, SOON, Opened, short_folder
 from tests.support.runners import bare_runner

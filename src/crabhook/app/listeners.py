@@ -23,7 +23,7 @@ from crabhook.server.address import (
     parse_address,
     require_tls,
 )
-from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.parts import Faults
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port

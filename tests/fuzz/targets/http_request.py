@@ -16,7 +16,7 @@ from aiohttp import web
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.server.address import Tokens
-from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
 from crabhook.server.http.listener import NAMED, HookRoute, healthz, hook_headers

@@ -17,7 +17,7 @@ from crabhook.hook.call import OK, UNIMPLEMENTED
 from crabhook.model.actor import Role
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import Address, TcpAddress, Tokens, UnixAddress
-from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.parts import Faults
 from crabhook.server.grpc.listener import Fitness, Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort

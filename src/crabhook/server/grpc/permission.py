@@ -15,7 +15,8 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, compact_utf8, compact_with
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import MAX_REPLY, NO_TOKEN, Context, Tokens, admitted
-from crabhook.server.core.intake import Intake, deadlines
+from crabhook.server.core.deadlines import deadlines
+from crabhook.server.core.intake import Intake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
 from crabhook.store.interface import Role

@@ -32,7 +32,7 @@ from crabhook.server.address import (
     Tokens,
     parse_address,
 )
-from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
+from crabhook.server.core.anonymous_intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health

@@ -25,7 +25,7 @@ from crabhook.server.address import (
     UnixAddress,
     parse_address,
 )
-from crabhook.server.core.intake import TAKEN_WITHIN, AnonymousIntake
+from crabhook.server.core.anonymous_intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.unix_socket import claimed, peer_of
 from crabhook.server.watch import Heard, ListenerWatch, heard_at

@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.calls.read import MOST_CHANGED, changed_paths
-from crabhook.server.core.intake import FileFinder
+from crabhook.server.core.file_finder import FileFinder
 
 if TYPE_CHECKING:
     from pathlib import Path

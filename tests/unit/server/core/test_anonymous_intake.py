@@ -6,7 +6,7 @@ from crabhook.model.card import Origin, Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.intake import PLATFORM, AnonymousIntake
+from crabhook.server.core.anonymous_intake import PLATFORM, AnonymousIntake
 from crabhook.server.core.pending_call import RefusedError
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import Tally

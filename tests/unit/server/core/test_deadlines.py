@@ -6,7 +6,7 @@ from time import time
 import pytest
 
 from crabhook.remote.codec import FARTHEST
-from crabhook.server.core.intake import LONGEST_WAIT, deadlines
+from crabhook.server.core.deadlines import LONGEST_WAIT, deadlines
 from crabhook.store.record import iso
 
 

@@ -1,10 +1,6 @@
 """The door that every hook's request goes in by: what is judged is studied first."""
 
-import asyncio
-import os.path
-import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +8,6 @@ from crabhook.model.card import Effect, Level, Risk, Stance
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
 from crabhook.policy.rule import RuleVerdict, Ruling
-from crabhook.server.core import intake
 from crabhook.server.core.intake import LONG, Intake
 from tests.support.playbook import asking, bash
 from tests.support.runners import RulesOf, bare_runner
@@ -55,41 +50,6 @@ async def test_what_may_search_a_folder_is_judged_in_a_thread_however_short_it_i
         await Intake(runner).enter(asked)
     assert seen == [False, True]
     runner.close()
-
-
-async def test_no_other_agent_waits_for_a_folder_that_hangs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A file system that hangs cannot be had here: what looks at it is held up instead."""
-    let_go = threading.Event()
-
-    def hangs(path: str) -> str:
-        if path.startswith("/hangs"):
-            let_go.wait(60)
-        return os.path.realpath(path)
-
-    monkeypatch.setattr(intake, "real_path", hangs)
-    monkeypatch.setattr(intake, "LOOK_WITHIN", 0.2)
-    finder = intake.FileFinder()
-    try:
-        many = [finder.found([f"/hangs/{n}/../a"], "") for n in range(intake.MOST_HANGING)]
-        held = asyncio.gather(*many)
-        assert await asyncio.wait_for(finder.found(["/b/../c"], ""), 60) == ("/c",)
-        assert await held == [("/hangs/a",)] * intake.MOST_HANGING
-        assert await finder.found(["/hangs/d"], "") == ("/hangs/d",)  # by its name, at once
-    finally:
-        let_go.set()
-
-
-async def test_files_that_the_rules_have_looked_at_are_found_the_same_without_a_thread(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "link").symlink_to("there")
-    paths, finder = [f"{tmp_path}/link/a", f"{tmp_path}/link/../b", "\0"], intake.FileFinder()
-    for some in (paths[:2], paths, []):
-        assert await finder.found(some, "", looked=True) == await finder.found(some, "")
-    far = await finder.found(paths[:1], "build1", looked=True)
-    assert far == (f"build1:{tmp_path}/link/a",)
 
 
 @pytest.mark.parametrize(

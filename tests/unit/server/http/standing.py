@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crabhook.server.address import HttpAddress, Tokens
-from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http.listener import NAMED, Opening, Page, open_http
 from tests.support.runners import bare_runner

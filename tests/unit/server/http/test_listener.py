@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import GRACE, AddressError, PortError, Tls, Tokens
-from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.http import listener, middleware
 from crabhook.server.http.connections import SERVER

@@ -8,7 +8,7 @@ import pytest
 
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import AddressError, TcpAddress, UnixAddress
-from crabhook.server.core.intake import AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.ndjson import bridge as module
 from crabhook.server.ndjson.bridge import NAMED, open_bridge
 from crabhook.server.unix_socket import Peer, SocketTakenError

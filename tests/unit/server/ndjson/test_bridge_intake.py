@@ -9,7 +9,8 @@ from crabhook.model.card import Origin, Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
-from crabhook.server.core.intake import LONG, AnonymousIntake
+from crabhook.server.core.anonymous_intake import AnonymousIntake
+from crabhook.server.core.intake import LONG
 from crabhook.server.core.runner import Runner
 from crabhook.server.ndjson.bridge import NAMED, Envelope, take
 from tests.support.runners import bare_runner
