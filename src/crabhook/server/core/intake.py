@@ -5,12 +5,9 @@ A gRPC client makes a ticket, with which it finds its request again after a lost
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 from crabhook.model.card import UNTOLD, Request
-from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
 from crabhook.server.core.file_finder import FileFinder
@@ -20,14 +17,6 @@ from crabhook.server.core.runner import Runner
 VERY_LONG = 1 << 20  # bytes; a thread measures longer inputs, so that no other hook waits
 LONG = 2048  # bytes; the rules judge a shorter input in a few milliseconds
 _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
-
-
-@cache  # an import costs 2 µs at each call, though it is done already
-def _readers() -> tuple[Callable[[Event], tuple[str, ...]], Callable[[Event], bool]]:
-    """Return what reads calls, with the shell parser: the law imports it once the port listens."""
-    from crabhook.policy.calls.read import changed_paths, may_go_deep  # noqa: PLC0415 - see above
-
-    return changed_paths, may_go_deep
 
 
 class Intake:
@@ -48,12 +37,14 @@ class Intake:
 
     async def enter(self, asked: Request) -> PendingCall:
         """Pass a request to the runner; the call may have its reply. Raises RefusedError."""
+        # With the shell parser, which the law imports once the port listens.
+        from crabhook.policy.calls.read import changed_paths, may_go_deep  # noqa: PLC0415 - above
+
         if asked.origin.machine:
             asked = replace(asked, event=replace(asked.event, machine=asked.origin.machine))
         if asked.size > VERY_LONG and asked.event.tool is not None:
             await asyncio.to_thread(asked.event.tool.measure)
         held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
-        changed_paths, may_go_deep = _readers()
         long = asked.size > LONG or may_go_deep(asked.event)
         ruling, risk = None, UNTOLD
         if held in _JUDGED:
