@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+from crabhook.desk.acts import Asked, kind_of
 from crabhook.model.decision import Beside, Choices, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
@@ -68,8 +69,16 @@ def _can_be(card: dict[str, bool], choices: Choices) -> bool:
     return not card.get("fields") or Verdict.ACCEPT in choices.verdicts
 
 
+def _context(mode: Mode, card: dict[str, bool], desk: dict[str, bool], to: Choices) -> KeyContext:
+    """Return the moment before a card that can be told `to`."""
+    kind = kind_of(to, questions=card.get("form", False), plan=card.get("plan", False))
+    asked = Asked(to, kind, card.get("suggests", False))
+    flags = {flag: card[flag] for flag in card if flag != "suggests"}
+    return KeyContext(mode=mode, asked=asked, **flags, **desk)
+
+
 CONTEXTS = [
-    KeyContext(mode=mode, choices=choices, **card, **desk)
+    _context(mode, card, desk, choices)
     for mode, card, desk, choices in product(Mode, _CARDS, _DESKS, CHOICES)
     if _can_be(card, choices)
 ]

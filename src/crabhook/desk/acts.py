@@ -6,7 +6,7 @@ possible at a card, or not allowed to who sits at the desk, is not offered there
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, TypeAlias
 
@@ -90,6 +90,33 @@ _PARTS: Mapping[Field, _Part] = {
 """The parts of a decision that a field fills."""
 
 
+class Guard(StrEnum):
+    """When a key is obeyed.  Every row names its own: there is no default.
+
+    FREE: at once; the key only moves, shows or takes back. BEGIN: at once, but not while an answer
+    is held for the card: the key marks it, begins work on it, or changes how long it waits. ARMED:
+    the key acts on a card or says yes to a page, so the view needs the arming delay; while an
+    answer is held, only a key that leads to a stricter one acts. READ: as ARMED, but the key lets
+    something happen, so the whole request must have been on the screen. LINE: as ARMED where the
+    typed line is about a card.
+    """
+
+    FREE = "FREE"
+    BEGIN = "BEGIN"
+    ARMED = "ARMED"
+    READ = "READ"
+    LINE = "LINE"
+
+
+class Place(StrEnum):
+    """Where a key of an act is."""
+
+    CARD = "CARD"
+    SESSION = "SESSION"
+    ENTRY = "ENTRY"
+    DESK = "DESK"
+
+
 @frozen
 class Asked:
     """What a card asks for, as far as acts depend on it; `suggests`: its agent suggests rules."""
@@ -112,6 +139,9 @@ _OF_A_VERDICT: Mapping[Verdict, Kind] = {
     Verdict.RETRY: Kind.DENIAL,
     Verdict.ACCEPT: Kind.FORM,
 }
+
+
+NOTHING_ASKED = Asked()
 
 
 @frozen
@@ -172,6 +202,39 @@ class Act:
         return decision
 
 
+@frozen
+class ActKey:
+    """A key of an act; acts.toml says what its parts are.
+
+    `fit` is the act with the kinds of card that the key is for.
+    """
+
+    act: Act
+    key: str
+    guard: Guard
+    label: str
+    means: str
+    place: Place = Place.CARD
+    bare: bool = False
+    fit: Act = field(kw_only=True)
+
+    def fits(self, asked: Asked, role: str) -> bool:
+        """Whether the key does something at a card that asks for this, for who has this role."""
+        return self.fit.fits(asked) and self.act.is_for(role)
+
+    @property
+    def leads(self) -> Decision | None:
+        """The decision that it gives or ends in, where that may be stricter than a held one.
+
+        A key to an allow is none, but at a denial of the agent's own, which it leaves as it is.
+        """
+        act = self.act
+        if act.field is Field.HALT:
+            return act.decision("for a reason that is typed", Choices(beside=Beside.INPUT))
+        strict = act.closes or act.field is Field.NOTHING or self.fit.kinds == {Kind.DENIAL}
+        return act.decision() if act.gives and strict and self.guard is not Guard.BEGIN else None
+
+
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "reach": lambda name: Reach[name],
     "taken": Taken,
@@ -207,3 +270,29 @@ OFFERED: tuple[Act, ...] = tuple(_first(_TABLE["offered"]["first"].split()))
 def offered(asked: Asked, role: str = "") -> list[Act]:
     """Return the acts that decide a card which asks for this, for an operator of this role."""
     return [act for act in OFFERED if act.fits(asked) and act.is_for(role)]
+
+
+def _key(row: Mapping[str, Any]) -> ActKey:
+    act = ACTS[row["act"].replace(" ", "-")]
+    bare = row.get("bare", False)
+    more = "" if bare or act.field is Field.NOTHING else "…"
+    fit = {part: _READ[part](row[part]) for part in ("kinds", "beside") if part in row}
+    return ActKey(
+        act,
+        " ".join("123456789") if row["key"] == "1-9" else row["key"],
+        Guard[row["guard"]],
+        row.get("label", act.name + more),
+        row.get("means", act.means),
+        Place[row.get("place", "CARD")],
+        bare,
+        fit=replace(act, **fit),
+    )
+
+
+KEYS: tuple[ActKey, ...] = tuple(map(_key, _TABLE["key"]))
+"""The keys of acts, the most needed first."""
+
+
+def key_of(act: str, place: Place) -> ActKey:
+    """Return the key of an act at a place where it has one."""
+    return next(key for key in KEYS if key.act.id == act and key.place is place)

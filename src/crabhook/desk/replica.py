@@ -8,7 +8,7 @@ from typing import TypeAlias
 from crabhook.datatypes import Bounded
 from crabhook.desk import updates
 from crabhook.desk.commands import Ask, Command, Outcome
-from crabhook.model.actor import Actor, Operator
+from crabhook.model.actor import Actor, Operator, Role
 from crabhook.model.card import Card, FeedEntry, Risk, State
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
@@ -291,18 +291,18 @@ class Replica:
             for view in self._live.values()
         )
 
+    def role(self) -> str:
+        """Return the role of who sits here; it is empty at the server's own terminal."""
+        me = self._plain.me
+        return me.role if isinstance(me, Operator) else ""
+
     def may_hold(self) -> bool:
         """Return whether who sits here may give an order that only holds calls, or end one."""
-        me = self._plain.me
-        return not isinstance(me, Operator) or me.role in ("", "decider", "admin")
+        return self.role() in ("", Role.DECIDER, Role.ADMIN)
 
     def may_order(self) -> bool:
-        """Return whether who sits here may give and end every order, as an admin may.
-
-        An empty role is that of the server's own terminal.
-        """
-        me = self._plain.me
-        return not isinstance(me, Operator) or me.role in ("", "admin")
+        """Return whether who sits here may give and end every order, as an admin may."""
+        return self.role() in ("", Role.ADMIN)
 
     def lost(self) -> str:
         """Return why the desk's server is not heard at the moment; empty while it is."""

@@ -12,6 +12,7 @@ from math import inf
 
 from crabhook.desk.commands import Command, KeepRule, Outcome
 from crabhook.desk.updates import News, Snapshot
+from crabhook.model.actor import Role
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
@@ -24,7 +25,7 @@ from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, l
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
 from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.guard import Gate
-from crabhook.ui.full.keys import is_a_key, key_for
+from crabhook.ui.full.keys import is_a_key, key_for, not_allowed
 from crabhook.ui.full.notify import clipboard
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.help import marked
@@ -144,6 +145,9 @@ class Controller:
         elif screen.selection.ended and screen.card and self._would_decide(key, context):
             way = "" if context.mode is Mode.QUEUE else "esc, then "
             screen.say(f"#{screen.card.number} has ended; {way}↑ ↓ choose another")
+        elif (lacking := not_allowed(key, context)) is not None:
+            needed = "an admin" if lacking.role is Role.ADMIN else f"a {lacking.role}"
+            screen.say(f"{lacking.name} is for {needed}, and you are a {context.role}")
         elif screen.card and context.mode is Mode.QUEUE and is_a_key(key):
             screen.say(f"{key} does nothing at #{screen.card.number}: ? shows which keys do")
         self._go_on()
@@ -199,7 +203,8 @@ class Controller:
         """Whether a key would act on the selected card if that card had not ended."""
         card = self._screen.card
         every = Choices(frozenset(Verdict), card.choices.beside if card else Beside.NOTHING)
-        return key_for(key, replace(context, waits=True, choices=every)) is not None
+        asked = replace(context.asked, choices=every)
+        return key_for(key, replace(context, waits=True, asked=asked)) is not None
 
     # What it does.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from enum import StrEnum, auto
 
 from crabhook.datatypes import frozen
-from crabhook.model.decision import PASS_ALONE, Beside, Choices, Verdict
+from crabhook.desk.acts import NOTHING_ASKED, Act, ActKey, Asked
 
 
 class Mode(StrEnum):
@@ -43,8 +43,8 @@ class KeyContext:
     waits: bool = False  # and has not ended
     form: bool = False  # and asks questions that we can read
     held: bool = False  # an allow is held and can be taken back
-    choices: Choices = PASS_ALONE  # how the card can be decided
-    suggests: bool = False  # the card's agent suggests rules
+    asked: Asked = NOTHING_ASKED  # what the card can be told, and what it is about
+    role: str = ""  # who sits at the desk, empty at the server's own
     marked: bool = False  # some cards are marked
     away: bool = False  # the operator is away
     fields: bool = False  # the card is a form to fill in
@@ -88,7 +88,7 @@ def at(*modes: Mode) -> Filter:
 always = Filter(lambda _: True)
 away = Filter(lambda context: context.away) & at(Mode.QUEUE, Mode.TEXT)
 here = ~Filter(lambda context: context.away) & at(Mode.QUEUE, Mode.TEXT)
-without_form = ~Filter(lambda context: context.form)
+_form = Filter(lambda context: context.form)
 _card = Filter(lambda context: context.card)
 _waits = Filter(lambda context: context.waits)
 _marked = Filter(lambda context: context.marked)
@@ -103,14 +103,13 @@ deciding = in_view & ~_marked
 markable = _waits & at(Mode.QUEUE, Mode.TEXT)
 """At a card that waits and whose keys are not taken by its form."""
 with_marks = _marked & at(Mode.QUEUE, Mode.TEXT)
-answering = _waits & ~without_form & at(Mode.QUEUE, Mode.FORM)
+answering = _waits & _form & at(Mode.QUEUE, Mode.FORM)
 """At a card whose questions wait, in the form or still in the queue."""
 in_the_form = _waits & at(Mode.FORM)
 doubting = _waits & at(Mode.SURE)
 reviewing = _waits & at(Mode.REVIEW)
 filling = _waits & Filter(lambda context: context.fields) & at(Mode.FILL)
 noting = _waits & _plan & at(Mode.NOTES)
-with_plan = _plan & without_form & deciding
 with_changes = _plan & Filter(lambda context: context.revised) & at(Mode.QUEUE, Mode.TEXT)
 filtering = Filter(lambda context: context.filters) & at(Mode.BOX)
 _filtered = Filter(lambda context: context.filtered)
@@ -125,17 +124,11 @@ taking_back = Filter(lambda context: context.held) & at(
 )
 
 
-def can(verdict: Verdict, beside: Beside = Beside.NOTHING) -> Filter:
-    """Return the condition that the card can be told this, with that beside it."""
-    told = Filter(lambda context: verdict in context.choices.verdicts)
-    return deciding & told & can_carry(beside)
+def possible(key: ActKey) -> Filter:
+    """Return the condition that an act can be done by its key at the selected card."""
+    return deciding & Filter(lambda context: key.fits(context.asked, context.role))
 
 
-def can_carry(beside: Beside) -> Filter:
-    """Return the condition that this can go with some verdict about the card."""
-    return deciding & Filter(lambda context: beside in context.choices.beside)
-
-
-suggesting = (
-    Filter(lambda context: context.suggests) & without_form & can(Verdict.ALLOW, Beside.PERMISSIONS)
-)
+def allowed(act: Act) -> Filter:
+    """Return the condition that who sits here may do an act that is about no card."""
+    return Filter(lambda context: act.is_for(context.role))

@@ -4,6 +4,7 @@ A view lies at the bottom: the queue, the sessions, the history. Over it open pa
 line, a text, a list, or a page that asks for a yes. Keys go to the top.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -19,6 +20,7 @@ from crabhook.ui.full.dialogs.mcp_form_state import FillIn, read_filling
 from crabhook.ui.full.dialogs.plan import PlanNotes, denied_before, plan_of
 from crabhook.ui.full.dialogs.prompts import (
     AskLine,
+    ForAct,
     Menu,
     MissingRowError,
     Proposal,
@@ -100,7 +102,7 @@ class Focus:
         self._reasons = reasons
         self.offers_seen = OFFERED  # as many of the offered lines as the screen has room for
         self._layers = [Layer(Mode.QUEUE)]
-        self._histories: dict[Purpose, list[str]] = {purpose: [] for purpose in Purpose}
+        self._histories: defaultdict[Purpose | ForAct, list[str]] = defaultdict(list)
 
     @property
     def layers(self) -> Sequence[Layer]:

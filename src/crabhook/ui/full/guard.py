@@ -4,11 +4,12 @@ The laws of this file: one press decides at most once. A held key, pasted text a
 escape sequence are not presses. A key that would allow unseen text goes on to that text instead.
 """
 
+from crabhook.desk.acts import Guard
 from crabhook.model.card import Card
 from crabhook.model.wording import plural
 from crabhook.ui.full.arming import Rhythm, Stroke
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.keyrow import Guard, Key
+from crabhook.ui.full.keyrow import Key
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.screen import Screen
 

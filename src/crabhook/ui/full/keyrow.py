@@ -1,10 +1,11 @@
 """One row of the table of keys, and groups of rows; `_` joins the keys of a chord."""
 
 from collections.abc import Callable
-from enum import Enum, auto
+from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
+from crabhook.desk.acts import Act, ActKey, Guard
 from crabhook.model.decision import Decision, Verdict
 from crabhook.ui.full.effects import Effect, Effects, Give
 from crabhook.ui.full.filters import Filter, Mode
@@ -20,24 +21,6 @@ _SHOWN = {
     "pageup": "PgUp",
     "pagedown": "PgDn",
 }
-
-
-class Guard(Enum):
-    """When a key is obeyed.  Every row names its own: there is no default.
-
-    FREE: at once; the key only moves, shows or takes back. BEGIN: at once, but not while an answer
-    is held for the card: the key marks it, begins work on it, or changes how long it waits. ARMED:
-    the key acts on a card or says yes to a page, so the view needs the arming delay; while an
-    answer is held, only a key that `leads` to a stricter one acts. READ: as ARMED, but the key lets
-    something happen, so the whole request must have been on the screen. LINE: as ARMED where the
-    typed line is about a card.
-    """
-
-    FREE = auto()
-    BEGIN = auto()
-    ARMED = auto()
-    READ = auto()
-    LINE = auto()
 
 
 _Part = TypeVar("_Part")
@@ -62,7 +45,7 @@ class Key:
 
     `shown` is the key's name for people. The help line shows `name` (rows without a name are only
     on the help page), the help page shows `does`. `do` gets the screen and the key; `guard` says
-    when.
+    when. `act`: the act that it does, if it is one.
     """
 
     keys: tuple[str, ...]
@@ -72,6 +55,7 @@ class Key:
     guard: Guard
     do: Handler
     when: Filter
+    act: Act | None = None
 
     @property
     def leads(self) -> Decision | None:
@@ -96,9 +80,10 @@ def group(title: str, when: Filter, *rows: tuple[str, str, str, Guard, Handler])
     return Group(title, tuple(_key(when, *row) for row in rows))
 
 
-def first_group(title: str, *rows: tuple[Filter, str, str, str, Guard, Handler]) -> Group:
-    """Return a group for the top of the help page, each key with moments of its own."""
-    return Group(title, tuple(_key(*row) for row in rows), first=True)
+def of_act(key: ActKey, when: Filter, do: Handler) -> Key:
+    """Return the row of an act's key."""
+    row = _key(when, key.key, key.label, key.means, key.guard, do)
+    return replace(row, act=key.act)
 
 
 def _key(  # noqa: PLR0913, PLR0917 - the columns of a row

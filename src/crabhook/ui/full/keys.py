@@ -4,10 +4,13 @@ A new key is one row: its names, its help, its `Guard`, its handler. At most one
 key at any moment; a test tries all combinations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from crabhook.desk.acts import KEYS as KEYS_OF_ACTS
+from crabhook.desk.acts import Act, ActKey, Field, Guard, Place, key_of
 from crabhook.model.card import Card
-from crabhook.model.decision import Beside, Decision, Verdict
+from crabhook.model.decision import Decision, Verdict
 from crabhook.present.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full import filters as when
@@ -15,9 +18,9 @@ from crabhook.ui.full import keyrow as on
 from crabhook.ui.full import view_keys
 from crabhook.ui.full.dialogs import bulk, decide, edit, mcp_form, orders, plan, question
 from crabhook.ui.full.effects import Go, Look
-from crabhook.ui.full.filters import KeyContext, Mode
+from crabhook.ui.full.filters import Filter, KeyContext, Mode
 from crabhook.ui.full.focus import Focus
-from crabhook.ui.full.keyrow import Group, Guard, Handler, Key, first_group, group
+from crabhook.ui.full.keyrow import Group, Handler, Key, group
 from crabhook.ui.full.screen import Screen
 
 _LOOKING = when.at(
@@ -31,16 +34,6 @@ _WITH_PALETTE = when.at(Mode.TEXT, Mode.FORM, Mode.FILL, *when.VIEWS, Mode.ENTRY
 _TYPED = (Mode.BOX, Mode.EDIT, Mode.SEARCH, Mode.PALETTE)
 _SEEN = when.at(Mode.QUEUE, Mode.TEXT, Mode.FORM, Mode.REVIEW, Mode.CONFIRM, Mode.FILL, Mode.ALL)
 _DIGITS = "1 2 3 4 5 6 7 8 9"
-
-# What an allow means for an event that stops, or that tells of a denial.
-_STOPS, _DENIED = when.can(Verdict.KEEP_GOING), when.can(Verdict.RETRY)
-_PLAIN_ALLOW = when.can(Verdict.ALLOW) & ~_STOPS & ~_DENIED
-_ALLOWS_CALL = when.can(Verdict.ALLOW, Beside.NOTE) & when.without_form
-_EDITABLE = when.can(Verdict.ALLOW, Beside.INPUT) & when.without_form
-_REPLACEABLE = when.can(Verdict.ALLOW, Beside.OUTPUT)
-_RULED = when.can(Verdict.ALLOW, Beside.RULE)
-_DENIED_BY_RULE = when.can(Verdict.DENY, Beside.RULE)
-_ALLOWS_MODE = when.can(Verdict.ALLOW, Beside.PERMISSIONS) & when.without_form
 
 FREE, BEGIN, ARMED, READ, LINE = Guard
 
@@ -70,33 +63,80 @@ def _free(screen: Screen) -> Sequence[Card]:
 
 _BACK = on.focus(Focus.back)
 _ENTER_LINE = on.screen(lambda screen: screen.focus.enter_line(screen.card))
-_ALLOW = on.screen(lambda screen: decide.allow(screen.form))
-_PASS = on.gives(Verdict.PASS)
-_DENY = on.leads(Decision(Verdict.DENY), on.does(decide.DENY))
-_DENY_AND_END_TURN = on.leads(
-    Decision(Verdict.DENY, interrupt=True), on.does(decide.DENY_AND_END_TURN)
-)
-_ALWAYS_DENY = on.leads(
-    Decision(Verdict.DENY), on.at_card(lambda s, card: decide.offer_denials(card, s.desk))
-)
-_HALT = on.leads(
-    Decision(Verdict.DENY, halt="for a reason that is typed"),
-    on.at_card(lambda screen, card: decide.halt(card, screen.desk)),
-)
-_ACCEPT = on.at_card(lambda screen, card: mcp_form.accept(card, screen.filling))
 _EDIT = on.at_card(lambda screen, card: edit.begin(card, screen.work.about(card).edits))
-_EDIT_JSON = on.at_card(lambda screen, card: screen.work.about(card).edits.opened(card, ()))
+
+_OF_ACTS: Mapping[tuple[str, str], Handler] = {
+    ("allow", "a"): on.screen(lambda screen: decide.allow(screen.form)),
+    ("deny", "l"): on.plan(plan.begin),
+    ("keep-going", "w"): on.at_card(lambda s, card: decide.keep_going(card, s.desk)),
+    ("edit", "e"): _EDIT,
+    ("edit", "E"): on.at_card(lambda s, card: s.work.about(card).edits.opened(card, ())),
+    ("change-output", "e"): _EDIT,
+    ("always-allow", "A"): on.at_card(lambda s, card: decide.offer_rules(card, s.desk)),
+    ("always-deny", "N"): on.at_card(lambda s, card: decide.offer_denials(card, s.desk)),
+    ("suggestion", _DIGITS): lambda s, key: decide.offer_places(s.card, key) if s.card else (),
+    ("mode", "M"): on.card(decide.offer_modes),
+    ("accept", "a"): on.at_card(lambda s, card: mcp_form.accept(card, s.filling)),
+    ("message", "m"): on.at_card(lambda s, card: decide.tell_user(card, s.work.about(card))),
+    ("quiet", "L"): on.at_card(lambda s, card: decide.hush(card, s.work.about(card))),
+    ("wait-longer", "+ ="): on.at_card(lambda s, card: decide.extend(card, s.desk)),
+    ("snooze", "z"): on.at_card(lambda s, card: decide.snooze(card, s.desk.now())),
+}
+"""What the keys do whose act is begun by a dialog of its own; any other asks for its words."""
+
+
+def _handler(key: ActKey) -> Handler:
+    """Return what a key of an act does: its dialog, its decision, or a line for its words."""
+    act = key.act
+    handler = _OF_ACTS.get((act.id, key.key))
+    if handler is None and act.field is Field.NOTHING:
+        handler = on.does(do.Give(act.decision()))
+    if handler is None:
+        handler = on.at_card(lambda screen, card: decide.by_line(act, card, screen.desk))
+    return handler if key.leads is None else on.leads(key.leads, handler)
+
+
+def _acts_at_a_card() -> Iterator[Key]:
+    """Yield the rows of the acts that are done at a card, the most needed first."""
+    for key in KEYS_OF_ACTS:
+        if key.place is Place.CARD and key.act.id not in _ITS_TIME:
+            yield on.of_act(key, when.possible(key), _handler(key))
+            if key.key == "l":
+                yield _CHANGES
+
+
+_ITS_TIME = ("wait-longer", "snooze")
+(_CHANGES,) = group(
+    "",
+    when.with_changes,
+    (
+        "v",
+        "what changed",
+        "the changes since the plan denied before, or the plan",
+        FREE,
+        on.at_card(lambda s, card: s.work.changes.turn(card)),
+    ),
+).keys
+
+
+def _of_the_desk(title: str, act: str, where: Filter, handler: Handler) -> Group:
+    """Return the row of an act that is about no card."""
+    key = key_of(act, Place.DESK)
+    return Group(title, (on.of_act(key, where & when.allowed(key.act), handler),))
+
+
+def _in_a_form(*acts: str) -> Group:
+    """Return the rows of acts that are done while a form of an MCP server is filled in."""
+    keys = (key_of(act, Place.CARD) for act in acts)
+    return Group("", tuple(on.of_act(key, when.filling, _handler(key)) for key in keys))
 
 
 # In the order of the help line, the most needed first.
 # fmt: off
 TABLE: tuple[Group, ...] = (
-    group("when an answer is held back", when.taking_back,
-        ("u", "TAKE BACK", "take back the answer, which was not sent yet",
-         FREE, lambda s, _: (do.TakeBack(s.card.number if s.card else None),))),
-    group("while you are away", when.away,
-        ("b", "I AM BACK", "be back: requests wait for you again",
-         FREE, lambda s, _: orders.come_back(s.desk))),
+    _of_the_desk("when an answer is held back", "take-back", when.taking_back,
+        lambda s, _: (do.TakeBack(s.card.number if s.card else None),)),
+    _of_the_desk("while you are away", "here", when.away, lambda s, _: orders.come_back(s.desk)),
     group("before something is done", when.at(Mode.CONFIRM),
         ("enter y", "yes, exactly this", "do exactly what is shown",
          ARMED, on.focus(Focus.confirm)),
@@ -126,17 +166,17 @@ TABLE: tuple[Group, ...] = (
     group("in a form of an MCP server", when.filling,
         ("enter", "fill in", "choose or type, then the next field; after the last, the review",
          ARMED, on.at_card(lambda s, card: mcp_form.enter(card, s.filling) if s.filling else None)),
-        ("a", "accept…", "see exactly what would be sent, then accept", ARMED, _ACCEPT),
-        ("d", "decline", "send the form back, refused", ARMED, on.gives(Verdict.DECLINE)),
-        ("c", "cancel", "close the form without an answer", ARMED, on.gives(Verdict.CANCEL)),
+    ),
+    _in_a_form("accept", "decline", "cancel"),
+    group("", when.filling,
         ("space", "choose", "choose the marked row, or take the choice back",
          ARMED, on.filling(mcp_form.choose)),
         (_DIGITS, "", "choose that one of the field's choices",
          ARMED, lambda s, key: mcp_form.choose(s.filling, int(key)) if s.filling else None),
         ("backspace delete", "clear", "give nothing for the field",
          ARMED, on.filling(mcp_form.clear)),
-        ("p", "pass", "no opinion: the agent shows the form itself", ARMED, _PASS),
     ),
+    _in_a_form("pass"),
     group("on the lines of a plan", when.noting,
         ("c enter", "note…", "note on the marked line what to change there",
          ARMED, on.plan(plan.note)),
@@ -157,77 +197,12 @@ TABLE: tuple[Group, ...] = (
     ),
     group("", when.with_marks & when.at(Mode.QUEUE), ("escape", "unmark", "unmark all",
          FREE, lambda s, _: s.marks.clear())),
-    first_group(
-        "deciding, as far as the request's event can be told",
-        (_PLAIN_ALLOW & when.without_form & ~when.with_plan, "a", "allow",
-         "a call: allow it", READ, _ALLOW),
-        (_PLAIN_ALLOW & when.with_plan, "a", "approve",
-         "a plan: approve it; the agent begins", READ, _ALLOW),
-        (_PLAIN_ALLOW & ~when.without_form, "a", "let agent ask",
-         "questions: send no answers; the agent asks them in its own dialog", READ, _ALLOW),
-        (when.with_plan, "l", "note on lines…",
-         "go through the plan, and deny it with notes", BEGIN, on.plan(plan.begin)),
-        (when.with_changes, "v", "what changed",
-         "the changes since the plan denied before, or the plan",
-         FREE, on.at_card(lambda s, card: s.work.changes.turn(card))),
-        (_STOPS, "w", "keep going…",
-         "at a stop: it must not, the model reads how to go on", ARMED, on.card(decide.keep_going)),
-        (_STOPS, "a", "let it stop", "at a stop: let the agent stop", ARMED, _ALLOW),
-        (_DENIED, "r", "retry",
-         "at a denial of the agent's own: let the model try again", READ, on.gives(Verdict.RETRY)),
-        (_DENIED, "a", "leave it denied", "at a denial of the agent's own: leave it so",
-         ARMED, on.leads(Decision(Verdict.ALLOW), _ALLOW)),
-        (_ALLOWS_CALL, "n", "allow+note",
-         "allow, and tell the model something", READ, on.does(decide.ALLOW_WITH_NOTE)),
-        (when.can(Verdict.DENY) & ~when.with_plan, "d", "deny…",
-         "deny; the model reads the reason you type", ARMED, _DENY),
-        (when.can(Verdict.DENY) & when.with_plan, "d", "send back…",
-         "deny a plan; the model reads the reason you type", ARMED, _DENY),
-        (_EDITABLE, "e", "edit…",
-         "a call: change it, see the difference, and allow it so", ARMED, _EDIT),
-        (_EDITABLE, "E", "", "a call: change all of its input, as JSON", ARMED, _EDIT_JSON),
-        (_REPLACEABLE, "e", "change output…",
-         "a result: change what the model is shown of it", ARMED, _EDIT),
-        (_RULED, "A", "always allow…", "allow, by a rule of your own from now on: choose which",
-         READ, on.at_card(lambda s, card: decide.offer_rules(card, s.desk))),
-        (when.suggesting, _DIGITS, "suggestion…",
-         "allow, and from now on too: that suggestion of the agent's",
-         READ, lambda s, key: decide.offer_places(s.card, key) if s.card else ()),
-        (when.can(Verdict.ACCEPT), "a", "accept…", "a form: see what would be sent, then accept",
-         ARMED, _ACCEPT),
-        (when.can(Verdict.DECLINE), "d", "decline", "a form: send it back, refused",
-         ARMED, on.gives(Verdict.DECLINE)),
-        (when.can(Verdict.CANCEL), "c", "cancel", "a form: close it without an answer",
-         ARMED, on.gives(Verdict.CANCEL)),
-        (when.can(Verdict.ASK), "h", "hand back",
-         "let the agent ask its own user in its own prompt", ARMED, on.gives(Verdict.ASK)),
-        (when.deciding, "p", "pass",
-         "no opinion: the agent goes on as if crabhook were not there", ARMED, _PASS),
-        (when.can(Verdict.DENY, Beside.INTERRUPT), "D", "deny, end turn…",
-         "deny, and end the agent's turn", ARMED, _DENY_AND_END_TURN),
-        (_DENIED_BY_RULE, "N", "always deny…",
-         "deny, and by a rule of your own from now on: choose which", ARMED, _ALWAYS_DENY),
-        (_ALLOWS_MODE, "M", "allow+mode…",
-         "allow, and set the agent's permission mode", READ, on.card(decide.offer_modes)),
-        (when.can_carry(Beside.HALT), "x", "stop session…",
-         "end the session's turn; its user reads the reason",
-         ARMED, _HALT),
-        (when.can_carry(Beside.MESSAGE), "m", "message…",
-         "a word to the agent's user, sent with whatever you decide",
-         ARMED, on.at_card(lambda s, card: decide.tell_user(card, s.work.about(card)))),
-        (when.can_carry(Beside.SUPPRESS), "L", "",
-         "ask its agent not to show the hook's output, whatever you decide, or take that back",
-         ARMED, on.at_card(lambda s, card: decide.hush(card, s.work.about(card)))),
-        (when.can(Verdict.DEFER), "f", "",
-         "defer: end a run without a screen; resumed, it asks again",
-         ARMED, on.gives(Verdict.DEFER)),
-    ),
-    group("its time", when.deciding,
-        ("+ =", "wait longer", "let it wait ten minutes longer, if its agent does",
-         BEGIN, on.at_card(lambda s, card: decide.extend(card, s.desk))),
-        ("z", "snooze", "put it aside for five minutes, or back",
-         ARMED, on.at_card(lambda s, card: decide.snooze(card, s.desk.now()))),
-    ),
+    Group("deciding, as far as the request's event can be told",
+        tuple(_acts_at_a_card()), first=True),
+    Group("its time", tuple(
+        on.of_act(key, when.possible(key), _handler(key))
+        for key in KEYS_OF_ACTS if key.act.id in _ITS_TIME
+    )),
     group("marking", when.markable,
         ("space", "mark", "mark it, or unmark it, to decide many at once",
          BEGIN, on.at_card(lambda s, card: s.marks.turn(card))),
@@ -326,14 +301,10 @@ TABLE: tuple[Group, ...] = (
     group("", ~when.at(*_TYPED, Mode.QUEUE),
         ("g", "", "the first row", FREE, on.by(Screen.go_far, -1))),
     *view_keys.GROUPS,
-    group("standing orders", when.at(Mode.QUEUE, Mode.TEXT),
-        ("O", "orders", "give a standing order, see those that stand, end one",
-         FREE, lambda s, _: orders.offer_orders(s.card, s.desk))),
-    group("", when.at(Mode.SESSIONS), ("O", "orders", "the standing orders, to end one",
-         FREE, lambda s, _: orders.offer_orders(None, s.desk))),
-    group("", when.here, ("b", "away",
-     "be away, for a while or until b: nothing waits meanwhile",
-         FREE, lambda s, _: orders.go_away(s.desk, lambda: s.queue.count))),
+    _of_the_desk("standing orders", "orders", when.at(Mode.QUEUE, Mode.TEXT, Mode.SESSIONS),
+        lambda s, _: orders.offer_orders(None if s.listing else s.card, s.desk)),
+    _of_the_desk("", "away", when.here,
+        lambda s, _: orders.go_away(s.desk, lambda: s.queue.count)),
     group("all of it", when.with_any_card, ("i", "all it sent", "everything that the agent sent",
          FREE, on.visits(Mode.ALL))),
     group("", when.with_any_card & ~when.at(Mode.REVIEW), ("y", "",
@@ -363,6 +334,12 @@ _ROWS = {name: [key for key in KEYS if name in key.keys] for row in KEYS for nam
 def key_for(pressed: str, context: KeyContext) -> Key | None:
     """Return what the pressed key does in this context."""
     return next((key for key in _ROWS.get(pressed, ()) if key.when(context)), None)
+
+
+def not_allowed(pressed: str, context: KeyContext) -> Act | None:
+    """Return the act that the pressed key would do here, were it not for another role."""
+    key = key_for(pressed, replace(context, role=""))
+    return key.act if key is not None else None
 
 
 def is_a_key(pressed: str) -> bool:

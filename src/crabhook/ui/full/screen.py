@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from crabhook.datatypes import Bounded
+from crabhook.desk.acts import NOTHING_ASKED, Asked, kind_of
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
@@ -126,8 +127,8 @@ class Screen:
             waits=waits,
             form=self.form is not None,
             held=self.answers.waiting > 0,
-            choices=card.choices if card and waits else PASS_ALONE,
-            suggests=card is not None and bool(suggestions(card)),
+            asked=self._asked(card, waits=waits),
+            role=self.desk.role(),
             marked=bool(self.marks),
             away=any(order.kind is OrderKind.AWAY for order in self.desk.orders()),
             fields=self.filling is not None,
@@ -141,6 +142,14 @@ class Screen:
             filtered=bool((self.history if self.listing else self.queue.arranged).wanted),
             entry=self.listing is not None and self.listing.chosen is not None,
         )
+
+    def _asked(self, card: Card | None, *, waits: bool) -> Asked:
+        """Return what the selected card can be told, and what it is about."""
+        if card is None:
+            return NOTHING_ASKED
+        choices = card.choices if waits else PASS_ALONE
+        kind = kind_of(choices, questions=self.form is not None, plan=self.plan is not None)
+        return Asked(choices, kind, bool(suggestions(card)))
 
     def _enters(self) -> str:
         """Return what enter does now, in words, where the table cannot know it."""

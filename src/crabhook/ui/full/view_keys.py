@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from crabhook.desk.acts import Guard, Place, key_of
 from crabhook.model.session import SessionView
 from crabhook.present.summary import copied
 from crabhook.ui.full import effects as do
@@ -10,15 +11,21 @@ from crabhook.ui.full import keyrow as on
 from crabhook.ui.full.dialogs import decide, orders
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
 from crabhook.ui.full.effects import Effects, Go
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.filters import Filter, Mode
 from crabhook.ui.full.focus import Focus
-from crabhook.ui.full.keyrow import Group, Guard, group
+from crabhook.ui.full.keyrow import Group, Handler, Key, group
 from crabhook.ui.full.screen import Screen
 
 _FREE = Guard.FREE
 _BACK = on.focus(Focus.back)
 _SESSION = when.on_a_row & when.at(Mode.SESSIONS)
+_VIEWS = when.at(*when.VIEWS, Mode.TEXT, Mode.ENTRY)
 _ENTRY = when.on_a_row & when.at(Mode.HISTORY, Mode.ENTRY)
+
+
+def _of_act(act: str, place: Place, where: Filter, handler: Handler) -> Key:
+    key = key_of(act, place)
+    return on.of_act(key, where & when.allowed(key.act), handler)
 
 
 def _its_cards(screen: Screen, view: SessionView) -> None:
@@ -51,20 +58,19 @@ GROUPS: tuple[Group, ...] = (
     ),
     group("", when.with_filter, ("escape", "show all", "show all that waits again",
          _FREE, lambda s, _: s.want(""))),
-    group("on a live session", _SESSION,
-        ("n", "note…", "tell its main agent something with its next call; it allows nothing",
-         _FREE, on.session(orders.note_to)),
-        ("x", "stop…", "stop it at its next call; its agent reads why",
-         _FREE, on.session(orders.stop)),
+    Group("on a live session", (
+        _of_act("note", Place.SESSION, _SESSION, on.session(orders.note_to)),
+        _of_act("stop", Place.SESSION, _SESSION, on.session(orders.stop)),
+    )),
+    group("", _SESSION,
         ("c", "its cards", "the queue, with what it asks alone", _FREE, on.at_session(_its_cards)),
         ("enter", "more…", "its subagents and notes; hold or allow all of it for a while",
          _FREE, on.at_session(lambda s, view: orders.offer_session(view, s.desk))),
     ),
     group("in the history", when.on_a_row & when.at(Mode.HISTORY),
         ("enter tab right", "open", "all of the entry", _FREE, _open)),
-    group("", _ENTRY,
-        ("A", "make a rule…", "allow such calls by a rule of your own from now on: choose which",
-         _FREE, on.at_entry(lambda s, entry: decide.offer_rules_of(entry, s.desk)))),
+    Group("", (_of_act("always-allow", Place.ENTRY, _ENTRY,
+        on.at_entry(lambda s, entry: decide.offer_rules_of(entry, s.desk))),)),
     group("", when.on_a_row & when.at(Mode.ENTRY),
         ("y", "", "copy the command, as it is on record", _FREE, _copy)),
     group("", when.at(Mode.HISTORY),
@@ -83,12 +89,12 @@ GROUPS: tuple[Group, ...] = (
         ("pageup", "", "a page of rows up", _FREE, on.by(Screen.move_page, -1)),
         ("pagedown", "", "a page of rows down", _FREE, on.by(Screen.move_page, +1)),
     ),
-    group("the three views", when.at(*when.VIEWS, Mode.TEXT, Mode.ENTRY),
+    group("the three views", _VIEWS,
         ("Q", "", "the queue: what waits for you", _FREE, on.does(Go(Mode.QUEUE))),
-        ("S", "sessions", "what each session does now; a note to one, or its stop at its next call",
-         _FREE, on.by(Screen.look_into, Mode.SESSIONS)),
-        ("H", "history", "what ended: when, how, by whom or by which rule, delivered or not",
-         _FREE, on.by(Screen.look_into, Mode.HISTORY)),
     ),
+    Group("", (
+        _of_act("sessions", Place.DESK, _VIEWS, on.by(Screen.look_into, Mode.SESSIONS)),
+        _of_act("history", Place.DESK, _VIEWS, on.by(Screen.look_into, Mode.HISTORY)),
+    )),
 )
 # fmt: on

@@ -287,7 +287,7 @@ async def test_other_desks_are_told_of_the_card_where_the_cursor_rests_not_of_th
 
 async def test_hostile_text_reaches_the_terminal_only_as_marks() -> None:
     hostile = "\x1b[2J\x1b]0;owned\x07\x9b31m\x08\r\u202e\u2066\u200b\ufeff\x7f\x00"
-    async with at_the_desk(columns=200, rows=60) as terminal:
+    async with at_the_desk(columns=240, rows=60) as terminal:
         terminal.desk.ask(
             call(
                 f"T{hostile}",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from crabhook.model.decision import Beside, Verdict
+from dataclasses import replace
+
+from crabhook.desk.acts import KEYS
+from crabhook.model.actor import Role
 from crabhook.ui.full import filters as m
 from crabhook.ui.full.filters import KeyContext, Mode
 from tests.support.key_contexts import CONTEXTS
@@ -26,22 +29,20 @@ def test_while_cards_are_marked_no_single_one_is_decided() -> None:
         assert not (m.deciding(context) and context.marked)
 
 
-def test_a_verdict_needs_an_event_that_takes_it() -> None:
-    for verdict in Verdict:
-        for context in filter(m.can(verdict), CONTEXTS):
+def test_a_key_of_an_act_needs_a_card_that_takes_it() -> None:
+    for key in KEYS:
+        for context in filter(m.possible(key), CONTEXTS):
             assert m.deciding(context)
-            assert verdict in context.choices.verdicts
-    for context in filter(m.can(Verdict.DENY, Beside.INTERRUPT), CONTEXTS):
-        assert Beside.INTERRUPT in context.choices.beside
-    for context in filter(m.can_carry(Beside.HALT), CONTEXTS):
-        assert Beside.HALT in context.choices.beside
+            assert key.act.gives is None or key.act.gives in context.asked.choices.verdicts
+            assert key.fit.beside in context.asked.choices.beside
+            assert context.asked.suggests or not key.act.suggests
 
 
-def test_a_suggestion_is_taken_where_an_allow_can_carry_it() -> None:
-    for context in filter(m.suggesting, CONTEXTS):
-        assert context.suggests
-        assert not context.form
-        assert Beside.PERMISSIONS in context.choices.beside
+def test_a_key_of_an_admins_act_is_no_deciders() -> None:
+    for key in KEYS:
+        for context in filter(m.possible(key), CONTEXTS):
+            of_a_decider = m.possible(key)(replace(context, role="decider"))
+            assert of_a_decider is (key.act.role is not Role.ADMIN)
 
 
 def test_one_is_either_here_or_away() -> None:

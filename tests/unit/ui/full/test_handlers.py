@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.desk.acts import Guard
 from crabhook.desk.commands import Ask, EndOrders, Extend, Snooze
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
@@ -16,7 +17,6 @@ from crabhook.model.order import Order
 from crabhook.ui.full import controller
 from crabhook.ui.full.effects import Effect, Give, GiveAll, Go, Say, Submit, submit
 from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.keys import KEYS
 from tests.support.sitting import QUESTIONS, Sitting
 

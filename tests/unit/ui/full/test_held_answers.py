@@ -6,6 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 
+from crabhook.desk.acts import Guard
 from crabhook.desk.commands import Done, KeepRule, TakenOffer
 from crabhook.model.actor import Operator
 from crabhook.model.card import State
@@ -14,7 +15,6 @@ from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.answers import Seen, strictness
 from crabhook.ui.full.dialogs.bulk import decide_marked
 from crabhook.ui.full.effects import Say, Submit
-from crabhook.ui.full.keyrow import Guard
 from crabhook.ui.full.keys import KEYS
 from tests.support.desk import PlayedDesk
 from tests.support.offering import BOTH, NARROW
@@ -50,7 +50,7 @@ def denied(tool_input: dict[str, str] = CAUTION) -> Sitting:
 def test_the_help_line_offers_only_what_acts_while_a_denial_is_held() -> None:
     sitting = denied()
     assert "u TAKE BACK" in sitting.help_line()
-    assert "x stop session" in sitting.help_line()
+    assert "x halt" in sitting.help_line()
     assert "allow" not in sitting.help_line()
     sitting.press("u")
     assert "a allow" in sitting.help_line()

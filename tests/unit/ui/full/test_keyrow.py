@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from crabhook.desk.acts import Guard
 from crabhook.ui.full.effects import Go, Quit
-from crabhook.ui.full.filters import KeyContext, Mode, always
-from crabhook.ui.full.keyrow import Guard, does, first_group, group, terminal_keys
+from crabhook.ui.full.filters import Mode, always
+from crabhook.ui.full.keyrow import does, group, terminal_keys
 
 QUIT = does(Quit())
 
@@ -33,12 +34,3 @@ def test_a_chord_is_several_presses_and_a_sign_is_itself() -> None:
     assert terminal_keys("space") == (" ",)
     assert terminal_keys("+") == ("+",)
     assert terminal_keys("c-_") == ("c-_",)
-
-
-def test_rows_of_a_group_to_know_first_have_moments_of_their_own() -> None:
-    made = first_group(
-        "t", (always, "a", "", "d", Guard.FREE, QUIT), (bool, "b", "", "d", Guard.FREE, QUIT)
-    )
-    assert made.first
-    assert [row.when for row in made.keys] == [always, bool]
-    assert made.keys[0].when(KeyContext())

@@ -6,9 +6,10 @@ from collections import Counter
 
 from prompt_toolkit.key_binding import KeyBindings
 
+from crabhook.desk.acts import Guard
 from crabhook.ui.full.effects import Quit
 from crabhook.ui.full.filters import KeyContext, Mode
-from crabhook.ui.full.keyrow import Guard, terminal_keys
+from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS, TABLE, key_for
 from crabhook.ui.full.panes.foot import line_keys
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS

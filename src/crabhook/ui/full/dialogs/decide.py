@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from crabhook.datatypes import frozen
-from crabhook.desk.acts import ACTS
+from crabhook.desk.acts import ACTS, Act
 from crabhook.desk.commands import AskOffers, Done, Extend, KeepRule, Outcome, Snooze, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering, Past
@@ -35,6 +35,7 @@ from crabhook.ui.full.dialogs.prompts import (
     AskLine,
     Beneath,
     Choice,
+    ForAct,
     Menu,
     MissingRowError,
     Proposal,
@@ -62,41 +63,34 @@ def allow(form: Form | None) -> Effects:
     return (Give(Decision(Verdict.ALLOW), said=said),)
 
 
-# The lines that decide the selected card.
-ALLOW_WITH_NOTE = AskLine(
-    Purpose.NOTE,
-    lambda text: (Give(Decision(Verdict.ALLOW, note=text)),),
-    needs="type the note, or leave with esc and allow with a",
-)
-DENY = AskLine(
-    Purpose.REASON,
-    lambda text: (Give(Decision(Verdict.DENY, reason=text or NO_REASON)),),
-)
-DENY_AND_END_TURN = AskLine(
-    Purpose.INTERRUPT,
-    lambda text: (Give(Decision(Verdict.DENY, reason=text, interrupt=True)),),
-    needs="a denial needs a reason: the model reads it to know what to do instead",
-)
-_KEEP_GOING = AskLine(
-    Purpose.KEEP_GOING,
-    lambda text: (Give(Decision(Verdict.KEEP_GOING, reason=text)),),
-    needs="say how to go on: the model reads it",
-)
+# What is asked for by a line that decides the selected card, and why an empty line is refused.
+_LINES: Mapping[str, tuple[Purpose, str]] = {
+    "allow": (Purpose.NOTE, "type the note, or leave with esc and allow with a"),
+    "deny": (Purpose.REASON, ""),
+    "end-turn": (
+        Purpose.INTERRUPT,
+        "a denial needs a reason: the model reads it to know what to do instead",
+    ),
+    "keep-going": (Purpose.KEEP_GOING, "say how to go on: the model reads it"),
+    "halt": (Purpose.HALT, "say why the session stops: its user reads it"),
+}
 
 
-def keep_going(card: Card) -> Effects:
-    """Tell an agent that wants to stop how to go on."""
-    return _KEEP_GOING, Say(f"it was kept going {card.kept_going} of {CAP} times in a row")
-
-
-def halt(card: Card, desk: Replica) -> Effects:
-    """End the session's turn, for a reason its user reads."""
+def by_line(act: Act, card: Card, desk: Replica) -> Effects:
+    """Ask for the words of an act, and decide the card by it; a denial may have none."""
+    purpose, needs = _LINES.get(act.id, (ForAct(act.name), f"type the {act.field}"))
 
     def then(text: str) -> Effects:
         now = desk.card(card.number) or card  # it may have been asked again meanwhile
-        return (Give(ACTS["halt"].decision(text, now.choices)),)
+        return (Give(act.decision(text or NO_REASON, now.choices)),)
 
-    return (AskLine(Purpose.HALT, then, needs="say why the session stops: its user reads it"),)
+    return (AskLine(purpose, then, needs=needs),)
+
+
+def keep_going(card: Card, desk: Replica) -> Effects:
+    """Tell an agent that wants to stop how to go on."""
+    times = f"it was kept going {card.kept_going} of {CAP} times in a row"
+    return *by_line(ACTS["keep-going"], card, desk), Say(times)
 
 
 def tell_user(card: Card, work: CardWork) -> Effects:

@@ -210,9 +210,9 @@ class Purpose(Enum):
     NOTE = ("allow {}, and tell the model: ", "allow with the note")
     REASON = ("deny {}, the model reads why: ", "deny")
     ALWAYS_DENY = ("always deny what {} asks, the model reads why: ", "go on")
-    INTERRUPT = ("deny {} and end the turn, the model reads why: ", "deny, end turn")
+    INTERRUPT = ("deny {} and end the turn, the model reads why: ", "end turn")
     KEEP_GOING = ("keep {} going, tell it how to go on: ", "keep it going")
-    HALT = ("stop the session of {}, its user reads why: ", "stop session")
+    HALT = ("halt the session of {}, its user reads why: ", "halt")
     STEER = ("tell {} with its next call: ", "go on")
     STOP = ("stop {} at its next call, its agent reads why: ", "go on")
     MESSAGE = ("{}, a word to the agent's user, sent with your decision: ", "keep message")
@@ -226,6 +226,18 @@ class Purpose(Enum):
 
 
 @frozen
+class ForAct:
+    """What a line is typed for by an act without a purpose of its own: it is called as the act."""
+
+    name: str
+
+    @property
+    def value(self) -> tuple[str, str]:
+        """The prompt, and what enter does with the line."""
+        return f"{self.name} {{}}: ", self.name
+
+
+@frozen
 class AskLine(Effect):
     """Ask for a line about the selected card, or about another `subject`.
 
@@ -234,7 +246,7 @@ class AskLine(Effect):
     after each key, and an empty one when the operator leaves.
     """
 
-    purpose: Purpose
+    purpose: Purpose | ForAct
     then: Callable[[str], Effects]
     text: str = ""
     needs: str = ""
