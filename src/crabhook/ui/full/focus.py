@@ -428,6 +428,6 @@ class Work(dict[int, CardWork]):
     def with_extras(self, card: Card, decision: Decision) -> Decision:
         """Return a decision with the extras that the operator prepared for it."""
         begun = self.about(card)
-        if Beside.MESSAGE in card.choices.beside:
+        if begun.message and Beside.MESSAGE in card.choices.beside:
             decision = replace(decision, user_message=begun.message)
         return replace(decision, suppress_output=True) if begun.quiet else decision
