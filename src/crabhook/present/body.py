@@ -29,6 +29,7 @@ from crabhook.present.document import (
     Note,
     Plan,
     Questions,
+    ServerAsks,
     Words,
 )
 from crabhook.present.summary import TELLING, is_question
@@ -37,6 +38,8 @@ from crabhook.tables import tables
 _EVENT = tables(__file__, "fields")["event"]
 _EVERY, _OF_TOOLS = _EVENT["every"].split(), _EVENT["tools"].split()
 LABELS: dict[str, str] = _EVENT["labels"]
+ASKED, ANSWERED = "Elicitation", "ElicitationResult"
+"""The events in which an MCP server asks, and in which its form was answered."""
 _SIDES = ("old_string", "new_string")
 
 
@@ -97,6 +100,16 @@ def happening(event: Event) -> Body:
         if key == "message" and (entries := read_fields(fields)):
             blocks.append(Form({"requested_schema": fields["requested_schema"]}, entries))
     return Body((), tuple(blocks), given)
+
+
+def server_asks(event: Event) -> ServerAsks | None:
+    """Return what an MCP server wants of a person; None if the event is of no server's request."""
+    if event.name not in (ASKED, ANSWERED):
+        return None
+    url, action = event.text("url"), event.text("action") if event.name == ANSWERED else None
+    is_link = event.text("mode") == "url" or bool(url)
+    server, message = event.text("mcp_server_name"), event.text("message")
+    return ServerAsks(server, message, url, is_link, action)
 
 
 def _elsewhere(event: Event, key: str, value: Value) -> bool:

@@ -150,6 +150,20 @@ class Form(Block):
 
 
 @frozen
+class ServerAsks:
+    """What an MCP server wants of a person: a form filled in, or the address `url` opened.
+
+    `action`: how its form was answered at the agent; None where it was not.
+    """
+
+    server: str
+    message: str
+    url: str
+    is_link: bool
+    action: str | None = None
+
+
+@frozen
 class Fact(Block):
     """A field of the event itself.
 

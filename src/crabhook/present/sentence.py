@@ -25,6 +25,7 @@ from crabhook.model.jsontext import first_text
 from crabhook.model.question import read_questions
 from crabhook.model.wording import plural, who
 from crabhook.policy.calls.subject import subject_of_line
+from crabhook.present.body import server_asks
 from crabhook.present.phrases import ago, joined
 from crabhook.present.safe import Speller, safe
 from crabhook.present.summary import (
@@ -128,8 +129,9 @@ def asker(event: Event, spell: Speller = safe) -> str:
 
 def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: Speller) -> Sentence:
     if Verdict.ACCEPT in verdicts:
-        server = brief(event.text("mcp_server_name"), spell)
-        if event.text("mode") == "url":
+        asks = server_asks(event)
+        server = brief(asks.server if asks else "", spell)
+        if asks and asks.is_link:
             return Sentence(
                 "asks you to open", f"an address for {server}" if server else "an address"
             )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.elicitation import read_fields
 from crabhook.model.event import Event, ShownField, ToolCall
-from crabhook.present.body import CHOOSERS, body, happening
+from crabhook.present.body import CHOOSERS, body, happening, server_asks
 from crabhook.present.document import (
     Block,
     Body,
@@ -24,6 +24,7 @@ from crabhook.present.document import (
     Note,
     Plan,
     Questions,
+    ServerAsks,
     Words,
 )
 
@@ -218,6 +219,31 @@ def test_the_tools_own_fields_are_told_with_the_tool_alone() -> None:
     fields = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {}}
     assert happens(fields).given == fields
     assert happens(fields, tool=ToolCall("Bash", {}, "t1")).given == {}
+
+
+ASKS = {"mcp_server_name": "pay", "message": "Sign in."}
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "asks"),
+    [
+        ("Elicitation", {"mode": "form"}, ServerAsks("pay", "Sign in.", "", is_link=False)),
+        ("Elicitation", {"mode": "url"}, ServerAsks("pay", "Sign in.", "", is_link=True)),
+        ("Elicitation", {"url": "u"}, ServerAsks("pay", "Sign in.", "u", is_link=True)),
+        ("Elicitation", {"url": 7}, ServerAsks("pay", "Sign in.", "", is_link=False)),
+        (
+            "ElicitationResult",
+            {"action": "accept"},
+            ServerAsks("pay", "Sign in.", "", is_link=False, action="accept"),
+        ),
+        ("ElicitationResult", {}, ServerAsks("pay", "Sign in.", "", is_link=False, action="")),
+        ("Notification", {"url": "u"}, None),
+    ],
+)
+def test_what_an_mcp_server_wants(
+    name: str, fields: dict[str, Any], asks: ServerAsks | None
+) -> None:
+    assert server_asks(Event("claude", name, fields={**ASKS, **fields})) == asks
 
 
 def test_suggestions_are_shown_elsewhere_where_they_can_be_taken() -> None:

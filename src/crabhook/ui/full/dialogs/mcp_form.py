@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
+from crabhook.present.body import server_asks
 from crabhook.present.summary import brief
 from crabhook.ui.full.dialogs import prompts
-from crabhook.ui.full.dialogs.mcp_form_state import ANSWERED, Entry, FillIn
+from crabhook.ui.full.dialogs.mcp_form_state import Entry, FillIn
 from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, reveal
 from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
@@ -124,16 +125,16 @@ def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
 
 
 def _asked(card: Card, form: FillIn, sheet: Sheet) -> Iterator[Line]:
-    event = card.event
-    server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
-    if event.name == ANSWERED:
-        action = brief(event.text("action"), sheet.spell) or "no answer"
+    asks = server_asks(card.event)
+    server = brief(asks.server if asks else "", sheet.spell) or "an MCP server"
+    if asks and asks.action is not None:
+        action = brief(asks.action, sheet.spell) or "no answer"
         yield [("label", f"this form of {server} was answered: "), ("heading", action)]
         yield [("dim", "pass lets that stand; another answer takes its place")]
     else:
         yield [("label", f"{server} asks:")]
-    if message := event.text("message"):
-        yield from quoted(message, sheet, words=True)
+    if asks and asks.message:
+        yield from quoted(asks.message, sheet, words=True)
     if not form.stops:
         yield [("dim", "this form has no fields to fill in")]
 

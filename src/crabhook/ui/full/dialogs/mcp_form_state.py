@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isinf
-from typing import Final
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
@@ -16,6 +15,7 @@ from crabhook.model.elicitation import Field, check_content, read_fields
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at, parse_object
+from crabhook.present.body import ASKED, server_asks
 
 _NUMBER = re.compile(
     r"(?P<whole>[+-]?[0-9]{1,300})"
@@ -235,25 +235,12 @@ class FillIn:
         return ""
 
 
-ASKED: Final = "Elicitation"
-ANSWERED: Final = "ElicitationResult"
-
-
-def is_form(event: Event) -> bool:
-    """Whether the event is about a form of an MCP server, or about the answer to one."""
-    return event.name in (ASKED, ANSWERED)
-
-
-def is_link(event: Event) -> bool:
-    """Whether the event asks to open an address instead of filling in a form."""
-    return is_form(event) and (event.text("mode") == "url" or bool(event.text("url")))
-
-
 def read_filling(card: Card, desk: Replica) -> FillIn | None:
     """Return a card's form, if it asks for one or tells of the answer to one."""
-    if not is_form(card.event) or is_link(card.event):
+    asks = server_asks(card.event)
+    if asks is None or asks.is_link:
         return None
-    if card.event.name != ANSWERED:
+    if asks.action is None:
         return FillIn(card.event.fields)
     earlier = (ended.event for ended in reversed(desk.ended()))
     return FillIn(answered_form(card.event, earlier))

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from crabhook.model.card import Card, State
+from crabhook.present.body import server_asks
+from crabhook.present.document import ServerAsks
 from crabhook.present.past import look
 from crabhook.present.phrases import Clock, joined
 from crabhook.present.safe import Speller, hidden
@@ -15,7 +17,6 @@ from crabhook.present.sentence import sentence
 from crabhook.present.summary import brief, outcome
 from crabhook.ui.full.dialogs.edit import edit_content
 from crabhook.ui.full.dialogs.mcp_form import fill_content
-from crabhook.ui.full.dialogs.mcp_form_state import is_link
 from crabhook.ui.full.dialogs.plan import changes_page, notes_content
 from crabhook.ui.full.dialogs.prompts import menu_content
 from crabhook.ui.full.dialogs.question import Form, answered_page, form_content, review_page
@@ -81,25 +82,24 @@ LONGEST = 4096  # letters of an address that is taken apart; a longer one is onl
 _USUAL = {"http": 80, "https": 443}
 
 
-def link_page(card: Card) -> layout.Content:
+def link_page(card: Card, asks: ServerAsks) -> layout.Content:
     """Return the page of a link: the address, and what to know of it."""
 
     def rows(sheet: layout.Sheet) -> Iterator[layout.Line]:
-        event = card.event
-        server = brief(event.text("mcp_server_name"), sheet.spell) or "an MCP server"
+        server = brief(asks.server, sheet.spell) or "an MCP server"
         yield [("label", f"{server} asks to open this address:")]
-        yield from quoted(event.text("url"), sheet, style="name")
-        for style, said in _told(event.text("url")):
-            yield from paragraph(said, sheet, style)
-        if message := event.text("message"):
+        yield from quoted(asks.url, sheet, style="name")
+        for style, words in _about(asks.url):
+            yield from paragraph(words, sheet, style)
+        if asks.message:
             yield [("label", "it says")]
-            yield from quoted(message, sheet, words=True)
+            yield from quoted(asks.message, sheet, words=True)
         yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
 
     return layout.page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)
 
 
-def _told(url: str) -> Iterator[tuple[str, str]]:
+def _about(url: str) -> Iterator[tuple[str, str]]:
     """Return what a person must know of an address, as styled sentences."""
     try:
         parts = urlsplit(url if len(url) <= LONGEST else "")
@@ -141,8 +141,8 @@ def card_content(screen: Screen, card: Card) -> layout.Content:
         mode = screen.focus.below
     if (form := screen.form) is not None:
         return _questions(screen, card, form, mode)
-    if is_link(card.event):
-        return link_page(card)
+    if (asks := server_asks(card.event)) and asks.is_link:
+        return link_page(card, asks)
     if (filling := screen.filling) is not None:
         return fill_content(card, filling, focused=mode is Mode.FILL)
     plan, work = screen.plan, screen.work

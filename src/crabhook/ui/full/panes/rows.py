@@ -6,6 +6,7 @@ from typing import NamedTuple
 from crabhook.datatypes import Bounded, frozen
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
+from crabhook.present.body import server_asks
 from crabhook.present.past import look
 from crabhook.present.phrases import Clock, ago, bar, joined, lasting
 from crabhook.present.safe import Speller
@@ -150,7 +151,8 @@ class WordsOfCards:
             spell = self._spell
             own = "?" if is_question(event) else "plan:" if is_plan(event) else ""
             own = own or next((one for can, one in _KINDS if can in card.choices.verdicts), "")
-            own = "link:" if own == "form:" and event.text("mode") == "url" else own
+            asks = server_asks(event)
+            own = "link:" if own == "form:" and asks and asks.is_link else own
             tool = own or ("" if is_command(event) else tool_label(event, spell))
             subject = " ".join(filter(None, (tool, summary(event, spell))))
             where = project(event, spell), machine(event, spell)

@@ -7,7 +7,7 @@ from typing import Any
 
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.full.dialogs.mcp_form_state import FillIn, answered_form, is_form, is_link
+from crabhook.ui.full.dialogs.mcp_form_state import FillIn, answered_form
 
 SCHEMA = {"type": "object", "properties": {"stage": {"type": "string", "enum": ["test", "live"]}}}
 
@@ -39,10 +39,3 @@ def test_the_question_of_another_server_or_session_is_not_taken_for_it() -> None
 def test_an_answer_of_the_wrong_shape_is_an_empty_form() -> None:
     result = an("ElicitationResult", action=7, content=["x"])
     assert FillIn(answered_form(result, [])).entries == []
-
-
-def test_an_address_is_no_form_to_fill_in() -> None:
-    link = an("Elicitation", mode="url", url="https://x.example/")
-    assert is_form(link)
-    assert is_link(link)
-    assert not is_link(an("Elicitation", requested_schema=SCHEMA, mode="form"))

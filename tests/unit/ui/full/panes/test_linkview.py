@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crabhook.present.safe import safe
-from crabhook.ui.full.panes.card import link_page
+from crabhook.ui.full.panes.card import card_content
 from crabhook.ui.text.layout import Sheet
 from tests.support.sitting import Sitting
 
@@ -16,7 +16,7 @@ def shown(url: Any) -> str:
     sitting = Sitting()
     event = {"hook_event_name": "Elicitation", "session_id": "s", "cwd": "/", "mode": "url"}
     sitting.desk.ask({**event, "mcp_server_name": "pay", "url": url, "message": "Sign in."})
-    lines = link_page(sitting.card).item(0).rows(Sheet(400, safe))
+    lines = card_content(sitting.screen, sitting.card).item(0).rows(Sheet(400, safe))
     return "\n".join("".join(said for _, said in line) for line in lines)
 
 
