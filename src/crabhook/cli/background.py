@@ -36,6 +36,7 @@ from crabhook.cli.commands import (
     reporting,
 )
 from crabhook.cli.terminal import UnseenError, agrees
+from crabhook.data_files import names
 from crabhook.install.program import own_command
 from crabhook.server.address import (
     UnixAddress,
@@ -44,7 +45,6 @@ from crabhook.server.address import (
 from crabhook.server.unix_socket import LOOK_EVERY as WRITTEN_EVERY
 from crabhook.server.unix_socket import read_status
 from crabhook.store.interface import Role
-from crabhook.tables import names
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import OWN_DESKS
 from crabhook.ui.console import say, say_json, takes_a_person

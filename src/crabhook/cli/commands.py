@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
 
+from crabhook.data_files import tables
 from crabhook.model.errors import CrabhookError
-from crabhook.tables import tables
 
 
 class Command(NamedTuple):

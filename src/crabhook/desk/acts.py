@@ -10,10 +10,10 @@ from dataclasses import field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, TypeAlias
 
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Role
 from crabhook.model.decision import PASS_ALONE, Beside, Choices, Decision, Verdict
-from crabhook.tables import tables
 
 
 class Reach(IntEnum):

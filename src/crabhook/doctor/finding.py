@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from crabhook import __version__
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import USUAL_WAIT, Installation, Scope
 from crabhook.server.address import asked_address
-from crabhook.tables import tables
 from crabhook.ui.text.sentences import wrap_sentences
 
 Figure: TypeAlias = int | float | str

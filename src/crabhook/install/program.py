@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.errors import InstallError
-from crabhook.tables import tables
 
 # A folder in the interpreter's path -> what is wrong with writing it into settings.
 _FRAGILE = {

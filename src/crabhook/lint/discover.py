@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
+from crabhook.data_files import names
 from crabhook.datatypes import frozen
 from crabhook.lint.script import CannotReadError
 from crabhook.safe_open import open_own
-from crabhook.tables import names
 
 MAX_BYTES = 512 * 1024  # fifty times a long hook; keeps every later step short
 

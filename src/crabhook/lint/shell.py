@@ -14,11 +14,11 @@ import tree_sitter_bash
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
+from crabhook.data_files import names
 from crabhook.datatypes import frozen
 from crabhook.lint import script
 from crabhook.lint.discover import shebang
 from crabhook.lint.loose_json import HOLE, read_answer, read_object
-from crabhook.tables import names
 
 MAX_WORK = 40_000  # the parser's own reports of progress; 1 MiB of sound shell makes 20 000
 CHUNK = 512  # bytes; the parser copies one whenever a node's text is asked for

@@ -8,10 +8,10 @@ from dataclasses import field
 from enum import Enum, Flag, auto
 from typing import Any, Generic, TypeVar
 
+from crabhook.data_files import names
 from crabhook.datatypes import frozen
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Scope, ShownField
-from crabhook.tables import names
 
 ANY = "any tool's name"
 FREE = "a value that is not from a list"

@@ -8,13 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.model.decision import Choices, Decision, Reply, Verdict
 from crabhook.model.event import Event, Scope, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.platforms.event_table import Also, Held, Phase, Protocol, Rows, decided, read_protocol
-from crabhook.tables import tables
 
 if TYPE_CHECKING:
     from crabhook.platforms.installation import Settings

@@ -16,6 +16,7 @@ from itertools import takewhile
 from posixpath import basename, dirname
 from typing import Any
 
+from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.policy.calls.parts import CommandPart, FilePart, Part, Use, command_tools
 from crabhook.policy.calls.shell_call import Call
@@ -36,7 +37,6 @@ from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.starting import is_understood
 from crabhook.policy.shell.unfold import lines, unfold
 from crabhook.policy.shell.wrappers import unwrapped
-from crabhook.tables import names, tables
 from crabhook.vocabulary import vocabulary
 
 NOTHING = PathSet(())

@@ -8,6 +8,7 @@ type makes no block, and is shown as it was sent.
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.elicitation import read_fields
 from crabhook.model.errors import QuestionError
@@ -33,7 +34,6 @@ from crabhook.present.document import (
     Words,
 )
 from crabhook.present.summary import TELLING, is_question
-from crabhook.tables import tables
 
 _EVENT = tables(__file__, "fields")["event"]
 _EVERY, _OF_TOOLS = _EVENT["every"].split(), _EVENT["tools"].split()

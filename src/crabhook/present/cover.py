@@ -14,10 +14,10 @@ from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
+from crabhook.data_files import names, tables
 from crabhook.present.safe import safe
 from crabhook.secrets.context import PRIVATE_KEY, SecretSpan
 from crabhook.secrets.find import RANDOM, find
-from crabhook.tables import names, tables
 
 COVER = "•"
 ASCII_COVER = "*"

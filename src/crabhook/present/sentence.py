@@ -14,6 +14,7 @@ from math import ceil
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from crabhook.data_files import tables
 from crabhook.desk.commands import Outcome, TooLate
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import HERE, Actor, Operator
@@ -38,7 +39,6 @@ from crabhook.present.summary import (
     summary,
     tool_label,
 )
-from crabhook.tables import tables
 from crabhook.vocabulary import vocabulary
 
 _DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]

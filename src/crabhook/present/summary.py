@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from json import JSONEncoder
 
+from crabhook.data_files import tables
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import QuestionError
@@ -21,7 +22,6 @@ from crabhook.policy.calls.shell_call import read_patch
 from crabhook.present.compare import counted, line_count
 from crabhook.present.phrases import joined
 from crabhook.present.safe import Speller, safe
-from crabhook.tables import tables
 from crabhook.vocabulary import vocabulary
 
 LONGEST = 400  # characters of an agent's text that are looked at; no line of a list shows more

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from crabhook.tables import tables
+from crabhook.data_files import tables
 
 
 class SecretSpan(NamedTuple):

@@ -12,9 +12,9 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from crabhook.data_files import tables
 from crabhook.secrets.context import SecretSpan, lowered, secrets_in
 from crabhook.secrets.programs import secrets_of_programs
-from crabhook.tables import tables
 
 RANDOM = "random"
 SHORTEST = 20  # characters; a shorter random word is known by its context only

@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+from crabhook.data_files import tables
 from crabhook.secrets.context import SecretSpan, is_placeholder, places
-from crabhook.tables import tables
 
 _PROGRAMS = tables(__file__, "programs")
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from tempfile import TemporaryDirectory, TemporaryFile
 
+from crabhook.data_files import tables
 from crabhook.hook import Unanswered, read_options
 from crabhook.hook.client import Request
 from crabhook.hook.fallback import KINDS
@@ -34,7 +35,6 @@ from crabhook.supervisor.contract import (
     Review,
     ReviewerError,
 )
-from crabhook.tables import tables
 from crabhook.transcript import excerpt
 
 FORM = '{"allow_stop": true or false, "feedback": "..."}'

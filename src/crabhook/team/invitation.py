@@ -19,11 +19,11 @@ from enum import IntEnum
 from time import monotonic
 from typing import Final
 
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.hook.call import OK, UNAVAILABLE, Call
 from crabhook.hook.wire import Malformed, fields_of, request_headers, write_message
 from crabhook.model.errors import CrabhookError
-from crabhook.tables import tables
 
 VALID = 15 * 60  # seconds
 TRIES = 5  # wrong secrets before the listener closes

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import crabhook
-from crabhook.tables import tables
+from crabhook.data_files import tables
 
 HERE = Path(__file__).parent
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from crabhook import policy
+from crabhook.data_files import tables
 from crabhook.desk.acts import ACTS, OFFERED, Act, Asked, Field, Kind, offered
 from crabhook.desk.commands import AllowWithRule, Decide, TakenOffer
 from crabhook.model.actor import Role
 from crabhook.model.decision import Beside, Choices, Decision, Verdict, set_mode
 from crabhook.server.operators.rights import permission_of
-from crabhook.tables import tables
 from crabhook.team.membership import NEEDS
 
 EVERYTHING = Choices(frozenset(Verdict), ~Beside.NOTHING)

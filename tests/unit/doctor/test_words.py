@@ -8,8 +8,8 @@ from string import Formatter
 import pytest
 
 from crabhook import doctor
+from crabhook.data_files import tables
 from crabhook.doctor.finding import Status
-from crabhook.tables import tables
 
 FOLDER = Path(doctor.__file__).parent
 WORDS = tables(str(FOLDER / "finding.py"), "findings")

@@ -8,11 +8,11 @@ from typing import get_args, get_origin, get_type_hints
 
 import pytest
 
+from crabhook.data_files import tables
 from crabhook.lint.configuration import protocols
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.event_table import ANY, NOTHING, Protocol, Rows, read_protocol
-from crabhook.tables import tables
 from tests.unit.lint.corpus import CORPUS
 
 SAMPLES = CORPUS.parent

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.data_files import names, tables
 from crabhook.server.operators.joining import Place, open_invitation
-from crabhook.tables import names, tables
 from crabhook.team import invitation as module
 from crabhook.team.certificates import Authority, CertificateError, new_key, plain, request_of
 from crabhook.team.enrolling import Inviting, InvitingError, JoinPort, outcome

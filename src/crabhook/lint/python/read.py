@@ -4,12 +4,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from crabhook.data_files import names
 from crabhook.lint import script
 from crabhook.lint.discover import shebang
 from crabhook.lint.python.exits import exits, lapses
 from crabhook.lint.python.output_calls import Output, output_of
 from crabhook.lint.python.tree import Tree
-from crabhook.tables import names
 
 MAX_FIELDS = 1000
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from crabhook.data_files import tables
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.command import listed, near_name
 from crabhook.lint.rules.subjects import Hook, script_rule
 from crabhook.lint.script import Remark, Shape, Source, Written, members
-from crabhook.tables import tables
 
 _SPECIFIC = "hookSpecificOutput"
 _INPUT = "updatedInput"

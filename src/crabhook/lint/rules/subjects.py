@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
 from crabhook.lint.script import Place, Remark, Rule, Script, Severity, Shape
 from crabhook.platforms.event_table import Protocol
-from crabhook.tables import tables
 
 
 @frozen

@@ -8,10 +8,10 @@ from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value
 from crabhook.policy.paths import Place
-from crabhook.tables import names, tables
 from crabhook.vocabulary import vocabulary
 
 if TYPE_CHECKING:  # no rule needs a reader of shell lines before there is a line

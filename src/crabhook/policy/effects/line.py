@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 from posixpath import basename
 
+from crabhook.data_files import names
 from crabhook.policy.context import all_alternatives
 from crabhook.policy.effects.objects import BROUGHT, DOUBT
 from crabhook.policy.shell.hidden import Argv
@@ -12,7 +13,6 @@ from crabhook.policy.shell.programs import CONTENT_READERS, NAMES_ONLY
 from crabhook.policy.shell.script import Command, Flow, Script, Word
 from crabhook.policy.shell.unfold import spellings
 from crabhook.policy.shell.wrappers import read_xargs
-from crabhook.tables import names
 
 SHOWERS = (CONTENT_READERS - NAMES_ONLY) - names(
     "wc md5sum sha1sum sha256sum sha512sum shasum cksum shellcheck actionlint yamllint"

@@ -11,9 +11,9 @@ from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Any
 
+from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.model.card import Level, Where
-from crabhook.tables import names, tables
 
 _VERSION = re.compile(r"(?:@|==)(?:latest|[\d.]+)$")
 _FROM_ELSEWHERE = (

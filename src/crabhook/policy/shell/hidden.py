@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from posixpath import basename
 
+from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import listed
-from crabhook.tables import names, tables
 
 Argv = Sequence[str]
 

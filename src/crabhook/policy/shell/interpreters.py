@@ -12,13 +12,13 @@ from itertools import islice, zip_longest
 from posixpath import basename
 from typing import TypeAlias
 
+from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS, SHELLS
 from crabhook.policy.shell.programs import PRINTERS, READERS, SYSTEM_PROGRAM, listed, writes
 from crabhook.policy.shell.script import NUMBER, Assignment, AtomKind, Command, Redirect, Word
 from crabhook.policy.shell.starting import may_start_another
 from crabhook.policy.shell.wrappers import is_plain, is_safe, unwrapped
-from crabhook.tables import names, tables
 
 _TABLES = tables(__file__, "interpreters")
 _NAMES = names(_TABLES["running"]["interpreters"])

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from crabhook.data_files import names, tables
 from crabhook.policy.shell.script import NUMBER, Atom, Command, Shape, Word
-from crabhook.tables import names, tables
 
 _TABLES = tables(__file__, "programs")
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
+from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import PRINTERS, READERS, listed
 from crabhook.policy.shell.script import Word
-from crabhook.tables import names, tables
 
 _TABLES = tables(__file__, "starting")
 _NEVER = re.compile(r"(?!)")

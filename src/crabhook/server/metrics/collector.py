@@ -23,6 +23,7 @@ from prometheus_client.registry import Collector
 
 from crabhook import __version__
 from crabhook.broker.messages import Refusal
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
@@ -34,7 +35,6 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
 from crabhook.server.metrics.tally import End, Tally, TurnedAway, labels_of
 from crabhook.store.interface import Role
-from crabhook.tables import tables
 
 Said: TypeAlias = float | Iterable[tuple[Sequence[str], float]]
 """A metric's number; or a number for each combination of its labels' values."""

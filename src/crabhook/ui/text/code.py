@@ -19,10 +19,10 @@ from pygments.lexers.data import JsonLexer
 from pygments.lexers.shell import BashLexer
 from pygments.token import _TokenType, is_token_subtype, string_to_tokentype
 
+from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value, literal
 from crabhook.present.safe import TAB, Speller
-from crabhook.tables import tables
 from crabhook.ui.text.layout import Line, Rows, Sheet, Span, framed, hung, rows_of_a_line
 from crabhook.ui.text.width import Mask, cuts, lines_of, spelling_of, wrapped
 

@@ -14,7 +14,7 @@ from prompt_toolkit.input.posix_utils import PosixStdinReader
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.styles import Style
 
-from crabhook.tables import tables
+from crabhook.data_files import tables
 
 LOOKS: Mapping[str, tuple[str, str]] = tables(__file__, "style")["looks"]
 THEMES: Mapping[str, Mapping[str, str]] = tables(__file__, "style")["themes"]

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from crabhook.data_files import tables
 from crabhook.model.card import Level
 from crabhook.policy.effects import table as module
 from crabhook.policy.effects.risk import effects_of
 from crabhook.policy.effects.table import CallWords, EffectForm, TableError, read_table, table
 from crabhook.policy.protected import ENTRY_NAMES
-from crabhook.tables import tables
 from tests.unit.policy.law import bash, context
 
 KINDS = tables(str(module.__file__), "kinds")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import crabhook
-from crabhook.tables import names, tables
+from crabhook.data_files import names, tables
 
 SOURCE = Path(crabhook.__file__).parent
 KNOWN = {
