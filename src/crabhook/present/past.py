@@ -5,11 +5,11 @@ how a call ended, by whom, and when.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from crabhook.desk.updates import Past
 from crabhook.model import actor
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card
 from crabhook.model.decision import Suggestion, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import pretty
@@ -32,29 +32,12 @@ from crabhook.present.summary import (
     wants,
 )
 
-_GONE: Mapping[object, str] = {
-    actor.Ended.HOOK_LEFT: "GONE",
-    actor.Ended.NEVER_CAME_BACK: "GONE",
-    actor.Ended.DESK_CLOSED: "LET GO",
-    actor.Ended.SERVER_STOPPED: "LET GO",
-    actor.Ended.AWAY: "LET GO",
-}
 _LET_HAPPEN = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
 _REFUSED = frozenset({Verdict.DENY, Verdict.DECLINE})
 ID_SHOWN = 8  # characters of an id of a session or an agent; its start identifies it
 _FILES_SHOWN, _CARDS_SHOWN = 5, 3
 MAIN = "main agent"
 TIMES = "\N{MULTIPLICATION SIGN}"
-
-
-def fate(card: Card) -> str:
-    """Return how a card ended, in a word or two."""
-    if card.state is State.EXPIRED:
-        return "TIMED OUT"
-    if card.state is State.WITHDRAWN:
-        answered = isinstance(card.end, actor.AnsweredAtAgent)
-        return "ANSWERED THERE" if answered else _GONE.get(card.end, card.outcome)
-    return outcome(card)
 
 
 def look(card: Card) -> str:
@@ -99,7 +82,7 @@ def facts(past: Past) -> Iterator[tuple[str, str]]:
     """Yield how an entry ended, label by label, in words that are not yet safe."""
     card, decision = past.card, past.card.decision
     whom = by_whom(past)
-    yield "", joined(fate(card), f"by {whom}" if whom else "", delivery(past))
+    yield "", joined(outcome(card), f"by {whom}" if whom else "", delivery(past))
     waited = f", waited {lasting(past.waited)}" if past.waited >= 1 else ""
     record = f" · record {past.id}" if past.recorded else ""
     number = f" · #{card.number}" if card.number else ", at once"
@@ -129,7 +112,7 @@ def facts(past: Past) -> Iterator[tuple[str, str]]:
 
 def is_wanted(past: Past, wanted: str) -> bool:
     """Whether a filter's words keep an entry: it tells how it ended, and by whom, as well."""
-    return not wanted or wants(wanted, told_of(past.card, fate(past.card), by_whom(past)))
+    return not wanted or wants(wanted, told_of(past.card, outcome(past.card), by_whom(past)))
 
 
 def line(past: Past, now: float) -> str:
@@ -137,7 +120,7 @@ def line(past: Past, now: float) -> str:
     card, event = past.card, past.card.event
     about = joined(tool_label(event), summary(as_allowed(card)), by=": ")
     whom = f"by {brief(by_whom(past), str)}" if card.decided else ""
-    return joined(moment(past.at, now), fate(card), whom, place(event), about, delivery(past))
+    return joined(moment(past.at, now), outcome(card), whom, place(event), about, delivery(past))
 
 
 def head(view: SessionView, now: float) -> str:

@@ -18,6 +18,7 @@ from crabhook.present.summary import (
     is_command,
     is_question,
     machine,
+    outcome,
     project,
     summary,
     tool_label,
@@ -72,7 +73,7 @@ def past_lines(
 ) -> list[Line]:
     """Return a row for each entry: when and how it ended, what it was, and by whom."""
     times = [past.moment(one.at, clock.wall) for one, _ in shown]
-    fates = [past.fate(one.card) for one, _ in shown]
+    fates = [outcome(one.card) for one, _ in shown]
     places = [project(one.card.event, spell) for one, _ in shown]
     machines = [machine(one.card.event, spell) for one, _ in shown]
     machine_cells = machine_width(machines, 24 if columns >= _WIDE else 12)
