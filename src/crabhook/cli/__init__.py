@@ -49,6 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Wraps what a command is for at words, and leaves the example's lines as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        wraps = argparse.HelpFormatter if "\n" not in text else argparse.RawDescriptionHelpFormatter
+        return wraps._fill_text(self, text, width, indent)  # noqa: SLF001 - argparse's own way
+
+
 def parser_of(name: str) -> tuple[Parser, Command]:
     """Return the parser of a command's arguments, and the command."""
     about = COMMANDS[name]
@@ -57,12 +65,12 @@ def parser_of(name: str) -> tuple[Parser, Command]:
         prog=f"crabhook {name}",
         description=about.what,
         epilog=_epilog(about.example, about.page),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
     )
     command.add_arguments(parser)
     for action, child in subcommands(parser).items():
         child.epilog = _epilog(ACTIONS[f"{name} {action}"], about.page)
-        child.formatter_class = argparse.RawDescriptionHelpFormatter
+        child.formatter_class = _HelpFormatter
     return parser, command
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.cli import main, parser_of
-from crabhook.cli.commands import meant, servers, subcommands, words_of
+from crabhook.cli.commands import COMMANDS, meant, servers, subcommands, words_of
 
 SERVERS = (
     *("desk use-server", "install claude --server", "status --server", "down --server"),
@@ -75,3 +75,16 @@ def test_a_list_of_servers_with_a_slip_is_refused_by_every_command_that_takes_on
 @pytest.mark.parametrize("given", ["a:1", "a:1, b:2", "unix:/run/s,b:7443", "unix:/run/x,y.sock"])
 def test_a_list_of_servers_without_a_slip_is_taken_as_it_is(given: str) -> None:
     assert servers(given) == given
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_read_in_whole_words_on_a_narrow_terminal(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An example is copied whole, and a list of choices has no blank to be wrapped at."""
+    monkeypatch.setenv("COLUMNS", "60")
+    parser, _ = parser_of(name)
+    for each in (parser, *subcommands(parser).values()):
+        head, example = each.format_help().split("\nexample:\n")
+        assert not [row for row in head.splitlines() if len(row) > 60 and "{" not in row]
+        assert "crabhook " in example
