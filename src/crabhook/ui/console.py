@@ -54,6 +54,13 @@ def rows_on(line: str, columns: int) -> Sequence[str]:
     return (*wrap_sentences(line, columns),)
 
 
+def say_below(line: str) -> None:
+    """Print a row of a list below its head: on a terminal wrapped at words, and further in."""
+    columns = columns_of(sys.stdout) if sys.stdout.isatty() else 0
+    rows = wrap_sentences(safe(line), columns, first="    ", rest="      ") if columns else ()
+    sys.stdout.writelines(f"{row}\n" for row in rows or (f"    {safe(line)}",))
+
+
 def say_json(value: object) -> None:
     """Print a value as one line of JSON, in ASCII, so that no terminal is moved by it."""
     sys.stdout.write(f"{json.dumps(value, default=repr)}\n")

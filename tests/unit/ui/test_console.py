@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -48,15 +49,17 @@ SENTENCE = "crabhook runs already (process 4711), and takes no desks but its own
 COMMAND = "`crabhook down; crabhook up --operators 0.0.0.0:7444`"
 
 
-def shown_at(columns: int, name: str, monkeypatch: pytest.MonkeyPatch, *lines: str) -> list[str]:
-    """What a terminal that is so broad shows of lines, on the standard stream of this name."""
+def shown_at(
+    columns: int, name: str, monkeypatch: pytest.MonkeyPatch, write: Callable[[], object]
+) -> list[str]:
+    """What a terminal that is so broad shows, as the standard stream of this name."""
     outer, inner = pty.openpty()
     termios.tcsetwinsize(inner, (24, columns))
     shown = b""
     try:
         with monkeypatch.context() as patched, os.fdopen(inner, "w") as stream:
             patched.setattr(sys, name, stream)
-            console.say(*lines, stream=sys.stderr if name == "stderr" else None)
+            write()
         with suppress(OSError):  # the inner end is closed
             while some := os.read(outer, 4096):
                 shown += some
@@ -70,7 +73,11 @@ def test_on_a_terminal_lines_are_wrapped_at_words_and_commands_stay_whole(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = (f"{SENTENCE}  Start it anew: {COMMAND}.", "", f"  {SENTENCE}")
-    shown = shown_at(40, name, monkeypatch, *lines)
+
+    def write() -> None:
+        console.say(*lines, stream=sys.stderr if name == "stderr" else None)
+
+    shown = shown_at(40, name, monkeypatch, write)
     assert shown == [
         "crabhook runs already (process 4711),",
         "and takes no desks but its own.  Start",
@@ -79,6 +86,19 @@ def test_on_a_terminal_lines_are_wrapped_at_words_and_commands_stay_whole(
         "",
         f"  {SENTENCE}",
     ]
+
+
+def test_a_row_of_a_list_is_wrapped_below_its_head_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = shown_at(40, "stdout", monkeypatch, lambda: console.say_below(f"{SENTENCE}\x1b"))
+    assert shown == [
+        "    crabhook runs already (process",
+        "      4711), and takes no desks but its",
+        "      own.␛",
+    ]
+    console.say_below(SENTENCE)
+    assert capsys.readouterr().out == f"    {SENTENCE}\n"
 
 
 @pytest.mark.process

@@ -27,7 +27,6 @@ from crabhook.cli.team.inviting import (
 )
 from crabhook.model.actor import Role
 from crabhook.model.errors import CrabhookError
-from crabhook.present.safe import safe
 from crabhook.safe_open import read_own, write_own
 from crabhook.store.opening import is_shared
 from crabhook.team import edit_team
@@ -36,7 +35,7 @@ from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
 from crabhook.team.membership import SshKey, Team
 from crabhook.team.team_file import authority_of, serve_as, team_in
-from crabhook.ui.console import say, say_json
+from crabhook.ui.console import say, say_below, say_json
 
 
 def _init(arguments: argparse.Namespace) -> None:
@@ -124,15 +123,15 @@ def _list_operators(arguments: argparse.Namespace) -> None:
         for desk in desks.get(member.id, ()):
             by_key = ", by its open key" if desk["closing"] else ""
             where = f"{desk['device']} at {desk['address']}"
-            say(safe(f"    attached: {where}, since {desk['since']}{by_key}"))
+            say_below(f"attached: {where}, since {str(desk['since'])[:16]}Z{by_key}")
         for device in member.devices:
             state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
             day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
-            say(f"    {device.name} ({device.id}), {state} {day}")
+            say_below(f"{device.name} ({device.id}), {state} {day}")
         for ssh_key in member.keys:
             key = PublicKey.parse(ssh_key.key)
             how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"
-            say(f"    signs by {key.fingerprint} {ssh_key.comment}, {how}")
+            say_below(f"signs by {key.fingerprint} {ssh_key.comment}, {how}")
 
 
 def _trust_key(arguments: argparse.Namespace) -> None:
