@@ -60,15 +60,15 @@ class Chooser:
 
 def body(event: Event) -> Body:
     """Return what an event's tool is given; no block where that is no JSON object."""
-    given = event.given
-    blocks = {"questions": _questions(given)} if is_question(event) else {}
+    tool_input = event.given
+    blocks = {"questions": _questions(tool_input)} if is_question(event) else {}
     for key, chooser in CHOOSERS.items():
-        if key in given and (block := chooser.block(key, given)) is not None:
+        if key in tool_input and (block := chooser.block(key, tool_input)) is not None:
             blocks[key] = block
-    return Body(_lead(given, blocks), tuple(blocks.values()), given)
+    return Body(_lead(tool_input, blocks), tuple(blocks.values()), tool_input)
 
 
-def _lead(given: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple[Block, ...]:
+def _lead(tool_input: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple[Block, ...]:
     """Return the blocks that say what a call does; none for an odd input."""
     for key, chooser in CHOOSERS.items():
         if chooser.of in blocks and isinstance(whole := blocks.get(key), Change | Edits | NewText):
@@ -79,7 +79,7 @@ def _lead(given: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple[Bloc
         if chooser.leads and key in blocks:
             note = blocks.get("description") if isinstance(blocks[key], Command) else None
             return (blocks[key], note) if isinstance(note, Note) and note.text else (blocks[key],)
-    key, text = first_text(given, TELLING)
+    key, text = first_text(tool_input, TELLING)
     return (blocks.get(key) or Name({key: text}, text),) if key else ()
 
 
@@ -89,17 +89,17 @@ def happening(event: Event) -> Body:
     A field that the agent's own table names is a fact also where a card shows it elsewhere.
     """
     fields = event.fields
-    given = {key: value for key, value in fields.items() if not _elsewhere(event, key, value)}
-    labels = LABELS | {key: told.short for key, told in event.tells.items() if told.short}
+    own = {key: value for key, value in fields.items() if not _elsewhere(event, key, value)}
+    labels = LABELS | {key: shown.short for key, shown in event.tells.items() if shown.short}
     blocks = list[Block]()
     for key in dict.fromkeys((*labels, *event.tells)):
-        short = labels.get(key, "") if key in given else ""
-        told = event.tells.get(key)
-        if key in fields and (short or told):
-            blocks.append(Fact({key: fields[key]}, key, fields[key], told, short))
+        short = labels.get(key, "") if key in own else ""
+        shown = event.tells.get(key)
+        if key in fields and (short or shown):
+            blocks.append(Fact({key: fields[key]}, key, fields[key], shown, short))
         if key == "message" and (entries := read_fields(fields)):
             blocks.append(Form({"requested_schema": fields["requested_schema"]}, entries))
-    return Body((), tuple(blocks), given)
+    return Body((), tuple(blocks), own)
 
 
 def server_asks(event: Event) -> ServerAsks | None:
@@ -124,22 +124,22 @@ def _elsewhere(event: Event, key: str, value: Value) -> bool:
 def _text(make: Callable[[Mapping[str, Value], str], Block]) -> Choose:
     """Return what makes a block of a field that is a text."""
 
-    def choose(key: str, given: Mapping[str, Value]) -> Block | None:
-        text = given[key]
+    def choose(key: str, tool_input: Mapping[str, Value]) -> Block | None:
+        text = tool_input[key]
         return make({key: text}, text) if isinstance(text, str) else None
 
     return choose
 
 
-def _change(_: str, given: Mapping[str, Value]) -> Change | None:
-    match given:
+def _change(_: str, tool_input: Mapping[str, Value]) -> Change | None:
+    match tool_input:
         case {"old_string": str(before), "new_string": str(after)}:
-            return Change({key: given[key] for key in _SIDES}, before, after)
+            return Change({key: tool_input[key] for key in _SIDES}, before, after)
     return None
 
 
-def _edits(key: str, given: Mapping[str, Value]) -> Block | None:
-    edits = given[key]
+def _edits(key: str, tool_input: Mapping[str, Value]) -> Block | None:
+    edits = tool_input[key]
     if not isinstance(edits, list) or not edits:
         return None
     changes = []
@@ -149,16 +149,16 @@ def _edits(key: str, given: Mapping[str, Value]) -> Block | None:
         change = _change("", edit)
         sides = _SIDES if change else ()
         changes.append(Edit(change, {name: edit[name] for name in edit if name not in sides}))
-    return Edits({key: given[key]}, tuple(changes))
+    return Edits({key: tool_input[key]}, tuple(changes))
 
 
-def _questions(given: Mapping[str, Value]) -> Block:
+def _questions(tool_input: Mapping[str, Value]) -> Block:
     try:
-        questions = read_questions(dict(given))
+        questions = read_questions(dict(tool_input))
     except QuestionError as error:
         return Questions({}, unreadable=str(error))
-    answers = object_at(given, "answers")
-    return Questions({"questions": given["questions"]}, questions, answers=answers)
+    answers = object_at(tool_input, "answers")
+    return Questions({"questions": tool_input["questions"]}, questions, answers=answers)
 
 
 CHOOSERS: dict[str, Chooser] = {

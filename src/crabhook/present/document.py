@@ -167,13 +167,13 @@ class ServerAsks:
 class Fact(Block):
     """A field of the event itself.
 
-    `told`: how the agent's own table has a screen show it, None if that does not name it. `short`:
+    `shown`: how the agent's own table has a screen show it, None if that does not name it. `short`:
     its label on the plain desk, empty if it has none there.
     """
 
     key: str
     value: Value
-    told: ShownField | None
+    shown: ShownField | None
     short: str
 
 
@@ -182,12 +182,12 @@ class Body:
     """All that a tool is given, or all that an event tells beside that.
 
     `lead`: what says what the call does, for a face that draws that apart. `blocks`: each block in
-    the order in which it is read. `given`: all fields, in blocks or not.
+    the order in which it is read. `fields`: all of them, in blocks or not.
     """
 
     lead: tuple[Block, ...] = ()
     blocks: tuple[Block, ...] = ()
-    given: Mapping[str, Value] = field(default_factory=dict)
+    fields: Mapping[str, Value] = field(default_factory=dict)
 
     def of(self, kind: type[B]) -> tuple[B, ...]:
         """Return the blocks of one kind."""
@@ -196,4 +196,4 @@ class Body:
     def rest(self, drawn: Iterable[Block]) -> dict[str, Value]:
         """Return the fields that none of the drawn blocks stands for."""
         shown = {key for block in drawn for key in block.fields}
-        return {key: value for key, value in self.given.items() if key not in shown}
+        return {key: value for key, value in self.fields.items() if key not in shown}

@@ -217,8 +217,8 @@ def test_what_an_event_tells_beside_its_tools_input(
 
 def test_the_tools_own_fields_are_told_with_the_tool_alone() -> None:
     fields = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {}}
-    assert happens(fields).given == fields
-    assert happens(fields, tool=ToolCall("Bash", {}, "t1")).given == {}
+    assert happens(fields).fields == fields
+    assert happens(fields, tool=ToolCall("Bash", {}, "t1")).fields == {}
 
 
 ASKS = {"mcp_server_name": "pay", "message": "Sign in."}
@@ -248,8 +248,8 @@ def test_what_an_mcp_server_wants(
 
 def test_suggestions_are_shown_elsewhere_where_they_can_be_taken() -> None:
     fields: dict[str, Any] = {"permission_suggestions": []}
-    assert happens(fields).given == fields
-    assert happening(Event("claude", "PermissionRequest", fields=fields)).given == {}
+    assert happens(fields).fields == fields
+    assert happening(Event("claude", "PermissionRequest", fields=fields)).fields == {}
 
 
 def test_answers_stand_beside_their_questions() -> None:

@@ -92,10 +92,10 @@ def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Lin
         yield from _tool_input(first, first.tool.input, sheet, cwd)
     if first is not asked and not is_question(asked):
         yield from _changes(asked.given, first.given, sheet)
-    facts = {fact.key: fact.value for fact in happening(first).of(Fact)}
-    for key, shown in first.tells.items():  # the agent's own order
-        if key in facts:
-            yield from _field(shown, facts[key], sheet)
+    facts = {fact.key: fact for fact in happening(first).of(Fact)}
+    for fact in filter(None, map(facts.get, first.tells)):  # in the agent's own order
+        if fact.shown is not None:
+            yield from _field(fact.shown, fact.value, sheet)
     for event in others:
         yield from _other_leg(first, event, sheet)
 

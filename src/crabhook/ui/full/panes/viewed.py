@@ -175,10 +175,10 @@ def _answers(event: Event, sheet: Sheet) -> Iterator[Line]:
     for question in asked.questions:
         yield from paragraph(question.text, sheet)
         options = " · ".join(option.label for option in question.options)
-        said = asked.answers.get(question.text)
-        told = options if said is None else f"answered: {said}"
-        style = "dim" if said is None else "answered"
-        yield from quoted(told, sheet, style=style, words=True) if told else ()
+        answer = asked.answers.get(question.text)
+        words = options if answer is None else f"answered: {answer}"
+        style = "dim" if answer is None else "answered"
+        yield from quoted(words, sheet, style=style, words=True) if words else ()
 
 
 def _entry(entry: Past, *, whole: bool) -> Content:
