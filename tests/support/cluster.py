@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.store.postgres.connection import Line, connect
+from crabhook.store.postgres.connection import ConnectionThread, connect
 from tests.support.isolation import ending_with_us
 from tests.support.requirements import REQUIRED
 
@@ -144,11 +144,11 @@ class Cluster:
 
     def sql(self, *statements: str, database: str = "postgres") -> list[Any]:
         """Do this, each by itself; return the rows of the last."""
-        line = Line(self.url(database))
+        thread = ConnectionThread(self.url(database))
         try:
-            return line.wait(_done(self.url(database), statements))
+            return thread.wait(_done(self.url(database), statements))
         finally:
-            line.close()
+            thread.close()
 
     def emptied(self) -> str:
         """Return the address of a database without a record, and without anybody in it."""

@@ -26,7 +26,7 @@ from crabhook.store.interface import (
 )
 from crabhook.store.postgres.connection import (
     ANSWER_WITHIN,
-    Line,
+    ConnectionThread,
     connect,
     leader_of,
     shown,
@@ -81,14 +81,14 @@ class Queued:
 
 
 class Committer:
-    """Commits queued batches in order, by the only connection that may; made in the line's thread.
+    """Commits queued batches in order, by the only connection that may, in its thread.
 
     `pace` is how fast, `trouble` says why the queue waits. `lost`: this process no longer writes
     the record, and the queue was not written.
     """
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, thread: ConnectionThread) -> None:
+        self._thread = thread
         self._queue: deque[Queued] = deque()
         self._asleep = self._closing = False
         self._wake = asyncio.Event()
@@ -106,10 +106,10 @@ class Committer:
 
         Raises TakenError where another still is after `patience` seconds. `lead` begins leading.
         """
-        connection = await connect(self._line.url)
+        connection = await connect(self._thread.url)
         try:
-            with speaking_of(self._line.url):
-                await _elect(connection, self._line.url, patience)
+            with speaking_of(self._thread.url):
+                await _elect(connection, self._thread.url, patience)
                 await migrate(connection)
                 await connection.execute(_NOT_FROZEN)
         except BaseException:
@@ -137,22 +137,22 @@ class Committer:
         """Add a batch to the queue."""
         self._queue.append(queued)
         if self._asleep:  # the thread looks at the queue once more afterwards
-            self._line.loop.call_soon_threadsafe(self._wake.set)
+            self._thread.loop.call_soon_threadsafe(self._wake.set)
 
     def ask(self, work: Coroutine[Any, Any, T], within: float = ANSWER_WITHIN) -> T:
         """Run a read on the writer's own connection; return its result. Raises StoreError."""
-        return self._line.wait(self._alone(work), within)
+        return self._thread.wait(self._alone(work), within)
 
     def close(self) -> None:
         """Commit the queue, if that is quickly possible, and close."""
         self._closing = True
         with suppress(StoreError):
-            self._line.wait(self._close(), ANSWER_WITHIN)
-        self._line.close()
+            self._thread.wait(self._close(), ANSWER_WITHIN)
+        self._thread.close()
         self.lost = self.lost or DeposedError("the record is closed")
         _end([self._queue.popleft() for _ in range(len(self._queue))], self.lost)
 
-    # In the thread of the line.
+    # In the thread of the connection.
 
     def connected(self) -> "Connection":
         """Return the connection. Raises UnreachableError while there is none."""
@@ -163,7 +163,7 @@ class Committer:
     async def _alone(self, work: Coroutine[Any, Any, T]) -> T:
         try:
             async with self._using:
-                with speaking_of(self._line.url):
+                with speaking_of(self._thread.url):
                     return await work
         finally:
             work.close()  # cancelled before its start, it would stay silent
@@ -226,7 +226,7 @@ class Committer:
         after, in_doubt = RETRY_AFTER, step is None
         while True:
             try:
-                with speaking_of(self._line.url):
+                with speaking_of(self._thread.url):
                     if self._connection is None:
                         self._connection = await self._again()
                     if step is None and self._mute:
@@ -255,8 +255,8 @@ class Committer:
     @contextmanager
     def _slow_said(self) -> Iterator[None]:
         """Report when the inner step takes long: an answer may still come."""
-        trouble = f"the record in {shown(self._line.url)}: it does not answer"
-        late = self._line.loop.call_later(SLOW_AFTER, self._report, trouble)
+        trouble = f"the record in {shown(self._thread.url)}: it does not answer"
+        late = self._thread.loop.call_later(SLOW_AFTER, self._report, trouble)
         try:
             yield
         finally:
@@ -267,10 +267,10 @@ class Committer:
 
     async def _again(self) -> "Connection":
         """Return a connection with the lock, if nobody wrote since the last one was lost."""
-        connection = await connect(self._line.url)
+        connection = await connect(self._thread.url)
         try:
             await self._stand(connection)
-            await _elect(connection, self._line.url)  # the other end may still hold the last one
+            await _elect(connection, self._thread.url)  # the other end may still hold the last one
             await self._stand(connection)
             await connection.execute(_NOT_FROZEN)
         except BaseException:
@@ -282,7 +282,7 @@ class Committer:
         """Return the record's end. Raises DeposedError where another server leads."""
         row = await connection.fetchrow(_HEAD)
         if row is None or row["epoch"] != self.epoch:
-            who = named(await leader_of(connection), self._line.url)
+            who = named(await leader_of(connection), self._thread.url)
             raise DeposedError(f"{who}; what was not on record yet is not given")
         return Head(row["seq"], bytes(row["hash"]), row["at"])
 
@@ -293,7 +293,7 @@ class Committer:
             return True
         if head != step.before:
             raise DeposedError(
-                f"the record in {shown(self._line.url)} ends at {head.seq}, and not where this "
+                f"the record in {shown(self._thread.url)} ends at {head.seq}, and not where this "
                 "server left it; what was not on record yet is not given"
             )
         return False

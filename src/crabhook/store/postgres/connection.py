@@ -172,7 +172,7 @@ async def _look_at(connection: "Connection", url: str) -> None:
     )
 
 
-class Line:
+class ConnectionThread:
     """A thread with a loop for a connection, whose users wait elsewhere."""
 
     def __init__(self, url: str) -> None:

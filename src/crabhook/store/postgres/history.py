@@ -12,7 +12,13 @@ from re import sub
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from crabhook.store import interface
-from crabhook.store.postgres.connection import ANSWER_WITHIN, Line, connect, shown, speaking_of
+from crabhook.store.postgres.connection import (
+    ANSWER_WITHIN,
+    ConnectionThread,
+    connect,
+    shown,
+    speaking_of,
+)
 from crabhook.store.postgres.journal import head_path
 from crabhook.store.postgres.tables import (
     SCHEMA,
@@ -46,19 +52,19 @@ class PgHistory(AbstractContextManager["PgHistory"]):
     """
 
     def __init__(self, url: str, beside: Path | None = None) -> None:
-        self._line = Line(url)
+        self._thread = ConnectionThread(url)
         self._beside = beside
         self._kept: Head | interface.CorruptError | None = GENESIS
         try:
-            self._connection = self._line.wait(self._open())
+            self._connection = self._thread.wait(self._open())
         except BaseException:
-            self._line.close()
+            self._thread.close()
             raise
 
     async def _open(self) -> "Connection":
-        connection = await connect(self._line.url)
+        connection = await connect(self._thread.url)
         try:
-            with speaking_of(self._line.url):
+            with speaking_of(self._thread.url):
                 await self._begun(connection)
                 if self._beside is not None:  # read before the record, so it never leads
                     name = await connection.fetchval("SELECT id FROM head")
@@ -75,15 +81,15 @@ class PgHistory(AbstractContextManager["PgHistory"]):
 
     async def _begun(self, connection: "Connection") -> None:
         if not await version_of(connection):
-            where = shown(self._line.url)
+            where = shown(self._thread.url)
             raise interface.NoRecordError(
                 f"there is no record in {where} yet; `crabhook serve` begins one"
             )
 
     def __exit__(self, *_: object) -> None:
         with suppress(interface.StoreError):
-            self._line.wait(self._connection.close(timeout=1), ANSWER_WITHIN)
-        self._line.close()
+            self._thread.wait(self._connection.close(timeout=1), ANSWER_WITHIN)
+        self._thread.close()
 
     def find(self, query: interface.Query = interface.ALL) -> Iterator[Record]:
         """Return the records that match `query`, in order."""
@@ -159,10 +165,10 @@ class PgHistory(AbstractContextManager["PgHistory"]):
             yield from map(tuple, rows)
 
     def _ask(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._line.wait(self._said(work), _WHOLE)
+        return self._thread.wait(self._said(work), _WHOLE)
 
     async def _said(self, work: Coroutine[Any, Any, T]) -> T:
-        with speaking_of(self._line.url):
+        with speaking_of(self._thread.url):
             return await work
 
 
@@ -176,25 +182,25 @@ class PgDocument:
     """A document of the record at `url`, for repeated reading."""
 
     def __init__(self, url: str, name: str) -> None:
-        self._line, self._name = Line(url), name
+        self._thread, self._name = ConnectionThread(url), name
         self._connection: Connection | None = None
 
     def text(self) -> str:
         """Return its text, empty for no document. Raises StoreError, and can be called again."""
-        return self._line.wait(self._text())
+        return self._thread.wait(self._text())
 
     async def _text(self) -> str:
         if self._connection is None or self._connection.is_closed():
-            self._connection = await connect(self._line.url)
-        with speaking_of(self._line.url):
+            self._connection = await connect(self._thread.url)
+        with speaking_of(self._thread.url):
             text = "SELECT text FROM document WHERE name = $1"
             return str(unmarked(await self._connection.fetchval(text, self._name) or ""))
 
     def close(self) -> None:
         """Close the connection."""
         if self._connection is not None:
-            self._line.loop.call_soon_threadsafe(self._connection.terminate)
-        self._line.close()
+            self._thread.loop.call_soon_threadsafe(self._connection.terminate)
+        self._thread.close()
 
 
 ANSWERED_WITHIN = 15.0  # seconds; the writer looks each second
@@ -210,11 +216,11 @@ def propose(url: str, proposal: interface.Proposal, within: float = ANSWERED_WIT
 
     Raises StoreError, and then the outcome is unknown.
     """
-    line = Line(url)
+    thread = ConnectionThread(url)
     try:
-        return line.wait(_proposed(url, proposal, within), None)
+        return thread.wait(_proposed(url, proposal, within), None)
     finally:
-        line.close()
+        thread.close()
 
 
 async def _proposed(url: str, proposal: interface.Proposal, within: float) -> str:

@@ -20,7 +20,7 @@ from crabhook.store.interface import (
     TicketError,
 )
 from crabhook.store.postgres.committer import Committer, Queued
-from crabhook.store.postgres.connection import ANSWER_WITHIN, Line, shown, speaking_of
+from crabhook.store.postgres.connection import ANSWER_WITHIN, ConnectionThread, shown, speaking_of
 from crabhook.store.postgres.tables import answer_to, documents_in, proposals_in, unmarked
 from crabhook.store.record import GENESIS, Cut, Document, Head, Retention
 from crabhook.store.sql import ANSWER, WAITING, answer_in, cut_among, waiting_in
@@ -126,8 +126,8 @@ class PgJournal:
         me: Leader | None = None,
         patience: float = 0.0,
     ) -> None:
-        self._line, self._beside = Line(url), beside
-        self._committer = Committer(self._line)
+        self._thread, self._beside = ConnectionThread(url), beside
+        self._committer = Committer(self._thread)
         self.pace = self._committer.pace
         self._owners = _Owners()
         self._head_file: HeadFile | None = None
@@ -135,15 +135,15 @@ class PgJournal:
         self._begins = 1
         self._closed = False
         try:
-            self._line.wait(self._open(me or Leader(), patience))
+            self._thread.wait(self._open(me or Leader(), patience))
         except BaseException:
-            self._line.close()
+            self._thread.close()
             raise
 
     async def _open(self, me: Leader, patience: float) -> None:
         connection = await self._committer.begin(patience)
         try:
-            with speaking_of(self._line.url):
+            with speaking_of(self._thread.url):
                 await self._read(connection)
                 await self._committer.lead(me)
         except BaseException:
@@ -168,12 +168,12 @@ class PgJournal:
         self._head_file = HeadFile(path)
         self._kept = kept = self._head_file.read() or GENESIS
         if kept == GENESIS and seq:
-            where = shown(self._line.url)
+            where = shown(self._thread.url)
             warning = (
                 "this machine kept no head of the record in %s: record %d is taken for its end (%s)"
             )
             _LOG.warning(warning, where, seq, digest.hex())
-        if warning := await put_back(connection, self._line.url, path, kept):
+        if warning := await put_back(connection, self._thread.url, path, kept):
             raise CorruptError(warning)
 
     @property

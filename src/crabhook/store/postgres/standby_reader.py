@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING
 from crabhook.datatypes import frozen
 from crabhook.store.change import Halt, Waiting
 from crabhook.store.interface import CorruptError, Leader, StoreError
-from crabhook.store.postgres.connection import ANSWER_WITHIN, Line, connect, shown, speaking_of
+from crabhook.store.postgres.connection import (
+    ANSWER_WITHIN,
+    ConnectionThread,
+    connect,
+    shown,
+    speaking_of,
+)
 from crabhook.store.postgres.journal import head_path, put_back
 from crabhook.store.postgres.tables import BELL, STEPS, marked, unmarked, version_of
 from crabhook.store.record import COLUMNS, GENESIS, ORDERS, Head, Kind, Record
@@ -82,7 +88,7 @@ class StandbyReader:
     """
 
     def __init__(self, url: str, beside: Path | None = None) -> None:
-        self._line, self._beside = Line(url), beside
+        self._thread, self._beside = ConnectionThread(url), beside
         self._connection: Connection | None = None
         self._rung: asyncio.Event | None = None
         self._known: dict[str, int] = {}  # waiting requests, with their cards
@@ -92,20 +98,20 @@ class StandbyReader:
         self.deaf = self.older = ""
 
     def __repr__(self) -> str:
-        return f"<StandbyReader of {shown(self._line.url)} at {self._seq}>"
+        return f"<StandbyReader of {shown(self._thread.url)} at {self._seq}>"
 
     def look(self, within: float) -> Seen | None:
         """Wait for the bell, at most `within` seconds; return the changes, None for none.
 
         The first look does not wait, and returns all that waits. Raises StoreError.
         """
-        return self._line.wait(self._look(within))
+        return self._thread.wait(self._look(within))
 
     def close(self) -> None:
         """Close the connection."""
         with suppress(StoreError):
-            self._line.wait(self._end(), ANSWER_WITHIN)
-        self._line.close()
+            self._thread.wait(self._end(), ANSWER_WITHIN)
+        self._thread.close()
 
     async def _end(self) -> None:
         connection, self._connection = self._connection, None
@@ -121,7 +127,7 @@ class StandbyReader:
                     await self._rung.wait()
             self._rung.clear()
         try:
-            with speaking_of(self._line.url):
+            with speaking_of(self._thread.url):
                 return await self._changes(self._connection)
         except StoreError:
             self._connection.terminate()
@@ -129,9 +135,9 @@ class StandbyReader:
             raise
 
     async def _begun(self) -> "Connection":
-        connection = await connect(self._line.url)
+        connection = await connect(self._thread.url)
         try:
-            with speaking_of(self._line.url):
+            with speaking_of(self._thread.url):
                 self.deaf = await self._listen(connection)
         except BaseException:
             connection.terminate()
@@ -155,7 +161,7 @@ class StandbyReader:
                 await heard.wait()
         except TimeoutError:
             return (
-                f"{shown(self._line.url)} passes no notifications on, as a pooler does: what "
+                f"{shown(self._thread.url)} passes no notifications on, as a pooler does: what "
                 "changes is seen each second; give the address of PostgreSQL itself"
             )
         return ""
@@ -170,7 +176,7 @@ class StandbyReader:
         try:
             private(self._beside)
             kept = HeadFile(path).read()
-            self.older = await put_back(connection, self._line.url, path, kept) if kept else ""
+            self.older = await put_back(connection, self._thread.url, path, kept) if kept else ""
             if not self.older and head not in (kept, GENESIS):
                 HeadFile(path).keep(head)
         except CorruptError as error:
