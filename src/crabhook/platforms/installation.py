@@ -212,7 +212,7 @@ class Registered:
 
 
 @frozen
-class Look:
+class ConsentSources:
     """What an agent's `permitted` may read: the user's own `settings`, a project, our entries.
 
     `read` reads a file or raises OSError; `real` follows links.
@@ -293,7 +293,7 @@ class Settings:
     beside: str = ""
     switch: str = "\0"
     once: bool = False
-    permitted: Callable[[Look], Iterator[Permission]] | None = None
+    permitted: Callable[[ConsentSources], Iterator[Permission]] | None = None
     brought: Callable[[Around], Iterator[Brought]] = lambda _: iter(())
     unseen: tuple[Unseen, ...] = ()
 

@@ -30,7 +30,7 @@ from crabhook.install.program import moves
 from crabhook.install.settings_file import read_settings
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.model.json_source import parse
-from crabhook.platforms.installation import MAX_WAIT, Look, Registered, Scope
+from crabhook.platforms.installation import MAX_WAIT, ConsentSources, Registered, Scope
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
 WITHIN = 10.0  # seconds for the agent to say its version
@@ -262,7 +262,7 @@ def permitted(case: Case) -> Iterator[Finding]:
         for entry in settings.ours
     )
     # Path.resolve would raise for a link to itself.
-    around = Look(
+    around = ConsentSources(
         case.wish.project, path, entries, read_settings, lambda path: Path(os.path.realpath(path))
     )
     for permission in look(around):

@@ -17,9 +17,9 @@ from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.write import write
 from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.installation import (
+    ConsentSources,
     Group,
     Installation,
-    Look,
     Permission,
     Registered,
     Scope,
@@ -93,15 +93,15 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
 groups = grouped(EVENTS, _handler)
 
 
-def permitted(look: Look) -> Iterator[Permission]:
+def permitted(sources: ConsentSources) -> Iterator[Permission]:
     """Say whether the user has reviewed the hooks: Codex 0.169 keeps a hash of each in config.toml.
 
     It hashes the definition as JSON with sorted keys.
     """
-    hashes = _hashes(look)
+    hashes = _hashes(sources)
     missing, changed = list[str](), list[str]()
-    for hook in look.entries:
-        kept = next((hashes[key] for key in _keys(look, hook) if key in hashes), None)
+    for hook in sources.entries:
+        kept = next((hashes[key] for key in _keys(sources, hook) if key in hashes), None)
         if kept is None:
             missing.append(hook.event)
         elif kept != _hash(hook):
@@ -117,9 +117,9 @@ def permitted(look: Look) -> Iterator[Permission]:
     yield Permission(let, what, means, advice, events=(*missing, *changed))
 
 
-def _hashes(look: Look) -> Mapping[str, str]:
+def _hashes(sources: ConsentSources) -> Mapping[str, str]:
     try:
-        document = tomllib.loads(look.read(look.settings.with_name(_BESIDE)).decode())
+        document = tomllib.loads(sources.read(sources.settings.with_name(_BESIDE)).decode())
     except (OSError, ValueError):
         return {}  # another finding reports that it is unreadable
     states = object_at(object_at(document, "hooks"), "state")
@@ -128,8 +128,8 @@ def _hashes(look: Look) -> Mapping[str, str]:
     }
 
 
-def _keys(look: Look, hook: Registered) -> Iterator[str]:
-    for path in (hook.path, look.real(hook.path)):
+def _keys(sources: ConsentSources, hook: Registered) -> Iterator[str]:
+    for path in (hook.path, sources.real(hook.path)):
         yield f"{path}:{_snake(hook.event)}:{hook.group}:{hook.place}"
 
 

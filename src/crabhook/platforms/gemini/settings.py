@@ -18,9 +18,9 @@ from crabhook.platforms.gemini.events import EVENTS
 from crabhook.platforms.installation import (
     Around,
     Brought,
+    ConsentSources,
     Group,
     Installation,
-    Look,
     Permission,
     Scope,
     Settings,
@@ -79,20 +79,20 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
 groups = grouped(EVENTS, _handler, "$", "with which Gemini CLI names variables", matcher="*")
 
 
-def permitted(look: Look) -> Iterator[Permission]:
+def permitted(sources: ConsentSources) -> Iterator[Permission]:
     """Say whether the project is in a trusted folder, without which no hook runs.
 
     The longest folder in trustedFolders.json above the project counts;
     `security.folderTrust.enabled` is true by default.
     """
-    folders = look.settings.with_name("trustedFolders.json")
+    folders = sources.settings.with_name("trustedFolders.json")
     try:
-        trust = _trust(look, folders)
+        trust = _trust(sources, folders)
     except (OSError, ValueError, InstallError) as error:
         what = f"{folders} cannot be read: {error}"
         yield Permission(let=None, what=what, edit=folders, readable=False)
         return
-    means = f"Gemini CLI runs no hook at all in {look.project}, and says nothing"
+    means = f"Gemini CLI runs no hook at all in {sources.project}, and says nothing"
     if trust == "DO_NOT_TRUST":
         yield Permission(
             let=False, what=f"{folders} says not to trust this folder", means=means, edit=folders
@@ -102,29 +102,29 @@ def permitted(look: Look) -> Iterator[Permission]:
         advice = "it asks when it begins; in a folder where you use it no other way, /permissions"
         yield Permission(let=None, what=what, means=means, advice=advice)
     else:
-        yield Permission(let=True, what=f"{look.project} is a folder that it trusts")
+        yield Permission(let=True, what=f"{sources.project} is a folder that it trusts")
 
 
-def _trust(look: Look, folders: Path) -> str | None:
+def _trust(sources: ConsentSources, folders: Path) -> str | None:
     """Return the trust in the project's folder; "" for no entry, None where trust is off."""
-    security = object_at(_object(look, look.settings), "security")
+    security = object_at(_object(sources, sources.settings), "security")
     if object_at(security, "folderTrust").get("enabled") is False:
         return None
-    here = look.real(look.project)
+    here = sources.real(sources.project)
     holding = [
         (len(folder), str(word))
-        for folder, word in _object(look, folders).items()
+        for folder, word in _object(sources, folders).items()
         if here.is_relative_to(
-            look.real(Path(dirname(folder) if word == "TRUST_PARENT" else folder))  # noqa: PTH120 - as Gemini CLI does
+            sources.real(Path(dirname(folder) if word == "TRUST_PARENT" else folder))  # noqa: PTH120 - as Gemini CLI does
         )
     ]
     return max(holding)[1] if holding else ""
 
 
-def _object(look: Look, path: Path) -> Mapping[str, Value]:
+def _object(sources: ConsentSources, path: Path) -> Mapping[str, Value]:
     """Return the object in a file; empty without one."""
     try:
-        document = json.loads(look.read(path))
+        document = json.loads(sources.read(path))
     except FileNotFoundError:
         return {}
     return document if isinstance(document, dict) else {}
