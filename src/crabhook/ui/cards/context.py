@@ -1,36 +1,20 @@
-"""What the desk knows around a card; how its like were decided is a help to memory, no advice."""
+"""What the full screen shows around a request: the risk, the reason, and what the desk knows."""
 
 from collections.abc import Iterator, Sequence
 
-from crabhook.datatypes import frozen
-from crabhook.desk.commands import AskContext
-from crabhook.desk.replica import Replica
 from crabhook.model.card import UNTOLD, Card, Level, Risk, State
 from crabhook.present import sentence
+from crabhook.present.around import CardContext
 from crabhook.present.phrases import joined
-from crabhook.present.summary import brief, names_plan
+from crabhook.present.summary import brief
 from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.text.code import plain_rows, titled
 from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
 from crabhook.ui.text.width import in_words, wrapped
 
-_LAST_WORDS = "last words"
 _UNKNOWN = ": not known here"
 _REASON_ROWS = 2  # of why a card is here
 _MOST = 1000  # letters of somebody's words that fit in a line
-
-
-@frozen
-class CardContext:
-    """What the desk knows about a card besides the card itself; not yet safe to show."""
-
-    words: str = ""  # the agent's last words or its plan, as `whose` says
-    before: str = ""  # counts the decisions on similar calls
-    whose: str = _LAST_WORDS
-    prompt: str = ""  # the user's last request
-
-
-NOTHING_AROUND = CardContext()
 
 
 def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
@@ -101,34 +85,3 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
         kept = f", kept in {offered.where}" if offered.where else ""
         said = plain_rows(f"{offered.what}{kept}", sheet.inner.less(14), words=True)
         yield from hung(f"suggestion {number:<2} ", said, "label")
-
-
-class CardContexts:
-    """The contexts of the cards that were looked at; each is found once."""
-
-    def __init__(self, desk: Replica) -> None:
-        self._desk = desk
-        self._found: dict[int, CardContext] = {}
-        self._asked: set[int] = set()
-
-    def of(self, card: Card) -> CardContext:
-        """Return a card's context; its agent's last words may follow in a moment."""
-        if found := self._found.get(card.number):
-            return found
-        if card.number not in self._asked:
-            self._asked.add(card.number)
-            self._desk.submit(AskContext(card.number))
-        read = self._desk.around(card.number)
-        told = card.event.fields.get("last_assistant_message") is not None
-        words = "" if read is None or told else read.words  # an event may tell them itself
-        whose = "the plan's file" if names_plan(card.event) else _LAST_WORDS
-        before = sentence.decided_before(card, self._desk)
-        found = CardContext(words, before, whose, sentence.last_prompt(card, self._desk))
-        if read is not None:
-            self._found[card.number] = found
-        return found
-
-    def forget(self, number: int) -> None:
-        """Forget a card that nobody looks at."""
-        self._found.pop(number, None)
-        self._asked.discard(number)

@@ -14,7 +14,7 @@ from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision
 from crabhook.model.errors import QuestionError
-from crabhook.ui.cards.context import CardContexts
+from crabhook.present.around import CardContexts
 from crabhook.ui.full.dialogs.edit import Edit, Edits
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, read_filling
 from crabhook.ui.full.dialogs.plan import PlanNotes, denied_before, plan_of

@@ -8,8 +8,9 @@ import pytest
 
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
+from crabhook.present.around import CardContext, CardContexts
 from crabhook.present.safe import safe
-from crabhook.ui.cards.context import CardContext, CardContexts, below_rows
+from crabhook.ui.cards.context import below_rows
 from crabhook.ui.tally import Tally
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.width import cells

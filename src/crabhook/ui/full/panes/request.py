@@ -13,6 +13,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, ShownField
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
+from crabhook.present.around import NOTHING_AROUND, CardContext
 from crabhook.present.body import body, happening
 from crabhook.present.document import (
     Block,
@@ -31,7 +32,7 @@ from crabhook.present.document import (
 from crabhook.present.safe import hidden, runs_leftward
 from crabhook.present.sentence import asker, sentence
 from crabhook.present.summary import as_allowed, brief, is_plan, is_question, names_plan
-from crabhook.ui.cards.context import NOTHING_AROUND, CardContext, around_rows, suggestion_rows
+from crabhook.ui.cards.context import around_rows, suggestion_rows
 from crabhook.ui.text import code
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
