@@ -186,6 +186,11 @@ class Act:
         """Whether an operator of this role may do it; an empty role is the server's own desk."""
         return not role or Role(role).includes(self.role)
 
+    def refusal(self, role: str) -> str:
+        """Return why an operator of this role may not do it; empty if they may."""
+        needed = "an admin" if self.role is Role.ADMIN else f"a {self.role}"
+        return "" if self.is_for(role) else f"{self.name} is for {needed}, and you are a {role}"
+
     def decision(self, value: Any = None, choices: Choices = PASS_ALONE) -> Decision:  # noqa: ANN401 - of its field
         """Return its decision with what was typed or chosen for its field, None for nothing.
 

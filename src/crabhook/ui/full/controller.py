@@ -12,7 +12,6 @@ from math import inf
 
 from crabhook.desk.commands import Command, KeepRule, Outcome
 from crabhook.desk.updates import News, Snapshot
-from crabhook.model.actor import Role
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import CrabhookError
@@ -146,8 +145,7 @@ class Controller:
             way = "" if context.mode is Mode.QUEUE else "esc, then "
             screen.say(f"#{screen.card.number} has ended; {way}↑ ↓ choose another")
         elif (lacking := not_allowed(key, context)) is not None:
-            needed = "an admin" if lacking.role is Role.ADMIN else f"a {lacking.role}"
-            screen.say(f"{lacking.name} is for {needed}, and you are a {context.role}")
+            screen.say(lacking.refusal(context.role))
         elif screen.card and context.mode is Mode.QUEUE and is_a_key(key):
             screen.say(f"{key} does nothing at #{screen.card.number}: ? shows which keys do")
         self._go_on()

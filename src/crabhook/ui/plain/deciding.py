@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from crabhook.desk import commands as do
-from crabhook.desk.acts import ACTS
+from crabhook.desk.acts import ACTS, Act
 from crabhook.desk.commands import Outcome, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
@@ -89,6 +89,7 @@ class Deciding:
         """Do with one or several cards what a line says."""
         self._alone = alone
         try:
+            self._check_role(command.word.act)
             if command.word.act.id in _WORK:
                 self._check_free(card)
             self._acts.get(command.word.act.id, self._give)(card, command)
@@ -277,6 +278,12 @@ class Deciding:
     def _extend(self, card: Card, command: Command) -> None:
         seconds = read_duration(command.rest, command.word.usage(card.number))
         self.submit(do.Extend(card.number, seconds), card, write=other_words(card))
+
+    def _check_role(self, act: Act) -> None:
+        """Raise CrabhookError where a person's role may not do an act; programs ask the server."""
+        why = act.refusal(self._desk.role())
+        if why and self._person is not None:
+            raise CrabhookError(why)
 
     def _check_free(self, card: Card, decision: Decision | None = None) -> None:
         """Raise CrabhookError where the held answer to a card is not to be replaced or changed."""

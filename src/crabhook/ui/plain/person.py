@@ -187,7 +187,10 @@ class ForAPerson(Format):
     def answers(self, card: Card) -> str:
         """Return what a card can be answered with, in one line."""
         number = f"{card.number} "
-        words = [for_a_person(one).removeprefix(number) for one in fitting(card, newer=True)]
+        words = [
+            for_a_person(one).removeprefix(number)
+            for one in fitting(card, newer=True, role=self._desk.role())
+        ]
         return f"  #{card.number} can be answered with: {'; '.join(words)}"
 
     def outcome(self, card: Card) -> str:
@@ -253,7 +256,7 @@ class ForAPerson(Format):
         if card.state is not State.WAITING:
             by = sentence.by_another(card, self._desk, covered)
             return [joined("  ended:", outcome(card), by, by=" ")]
-        kind = tuple(one.split()[1] for one in fitting(card))
+        kind = tuple(one.split()[1] for one in fitting(card, role=self._desk.role()))
         if kind in self._listed:
             return []
         self._listed.add(kind)

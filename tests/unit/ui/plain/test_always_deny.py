@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offering
 from crabhook.ui.commands.decide import NO_REASON, fitting
 from crabhook.ui.plain.person import Detail
@@ -114,3 +115,15 @@ def test_programs_are_told_the_words_of_before() -> None:
     desk = PlayedDesk()
     desk.ask(bash("make"))
     assert not [line for line in fitting(desk.waiting()[0]) if "always deny" in line]
+
+
+async def test_a_decider_is_offered_no_rule_and_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Replica, "role", lambda _: "decider")
+    desk = PlayedDesk()
+    desk.ask(bash())
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        offered = "\n".join(await sits.type("1 words"))
+        assert "deny REASON" in offered
+        assert "always" not in offered
+        (told,) = await sits.type("1 always allow")
+        assert told == "! always allow is for an admin, and you are a decider"
