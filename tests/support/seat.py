@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from crabhook.broker.messages import Answered
 from crabhook.desk.commands import (
-    AllowWithRule,
     AskContext,
     AskObjections,
     AskOffers,
     Command,
     Decide,
+    DecideWithRule,
     Done,
     EndOrders,
     Extend,
@@ -63,7 +63,7 @@ class Seat:
 
     def remember(self, number: int, taken: TakenOffer, decision: Decision) -> Outcome | None:
         """Allow a card with a rule; return what became of that."""
-        return self.outcome(AllowWithRule(number, self._revision(number), taken, decision))
+        return self.outcome(DecideWithRule(number, self._revision(number), taken, decision))
 
     def order(self, order: Order) -> None:
         """Give a standing order."""

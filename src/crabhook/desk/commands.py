@@ -48,7 +48,7 @@ class TakenOffer:
 
 
 @frozen
-class AllowWithRule(Command):
+class DecideWithRule(Command):
     """Write an offered rule into the operator's file and decide the card, both or neither.
 
     With a denial the rule denies such calls, and allows nothing.

@@ -12,7 +12,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from crabhook.datatypes import Bounded
-from crabhook.desk.commands import AllowWithRule, Ask, Command, Decide, Done, NotAllowed, Refused
+from crabhook.desk.commands import Ask, Command, Decide, DecideWithRule, Done, NotAllowed, Refused
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import NEVER, Cursor, LinkChanged, News, Settled, Update
 from crabhook.model.actor import Operator
@@ -134,7 +134,7 @@ class RemoteDesk:
         store, read = self._store, None
         try:
             rpc, request = request_of(command)
-            if isinstance(command, Decide | AllowWithRule):
+            if isinstance(command, Decide | DecideWithRule):
                 request.seen_sha256 = self._seen.get((command.card, command.seen), b"")
             response = await self._answer(rpc, request)
             outcome = outcome_in(response)
@@ -153,7 +153,7 @@ class RemoteDesk:
         if read is not None:
             self._publish(read)
         if (
-            isinstance(command, Decide | AllowWithRule)
+            isinstance(command, Decide | DecideWithRule)
             and isinstance(outcome, Done)
             and (card := self._all.card(command.card))
         ):

@@ -16,7 +16,7 @@ from crabhook.v1 import operator_pb2 as pb
 
 CALLS: Mapping[str, Any] = {
     "Decide": commands.Decide,
-    "Remember": commands.AllowWithRule,
+    "Remember": commands.DecideWithRule,
     "Claim": commands.Claim,
     "Adjust": commands.Extend | commands.Snooze,
     "GiveOrder": commands.GiveOrder,

@@ -14,11 +14,11 @@ from math import ceil
 
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import (
-    AllowWithRule,
     Ask,
     Claim,
     Command,
     Decide,
+    DecideWithRule,
     Done,
     KeepRule,
     Outcome,
@@ -203,12 +203,12 @@ class Answers:
             else:
                 self._send(held)
 
-    def sparing(self, command: AllowWithRule | KeepRule) -> AllowWithRule | KeepRule:
+    def sparing(self, command: DecideWithRule | KeepRule) -> DecideWithRule | KeepRule:
         """Return a command that writes a rule so that it spares the cards answered here.
 
         A card with an answer held, or on its way, gets that answer and not the rule's allow.
         """
-        own = {command.card} if isinstance(command, AllowWithRule) else set[int]()
+        own = {command.card} if isinstance(command, DecideWithRule) else set[int]()
         return replace(command, spares=frozenset((*self._held, *self._sent)) - own)
 
     def submit(self, command: Command, then: Then, within: float = 0.0) -> None:
@@ -330,5 +330,5 @@ class Answers:
         same = [one for one in self._gone if one.turn == held.turn]
         self._gone, self._gone_at = [*same, held], self._desk.now()
         plain = Decide(number, seen, decision)
-        with_rule = rule and self.sparing(AllowWithRule(number, seen, rule, decision))
+        with_rule = rule and self.sparing(DecideWithRule(number, seen, rule, decision))
         self._desk.submit(with_rule or plain, settled)

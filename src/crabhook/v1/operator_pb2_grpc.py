@@ -199,8 +199,8 @@ class OperatorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Remember(self, request, context):
-        """Remember writes a rule that was offered for a card, and decides the card: a rule that denies
-        goes with a denial alone.
+        """Remember is "always allow" and "always deny": it writes a rule that was offered for a card, and
+        decides the card.  A rule that denies goes with a denial alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -215,7 +215,7 @@ class OperatorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Adjust(self, request, context):
-        """Adjust lets a card wait longer, or puts it aside.
+        """Adjust is "wait longer" and "snooze": it lets a card wait longer, or puts it aside.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -236,28 +236,28 @@ class OperatorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Steer(self, request, context):
-        """Steer gives a note to a session.
+        """Steer is "note": it gives a note to a session.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TakeBackNote(self, request, context):
-        """TakeBackNote takes back a note that was not given yet.
+        """TakeBackNote is "note back": it takes back a note that was not given yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StopSession(self, request, context):
-        """StopSession stops a session at its next call.
+        """StopSession is "stop": it stops a session at its next call.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def KeepRule(self, request, context):
-        """KeepRule writes a rule that was offered for an entry of the history.
+        """KeepRule is "always allow" in the history: it writes a rule that was offered for an entry.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -84,27 +84,27 @@ class OperatorServiceStub:
     Decide: _grpc.UnaryUnaryMultiCallable[_operator_pb2.DecideRequest, _operator_pb2.DecideResponse]
     """Decide decides a card."""
     Remember: _grpc.UnaryUnaryMultiCallable[_operator_pb2.RememberRequest, _operator_pb2.RememberResponse]
-    """Remember writes a rule that was offered for a card, and decides the card: a rule that denies
-    goes with a denial alone.
+    """Remember is "always allow" and "always deny": it writes a rule that was offered for a card, and
+    decides the card.  A rule that denies goes with a denial alone.
     """
     Claim: _grpc.UnaryUnaryMultiCallable[_operator_pb2.ClaimRequest, _operator_pb2.ClaimResponse]
     """Claim says that the operator looks at a card, for a minute or until it is said again; or that
     the desk holds an answer to it.
     """
     Adjust: _grpc.UnaryUnaryMultiCallable[_operator_pb2.AdjustRequest, _operator_pb2.AdjustResponse]
-    """Adjust lets a card wait longer, or puts it aside."""
+    """Adjust is "wait longer" and "snooze": it lets a card wait longer, or puts it aside."""
     GiveOrder: _grpc.UnaryUnaryMultiCallable[_operator_pb2.GiveOrderRequest, _operator_pb2.GiveOrderResponse]
     """GiveOrder gives a standing order."""
     EndOrders: _grpc.UnaryUnaryMultiCallable[_operator_pb2.EndOrdersRequest, _operator_pb2.EndOrdersResponse]
     """EndOrders ends standing orders."""
     Steer: _grpc.UnaryUnaryMultiCallable[_operator_pb2.SteerRequest, _operator_pb2.SteerResponse]
-    """Steer gives a note to a session."""
+    """Steer is "note": it gives a note to a session."""
     TakeBackNote: _grpc.UnaryUnaryMultiCallable[_operator_pb2.TakeBackNoteRequest, _operator_pb2.TakeBackNoteResponse]
-    """TakeBackNote takes back a note that was not given yet."""
+    """TakeBackNote is "note back": it takes back a note that was not given yet."""
     StopSession: _grpc.UnaryUnaryMultiCallable[_operator_pb2.StopSessionRequest, _operator_pb2.StopSessionResponse]
-    """StopSession stops a session at its next call."""
+    """StopSession is "stop": it stops a session at its next call."""
     KeepRule: _grpc.UnaryUnaryMultiCallable[_operator_pb2.KeepRuleRequest, _operator_pb2.KeepRuleResponse]
-    """KeepRule writes a rule that was offered for an entry of the history."""
+    """KeepRule is "always allow" in the history: it writes a rule that was offered for an entry."""
     Offers: _grpc.UnaryUnaryMultiCallable[_operator_pb2.OffersRequest, _operator_pb2.OffersResponse]
     """Offers tells which rules could allow such calls from now on."""
     Context: _grpc.UnaryUnaryMultiCallable[_operator_pb2.ContextRequest, _operator_pb2.ContextResponse]
@@ -158,27 +158,27 @@ class OperatorServiceAsyncStub(OperatorServiceStub):
     Decide: _aio.UnaryUnaryMultiCallable[_operator_pb2.DecideRequest, _operator_pb2.DecideResponse]  # type: ignore[assignment]
     """Decide decides a card."""
     Remember: _aio.UnaryUnaryMultiCallable[_operator_pb2.RememberRequest, _operator_pb2.RememberResponse]  # type: ignore[assignment]
-    """Remember writes a rule that was offered for a card, and decides the card: a rule that denies
-    goes with a denial alone.
+    """Remember is "always allow" and "always deny": it writes a rule that was offered for a card, and
+    decides the card.  A rule that denies goes with a denial alone.
     """
     Claim: _aio.UnaryUnaryMultiCallable[_operator_pb2.ClaimRequest, _operator_pb2.ClaimResponse]  # type: ignore[assignment]
     """Claim says that the operator looks at a card, for a minute or until it is said again; or that
     the desk holds an answer to it.
     """
     Adjust: _aio.UnaryUnaryMultiCallable[_operator_pb2.AdjustRequest, _operator_pb2.AdjustResponse]  # type: ignore[assignment]
-    """Adjust lets a card wait longer, or puts it aside."""
+    """Adjust is "wait longer" and "snooze": it lets a card wait longer, or puts it aside."""
     GiveOrder: _aio.UnaryUnaryMultiCallable[_operator_pb2.GiveOrderRequest, _operator_pb2.GiveOrderResponse]  # type: ignore[assignment]
     """GiveOrder gives a standing order."""
     EndOrders: _aio.UnaryUnaryMultiCallable[_operator_pb2.EndOrdersRequest, _operator_pb2.EndOrdersResponse]  # type: ignore[assignment]
     """EndOrders ends standing orders."""
     Steer: _aio.UnaryUnaryMultiCallable[_operator_pb2.SteerRequest, _operator_pb2.SteerResponse]  # type: ignore[assignment]
-    """Steer gives a note to a session."""
+    """Steer is "note": it gives a note to a session."""
     TakeBackNote: _aio.UnaryUnaryMultiCallable[_operator_pb2.TakeBackNoteRequest, _operator_pb2.TakeBackNoteResponse]  # type: ignore[assignment]
-    """TakeBackNote takes back a note that was not given yet."""
+    """TakeBackNote is "note back": it takes back a note that was not given yet."""
     StopSession: _aio.UnaryUnaryMultiCallable[_operator_pb2.StopSessionRequest, _operator_pb2.StopSessionResponse]  # type: ignore[assignment]
-    """StopSession stops a session at its next call."""
+    """StopSession is "stop": it stops a session at its next call."""
     KeepRule: _aio.UnaryUnaryMultiCallable[_operator_pb2.KeepRuleRequest, _operator_pb2.KeepRuleResponse]  # type: ignore[assignment]
-    """KeepRule writes a rule that was offered for an entry of the history."""
+    """KeepRule is "always allow" in the history: it writes a rule that was offered for an entry."""
     Offers: _aio.UnaryUnaryMultiCallable[_operator_pb2.OffersRequest, _operator_pb2.OffersResponse]  # type: ignore[assignment]
     """Offers tells which rules could allow such calls from now on."""
     Context: _aio.UnaryUnaryMultiCallable[_operator_pb2.ContextRequest, _operator_pb2.ContextResponse]  # type: ignore[assignment]
@@ -253,8 +253,8 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.RememberRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.RememberResponse, _abc.Awaitable[_operator_pb2.RememberResponse]]:
-        """Remember writes a rule that was offered for a card, and decides the card: a rule that denies
-        goes with a denial alone.
+        """Remember is "always allow" and "always deny": it writes a rule that was offered for a card, and
+        decides the card.  A rule that denies goes with a denial alone.
         """
 
     @_abc_1.abstractmethod
@@ -273,7 +273,7 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.AdjustRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.AdjustResponse, _abc.Awaitable[_operator_pb2.AdjustResponse]]:
-        """Adjust lets a card wait longer, or puts it aside."""
+        """Adjust is "wait longer" and "snooze": it lets a card wait longer, or puts it aside."""
 
     @_abc_1.abstractmethod
     def GiveOrder(
@@ -297,7 +297,7 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.SteerRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.SteerResponse, _abc.Awaitable[_operator_pb2.SteerResponse]]:
-        """Steer gives a note to a session."""
+        """Steer is "note": it gives a note to a session."""
 
     @_abc_1.abstractmethod
     def TakeBackNote(
@@ -305,7 +305,7 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.TakeBackNoteRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.TakeBackNoteResponse, _abc.Awaitable[_operator_pb2.TakeBackNoteResponse]]:
-        """TakeBackNote takes back a note that was not given yet."""
+        """TakeBackNote is "note back": it takes back a note that was not given yet."""
 
     @_abc_1.abstractmethod
     def StopSession(
@@ -313,7 +313,7 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.StopSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.StopSessionResponse, _abc.Awaitable[_operator_pb2.StopSessionResponse]]:
-        """StopSession stops a session at its next call."""
+        """StopSession is "stop": it stops a session at its next call."""
 
     @_abc_1.abstractmethod
     def KeepRule(
@@ -321,7 +321,7 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.KeepRuleRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.KeepRuleResponse, _abc.Awaitable[_operator_pb2.KeepRuleResponse]]:
-        """KeepRule writes a rule that was offered for an entry of the history."""
+        """KeepRule is "always allow" in the history: it writes a rule that was offered for an entry."""
 
     @_abc_1.abstractmethod
     def Offers(

@@ -7,7 +7,7 @@ import pytest
 from crabhook import policy
 from crabhook.data_files import tables
 from crabhook.desk.acts import ACTS, OFFERED, Act, Asked, Field, Kind, offered
-from crabhook.desk.commands import AllowWithRule, Decide, TakenOffer
+from crabhook.desk.commands import Decide, DecideWithRule, TakenOffer
 from crabhook.model.actor import Role
 from crabhook.model.decision import Beside, Choices, Decision, Verdict, set_mode
 from crabhook.server.operators.rights import permission_of
@@ -25,10 +25,10 @@ VALUES: dict[Field, object] = {
 }
 
 
-def decided(act: Act) -> Decide | AllowWithRule:
+def decided(act: Act) -> Decide | DecideWithRule:
     decision = act.decision(VALUES.get(act.field, "words"))
     if act.field is Field.RULE:
-        return AllowWithRule(1, 1, TakenOffer("1", None), decision)
+        return DecideWithRule(1, 1, TakenOffer("1", None), decision)
     return Decide(1, 1, decision)
 
 

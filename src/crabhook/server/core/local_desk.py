@@ -11,7 +11,6 @@ from crabhook.broker.cards import StaleError, TooLateError
 from crabhook.broker.messages import Answered, Commanded, Fact, RuleAdded, Rulings
 from crabhook.broker.orders import against
 from crabhook.desk.commands import (
-    AllowWithRule,
     Ask,
     AskContext,
     AskDesks,
@@ -22,6 +21,7 @@ from crabhook.desk.commands import (
     Claim,
     Command,
     Decide,
+    DecideWithRule,
     Done,
     KeepRule,
     NotAllowed,
@@ -189,7 +189,7 @@ class LocalDesk:
         )
         self._handle(fact, settle)
 
-    def _allow_with_rule(self, command: AllowWithRule, settle: Settle) -> None:
+    def _allow_with_rule(self, command: DecideWithRule, settle: Settle) -> None:
         number, decision, seen = command.card, command.decision, command.seen
         broker = self._runner.broker
         broker.check(number, decision, seen)  # so that nothing is written and then refused
@@ -340,7 +340,7 @@ def _settled(submitted: Submitted, outcome: Outcome) -> None:
 
 _HOW: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
     Decide: LocalDesk._decide,  # noqa: SLF001 - the class's own table; else `_pass_on`
-    AllowWithRule: LocalDesk._allow_with_rule,  # noqa: SLF001
+    DecideWithRule: LocalDesk._allow_with_rule,  # noqa: SLF001
     KeepRule: LocalDesk._keep_rule,  # noqa: SLF001
     Claim: LocalDesk._claim,  # noqa: SLF001
     AskOffers: LocalDesk._ask_offers,  # noqa: SLF001

@@ -19,7 +19,7 @@ from crabhook.vocabulary import vocabulary
 
 PERMISSIONS: Mapping[type[commands.Command], Permission] = {
     commands.Decide: Permission.ALLOW,
-    commands.AllowWithRule: Permission.REMEMBER,
+    commands.DecideWithRule: Permission.REMEMBER,
     commands.KeepRule: Permission.REMEMBER,
     commands.GiveOrder: Permission.ORDER,
     commands.EndOrders: Permission.ORDER,

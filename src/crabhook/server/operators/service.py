@@ -15,12 +15,12 @@ from typing import TypeAlias
 
 from crabhook.datatypes import Bounded, frozen
 from crabhook.desk.commands import (
-    AllowWithRule,
     Ask,
     AskEntry,
     AskHistory,
     Command,
     Decide,
+    DecideWithRule,
     NotAllowed,
     Outcome,
     Stale,
@@ -50,7 +50,7 @@ WATCHES = 16  # of one key at once: the open key takes no place of its person's
 DESKS_KEPT = 256
 WITHIN = 60.0  # seconds for a read; a command is done at once
 
-_DECISIONS = (Decide, AllowWithRule)
+_DECISIONS = (Decide, DecideWithRule)
 _CHANGED = "what this device may do has changed meanwhile; nothing was done"
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 

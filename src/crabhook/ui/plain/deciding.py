@@ -326,7 +326,7 @@ class Deciding:
             return
         seen = card.revision
         if rule is not None:
-            with_rule = do.AllowWithRule(number, seen, rule, decision)
+            with_rule = do.DecideWithRule(number, seen, rule, decision)
             self.submit(self._answers.sparing(with_rule), card)
             return
         command = do.Decide(number, seen, decision)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 
 from crabhook.desk.commands import (
-    AllowWithRule,
     AskContext,
     AskDesks,
     AskEntry,
@@ -19,6 +18,7 @@ from crabhook.desk.commands import (
     AskOffers,
     Claim,
     Decide,
+    DecideWithRule,
     Done,
     GiveOrder,
     KeepRule,
@@ -351,7 +351,7 @@ def test_a_rule_decides_no_card_that_it_spares(*, from_history: bool) -> None:
     if from_history:
         desk.seat.done(KeepRule(1, taken, spares))
     else:
-        desk.seat.done(AllowWithRule(1, 1, taken, ALLOW, spares))
+        desk.seat.done(DecideWithRule(1, 1, taken, ALLOW, spares))
     assert [card.number for card in desk.waiting()] == [2]
 
 
@@ -360,6 +360,6 @@ def test_a_denial_with_a_rule_keeps_a_rule_that_denies() -> None:
     desk.offered[1] = BOTH
     desk.ask(call(session_id="a"))
     taken = TakenOffer(NARROW.id, NARROW.expires)
-    desk.seat.done(AllowWithRule(1, 1, taken, Decision(Verdict.DENY, reason="no")))
+    desk.seat.done(DecideWithRule(1, 1, taken, Decision(Verdict.DENY, reason="no")))
     ((_, kept),) = desk.rules
     assert kept.rule.startswith("deny ")  # as the played desk tells it

@@ -14,12 +14,12 @@ import pytest
 
 from crabhook.broker.messages import Arrived
 from crabhook.desk.commands import (
-    AllowWithRule,
     AskContext,
     AskHistory,
     AskOffers,
     Claim,
     Decide,
+    DecideWithRule,
     Done,
     EndOrders,
     Extend,
@@ -454,7 +454,7 @@ async def test_what_this_version_does_not_look_at_is_refused(tmp_path: Path) -> 
 
 
 HOLD, LET_PASS = Order(OrderKind.HOLD, "Stop"), Order(OrderKind.ALLOW_ALL, session="s")
-TAKEN = AllowWithRule(1, 0, TakenOffer("o", None), ALLOW)
+TAKEN = DecideWithRule(1, 0, TakenOffer("o", None), ALLOW)
 MAY: list[tuple[Command, Role]] = [
     (Decide(1, 0, ALLOW), DECIDER),
     (Decide(1, 0, DENY), DECIDER),

@@ -13,7 +13,6 @@ import pytest
 
 from crabhook.desk.commands import (
     BARE_DENIAL,
-    AllowWithRule,
     AskContext,
     AskDesks,
     AskEntry,
@@ -23,6 +22,7 @@ from crabhook.desk.commands import (
     Claim,
     Command,
     Decide,
+    DecideWithRule,
     Done,
     EndOrders,
     Extend,
@@ -239,7 +239,7 @@ TAKEN = TakenOffer("o", None)
 ABOUT: list[Command] = [
     Decide(2, 0, ALLOW),
     Decide(2, 0, DENY),
-    AllowWithRule(2, 0, TAKEN, ALLOW),
+    DecideWithRule(2, 0, TAKEN, ALLOW),
     KeepRule(2, TAKEN),
     GiveOrder(Order(OrderKind.HOLD_ALL, session="theirs")),
     EndOrders(frozenset({1})),
