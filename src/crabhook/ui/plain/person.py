@@ -20,6 +20,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, first_text, pretty
 from crabhook.model.order import CAP
 from crabhook.present import sentence
+from crabhook.present.around import around
 from crabhook.present.body import body
 from crabhook.present.cover import COVER, covered
 from crabhook.present.document import Note
@@ -146,19 +147,26 @@ class ForAPerson(Format):
 
     def _ask_words(self, asked: Card) -> None:
         """Show the last words around a card when they are read; later ones come apart."""
-        number, told = asked.number, sentence.last_prompt(asked, self._desk)
+        number, prompt_before = asked.number, sentence.last_prompt(asked, self._desk)
         late: list[bool] = []
 
         def then(_: Outcome) -> None:
-            card, read = self._desk.card(number), self._desk.around(number)
-            if not late or not read or card is None or card.state is not State.WAITING:
+            card = self._desk.card(number)
+            if (
+                not late
+                or self._desk.around(number) is None
+                or card is None
+                or card.state is not State.WAITING
+            ):
                 return
-            prompt = sentence.last_prompt(card, self._desk)
-            said = (
-                ("its user asked", prompt if prompt != told else ""),
-                ("last words", read.words),
+            context = around(card, self._desk)
+            prompt = context.prompt if context.prompt != prompt_before else ""
+            late_words = (("its user asked", prompt), (context.whose, context.words))
+            rows = (
+                Row(f"#{number} {who}: ", " ".join(text.split()))
+                for who, text in late_words
+                if text
             )
-            rows = (Row(f"#{number} {who}: ", " ".join(text.split())) for who, text in said if text)
             if lines := [row.cut(LONGEST_FACT).line for row in rows]:
                 self.say("\n".join(lines))
 
@@ -239,13 +247,12 @@ class ForAPerson(Format):
             yield Row("  here because: ", card.reason.words)
         if Verdict.KEEP_GOING in card.choices.verdicts:
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
-        read = self._desk.around(card.number)
-        if before := sentence.decided_before(card, self._desk):
-            yield Row("  before: ", before)
-        if prompt := sentence.last_prompt(card, self._desk):
-            yield Row("  its user asked: ", " ".join(prompt.split()))
-        if read and read.words:
-            yield Row("  last words: ", " ".join(read.words.split()))
+        context = around(card, self._desk)
+        if context.before:
+            yield Row("  before: ", context.before)
+        for who, words in (("its user asked", context.prompt), (context.whose, context.words)):
+            if words:
+                yield Row(f"  {who}: ", " ".join(words.split()))
         who = f"subagent {brief(event.agent_type, covered)}".rstrip() if event.agent_id else "agent"
         mode = f", mode {brief(event.permission_mode, covered)}" if event.permission_mode else ""
         left = f"; {countdown(card.wait_until - now)} left" if card.state is State.WAITING else ""

@@ -448,6 +448,26 @@ async def test_full_tells_the_last_prompt_and_the_last_words_and_brief_does_not(
         assert not [row for row in await sits.look() if "last words" in row or "asked:" in row]
 
 
+async def test_words_that_the_event_tells_itself_are_told_once() -> None:
+    desk = PlayedDesk()
+    desk.order(Order(OrderKind.HOLD, name="Stop"))
+    desk.words[1] = "Done."
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        desk.ask(sample("Stop", last_assistant_message="Done."))
+        rows = [*await sits.look(), *await sits.look()]
+    assert "  last message: Done." in rows
+    assert not [row for row in rows if "last words" in row]
+
+
+async def test_the_words_of_a_plan_that_lies_in_a_file_are_the_files() -> None:
+    desk = PlayedDesk()
+    desk.words[1] = "# Plan"
+    async with sitting(desk, detail=Detail.FULL) as sits:
+        desk.ask({**bash(), "tool_name": "ExitPlanMode", "tool_input": {"plan_filename": "p.md"}})
+        rows = [*await sits.look(), *await sits.look()]
+    assert [row for row in rows if row.endswith("the plan's file: # Plan")]
+
+
 async def test_a_prompt_that_is_read_later_is_told_once_and_harms_no_terminal() -> None:
     desk = PlayedDesk()
     desk.ask({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Older"})
