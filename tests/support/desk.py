@@ -31,11 +31,11 @@ from crabhook.server.core.history import Remembered
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.parts import Parts
 from crabhook.server.core.runner import Runner
+from crabhook.store.commit import Commit
 from tests.support.ruled import Judge, no_rules, risk_of
 from tests.support.seat import Seat
 
 if TYPE_CHECKING:
-    from asyncio import Future
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from crabhook.desk.updates import HistoryRead, HouseChanged, Past, Update
@@ -85,11 +85,11 @@ class PlayedRunner(Runner):
     def now(self) -> float:
         return self.clock() if self.clock else self.passed
 
-    def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | Future[bool]:
+    def write(self, fact: Fact, effects: Sequence[Effect]) -> Commit:
         self.past.on_fact(fact, effects)
         if isinstance(fact, Answered):
             self.answers.append((fact.number, fact.decision))
-        return True
+        return Commit.ended()
 
     def state(self) -> str:
         return self.stands

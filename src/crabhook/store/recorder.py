@@ -28,6 +28,7 @@ from crabhook.store.change import (
     waits,
     written,
 )
+from crabhook.store.commit import Commit
 from crabhook.store.entries import stops_stay
 from crabhook.store.interface import (
     DeposedError,
@@ -148,12 +149,11 @@ class Recorder:
     def _shared(self) -> bool:
         return self._store is not None and self._store.journal.shared
 
-    def write(self, *changes: Change) -> bool | Future[bool]:
-        """Write changes in one transaction; return False if they wait in memory.
+    def write(self, *changes: Change) -> Commit:
+        """Write changes in one transaction; until it is over, nothing may be released.
 
-        A slow storage returns a future; until it ends, nothing may be released. Raises TicketError
-        for an id with another secret, and DeposedError, or sets it in the future, when decisions
-        must not be given any more.
+        Raises TicketError for an id with another secret, and DeposedError when decisions must not
+        be given any more; a storage that answers later refuses the commit by them.
         """
         if self._given_up:
             raise DeposedError("the record is closed, and another server may write it")
@@ -163,35 +163,31 @@ class Recorder:
             except Exception as error:  # noqa: BLE001 - no fault may take a decision with it
                 self._see(error)
         self._backlog.add(changes, self._wall())
-        return False
+        return Commit.ended(recorded=False)
 
-    def _write_to(self, store: Writer, changes: Sequence[Change]) -> bool | Future[bool]:
+    def _write_to(self, store: Writer, changes: Sequence[Change]) -> Commit:
         pending = store.write(changes)
         if pending is None:
-            return True
-        later: Future[bool] = pending.get_loop().create_future()
-        pending.add_done_callback(partial(self._written, later, changes))
-        return later
+            return Commit.ended()
+        commit = Commit()
+        pending.add_done_callback(partial(self._written, commit, changes))
+        return commit
 
-    def _written(
-        self, later: Future[bool], changes: Sequence[Change], pending: Future[None]
-    ) -> None:
-        """Take in the end of a slow commit, and pass it on."""
-        if later.cancelled() or pending.cancelled():
-            later.cancel()
+    def _written(self, commit: Commit, changes: Sequence[Change], pending: Future[None]) -> None:
+        """Take in the end of a slow commit, and pass it on; a cancelled one never ends."""
+        if pending.cancelled():
             return
         if (error := pending.exception()) is None:
-            later.set_result(True)
+            commit.end()
             return
         try:
             with self._faults_seen():
                 raise error
         except (TicketError, DeposedError) as refusal:
-            later.set_exception(refusal)
-            later.exception()  # asyncio must not complain if nobody asks
+            commit.refuse(refusal)
         else:
             self._backlog.add(changes, self._wall())
-            later.set_result(False)
+            commit.end(recorded=False)
 
     @contextmanager
     def _faults_seen(self) -> Iterator[None]:

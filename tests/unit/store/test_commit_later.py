@@ -95,10 +95,10 @@ async def test_what_failed_later_waits_in_memory_and_is_written_after_a_record_o
     journal.later = True
     asked = recorder.write(waits(waiting("r1"), entry(Kind.ASKED)))
     given = recorder.write(settled([answer("r1")], decision(1)))
-    assert isinstance(asked, asyncio.Future)
-    assert isinstance(given, asyncio.Future)
+    assert not asked.over
+    assert not given.over
     journal.write_all(StoreError("the line is cut"))
-    assert await asyncio.gather(asked, given) == [False, False]
+    assert await asyncio.gather(asked.wait(), given.wait()) == [False, False]
     assert "NOT RECORDED" in recorder.trouble
     recorder.time_passed(100.0)
     journal.write_all()

@@ -65,13 +65,13 @@ def test_a_record_that_is_gone_is_told_and_begun_anew_with_all_that_waits(
     key = (folder / "record.key").read_bytes()
     delete(folder)
     if first == "a decision":
-        assert recorder.write(settled([answer("r3")], decision(3))) is False
+        assert not recorder.write(settled([answer("r3")], decision(3))).recorded
         assert "NOT RECORDED" in recorder.trouble
         assert "while the server ran" in recorder.trouble
     recorder.time_passed(2.0)
     assert recorder.trouble == ""
     assert "its 4 records are gone, and the record was begun anew" in recorder.anew
-    assert recorder.write(settled([answer("r4")], decision(4))) is True
+    assert recorder.write(settled([answer("r4")], decision(4))).recorded
     found = recorder.recover()
     answered = {"r1", "r4"} | ({"r3"} if first == "a decision" else set())
     assert [one.request_id for one in found.waiting] == ["r2"]
@@ -93,7 +93,7 @@ def test_a_file_beside_it_that_is_gone_costs_no_record(
     recorder.time_passed(2.0)
     assert recorder.trouble == ""
     assert "nothing of it is missing" in recorder.anew
-    assert recorder.write(happened(entry())) is True
+    assert recorder.write(happened(entry())).recorded
     assert len(records(folder)) == 6
     assert verified(folder).faults == []
 

@@ -56,8 +56,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def test_while_all_is_well_a_recorder_is_its_store(folder: Path, recorder: Recorder) -> None:
-    assert recorder.write(waits(waiting(), entry(Kind.ASKED)))
-    assert recorder.write(settled([answer()], decision()))
+    assert recorder.write(waits(waiting(), entry(Kind.ASKED))).recorded
+    assert recorder.write(settled([answer()], decision())).recorded
     assert (recorder.trouble, recorder.refusal) == ("", "")
     assert recorder.recover().answers == (answer(),)
     assert [record.kind for record in records(folder)] == ["asked", "decided"]
@@ -68,9 +68,9 @@ def test_what_could_not_be_written_is_written_after_a_record_of_the_gap(
 ) -> None:
     recorder.write(waits(waiting("r1"), entry(Kind.ASKED, request_id="r1")))
     with locked(folder):
-        assert not recorder.write(settled([answer("r1")], decision(1)))
+        assert not recorder.write(settled([answer("r1")], decision(1))).recorded
         clock.now += 30
-        assert not recorder.write(waits(waiting("r2"), entry(Kind.ASKED, request_id="r2")))
+        assert not recorder.write(waits(waiting("r2"), entry(Kind.ASKED, request_id="r2"))).recorded
         assert "NOT RECORDED" in recorder.trouble
         assert "2 entries" in recorder.trouble
         recorder.time_passed(100.0)
@@ -90,13 +90,13 @@ def test_what_could_not_be_written_is_written_after_a_record_of_the_gap(
     assert found.answers == (answer("r1"),)
     assert [one.request_id for one in found.waiting] == ["r2"]
     assert verified(folder).sound
-    assert recorder.write(happened(entry()))
+    assert recorder.write(happened(entry())).recorded
 
 
 def test_it_is_not_tried_at_every_write(folder: Path, recorder: Recorder) -> None:
     with locked(folder):
         recorder.write(happened(entry()))
-    assert not recorder.write(happened(entry()))
+    assert not recorder.write(happened(entry())).recorded
     recorder.time_passed(0.5)
     assert recorder.trouble
     recorder.time_passed(1.0)
@@ -187,7 +187,7 @@ def test_a_store_that_cannot_be_opened_is_opened_later(folder: Path, clock: Cloc
     recorder = Recorder(lambda: open_writer(folder), wall=clock)
     assert "another crabhook" in recorder.trouble
     assert recorder.recover().waiting == ()
-    assert not recorder.write(happened(decision()))
+    assert not recorder.write(happened(decision())).recorded
     old.close()
     recorder.time_passed(50.0)
     assert recorder.trouble == ""
@@ -199,7 +199,7 @@ def test_a_store_that_cannot_be_opened_is_opened_later(folder: Path, clock: Cloc
 def test_a_fault_nobody_foresaw_is_trouble_and_no_crash(
     folder: Path, recorder: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert not recorder.write(happened(entry(at=float("nan"))))
+    assert not recorder.write(happened(entry(at=float("nan")))).recorded
     assert recorder.trouble
     assert "reason unknown" in caplog.text
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crabhook.desk.commands import TakenOffer
 from crabhook.model.decision import Decision, Verdict
+from crabhook.store.commit import Commit
 from crabhook.ui.answers import SPARE, Answers, Seen
 from tests.support.offering import BOTH, NARROW
 from tests.support.sitting import Sitting, call
@@ -120,11 +120,11 @@ def test_while_an_answer_is_on_its_way_no_other_is_given() -> None:
     sitting = Sitting(take_back_ms=0)
     number = sitting.ask()
     sitting.wait()
-    recorded: Future[bool] = Future()
-    sitting.desk.runner.write = lambda *_: recorded
+    commit = Commit()
+    sitting.desk.runner.write = lambda *_: commit
     sitting.press("p", "a")
     assert f"#{number} has your answer" in sitting.screen.notice.text
-    recorded.set_result(True)
+    commit.end()
     sitting.wait(9)
     assert sitting.card.decision is not None
     assert sitting.card.decision.verdict is Verdict.PASS
@@ -402,12 +402,12 @@ def test_an_answer_that_comes_too_late_is_told_and_changes_nothing() -> None:
     sitting = Sitting(take_back_ms=0)
     number = sitting.ask()
     sitting.wait()
-    recorded: Future[bool] = Future()  # so that the news has not reached the screen yet
-    sitting.desk.runner.write = lambda *_: recorded
+    commit = Commit()  # so that the news has not reached the screen yet
+    sitting.desk.runner.write = lambda *_: commit
     sitting.desk.leave(sitting.card.requests[0].id)
     sitting.press("p")
     assert not sitting.decided()
-    recorded.set_result(True)
+    commit.end()
     assert f"#{number} is already withdrawn" in sitting.text()
     assert "changed nothing" in sitting.text()
 
@@ -416,15 +416,15 @@ def test_an_answer_without_an_outcome_is_shown_as_such_and_not_given_a_second_ti
     sitting = Sitting(take_back_ms=0)
     number = sitting.ask()
     sitting.wait()
-    recorded: Future[bool] = Future()
-    sitting.desk.runner.write = lambda *_: recorded
+    commit = Commit()
+    sitting.desk.runner.write = lambda *_: commit
     sitting.press("a")
     assert "not confirmed" not in sitting.text()  # most are confirmed in a moment
     sitting.wait()
     assert "ALLOW given, not confirmed yet" in sitting.text()
     sitting.press("d")
     assert f"#{number} has your answer" in sitting.text()
-    recorded.set_result(True)
+    commit.end()
     assert "given, not confirmed" not in sitting.text()
     assert "ALLOWED" in sitting.text()
 
@@ -433,11 +433,11 @@ def test_what_the_desk_refuses_names_the_card() -> None:
     sitting = Sitting(take_back_ms=0)
     number = sitting.ask()
     sitting.wait()
-    recorded: Future[bool] = Future()
-    sitting.desk.runner.write = lambda *_: recorded
+    commit = Commit()
+    sitting.desk.runner.write = lambda *_: commit
     sitting.desk.runner.unrecorded = lambda *_: None
     sitting.press("a")
-    recorded.set_exception(OSError("the storage is gone"))
+    commit.refuse(OSError("the storage is gone"))
     assert f"#{number}: " in sitting.text()
     assert "the storage is gone" in sitting.text()
 

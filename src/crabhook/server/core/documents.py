@@ -7,7 +7,6 @@ server changes documents; other servers and people propose, and it accepts or re
 
 import asyncio
 import logging
-from asyncio import Future
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -31,6 +30,7 @@ from crabhook.server.address import Tokens, digest_of
 from crabhook.server.core.law import OWN_TEXTS, Law
 from crabhook.store.actors import actor_data
 from crabhook.store.change import Change, written
+from crabhook.store.commit import Commit
 from crabhook.store.interface import DeposedError, Journal, Proposal, StoreError
 from crabhook.store.opening import Place, open_document, open_history
 from crabhook.store.record import TOKEN, Document, iso
@@ -172,7 +172,7 @@ class Documents:
         known = self._known.get(name)
         return known and (known.version, known.at)
 
-    def _put(self, name: str, text: str, words: str, by: Actor | None) -> bool | Future[bool]:
+    def _put(self, name: str, text: str, words: str, by: Actor | None) -> Commit:
         # A decision by the new text is committed after the text.
         return self._recorder.write(self.next(name, text, words, by))
 
@@ -220,8 +220,7 @@ class Documents:
             return said
         by = self.proposer(proposal, signed=signed)
         try:
-            pending = self._put(proposal.document, proposal.text, _words(by), by)
-            if not (pending if isinstance(pending, bool) else await pending):
+            if not await self._put(proposal.document, proposal.text, _words(by), by).wait():
                 return "it could not be recorded"
         except DeposedError:
             return "this server writes the record no more: propose it again"

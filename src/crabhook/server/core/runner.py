@@ -7,7 +7,6 @@ clock, the record and the pending calls, in an asyncio loop.
 
 import asyncio
 import logging
-from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -63,6 +62,7 @@ from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedErro
 from crabhook.server.core.readings import Readings, Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
+from crabhook.store.commit import Commit
 from crabhook.store.interface import DeposedError, Leader, Pace, Role, TicketError
 from crabhook.store.opening import is_shared
 from crabhook.store.recorder import Recorder
@@ -81,7 +81,7 @@ RECEIPT_WITHIN = 5.0  # seconds; a live client confirms at once
 SESSIONS_EVERY = 0.25  # seconds between two updates about sessions
 LOOK_EVERY = 1.0  # seconds between two looks at the record and at faults
 INCIDENT = Event("", "Server")  # the event of what is logged where it is told
-RECORDED = True
+RECORDED = Commit.ended()
 
 
 @dataclass(slots=True)
@@ -91,13 +91,9 @@ class _Held:
     fact: Fact | None
     effects: Sequence[Effect]
     then: Then | None
-    written: bool | Future[bool]
+    commit: Commit
     orders: tuple[Standing, ...] = ()
     sessions: int = 0
-
-    @property
-    def ready(self) -> bool:
-        return isinstance(self.written, bool) or self.written.done()
 
 
 class Runner:
@@ -220,14 +216,14 @@ class Runner:
         Raises what `Broker.handle` does, and then nothing has changed.
         """
         effects = self.broker.handle(fact)
-        written = self.write(fact, effects)
+        commit = self.write(fact, effects)
         orders, sessions = self.broker.orders(), self.broker.sessions()
-        if isinstance(written, bool) and not self._held:
-            self._release(_Held(fact, effects, then, written, orders, sessions))
+        held = _Held(fact, effects, then, commit, orders, sessions)
+        if commit.over and not self._held:
+            self._release(held)
             return
-        self._held.append(_Held(fact, effects, then, written, orders, sessions))
-        if not isinstance(written, bool):
-            written.add_done_callback(lambda _: self._recorded())
+        self._held.append(held)
+        commit.on_end(self._recorded)
 
     def after(self, job: Job) -> None:
         """Run something within a job, when the effects of all earlier facts are done."""
@@ -248,7 +244,7 @@ class Runner:
             self._drain()
 
     def _release_ready(self) -> None:
-        while self._held and self._held[0].ready:
+        while self._held and self._held[0].commit.over:
             held = self._held.popleft()
             try:
                 self._release(held)
@@ -257,8 +253,7 @@ class Runner:
 
     def _release(self, held: _Held) -> None:
         """Carry out a fact's effects, in order, and publish them."""
-        fact, written = held.fact, held.written
-        error = None if isinstance(written, bool) else written.exception()
+        fact, commit, error = held.fact, held.commit, held.commit.error
         if fact is not None and error is not None:
             self.unrecorded(fact, error)
         elif fact is not None:
@@ -267,7 +262,7 @@ class Runner:
                 self._carry_out(effect)
             if self._decided:
                 self._log_decisions(fact, held.effects)
-            if not (written if isinstance(written, bool) else written.result()):
+            if not commit.recorded:
                 self.unrecorded(fact, None)
         if fact is not None:
             self._publish_figures(held.orders, held.sessions)
@@ -429,30 +424,28 @@ class Runner:
             self.observe(INCIDENT, text)
             self.look_at_troubles()
 
-    def write(self, fact: Fact, effects: Sequence[Effect]) -> bool | asyncio.Future[bool]:
-        """Record a fact with its effects, before they run; False, or its future, is a failure."""
+    def write(self, fact: Fact, effects: Sequence[Effect]) -> Commit:
+        """Record a fact with its effects, before they run."""
         recorder = self.recorder
         if recorder is None:
             self._remembered.on_fact(fact, effects)
-            return True
+            return RECORDED
         broker = self.broker
         changes = self._bookkeeper.changes(fact, effects, broker.halts(), broker.notes())
         changes += self._standing.changes(broker.orders(), fact.now)
-        return self._record(*changes) if changes or self.deposed else True
+        return self._record(*changes) if changes or self.deposed else RECORDED
 
-    def _record(self, *changes: Change) -> bool | asyncio.Future[bool]:
-        """Write changes; an error where replies must not be sent any more, also in the future."""
+    def _record(self, *changes: Change) -> Commit:
+        """Write changes; refused where replies must not be sent any more."""
         if self.recorder is None:
-            return True
+            return RECORDED
         try:
-            written = self.recorder.write(*changes)
+            commit = self.recorder.write(*changes)
         except DeposedError as error:
             self._depose(error)
-            written = asyncio.get_running_loop().create_future()
-            written.set_exception(error)
-            written.exception()  # asyncio does not warn about an unread error
+            commit = Commit.refused(error)
         self._announce_trouble(self.recorder)
-        return written
+        return commit
 
     def _depose(self, error: DeposedError) -> None:
         if self.deposed is None:
@@ -524,8 +517,7 @@ class Runner:
         warnings = self.rules.warnings(request.event) if is_here(request) else ()
         asked = (request, ruling, pending.attempt, self.now())
         self.handle(Arrived(*asked, warnings=warnings, risk=risk, files=files))
-        if self._held:
-            self.after(pending.await_record())
+        self.after(pending.await_record())
         if self.recorder is not None:
             self._summaries.on_request(request)
         if self.closed:

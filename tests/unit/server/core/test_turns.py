@@ -10,6 +10,7 @@ from crabhook.desk.updates import News, SessionsChanged, Snapshot
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
+from crabhook.store.commit import Commit
 from tests.support.desk import PlayedDesk
 from tests.support.seat import hears
 from tests.support.sitting import call
@@ -27,13 +28,13 @@ class LateRecord:
     """Makes a desk's core record later, when a test says so; it keeps what was not recorded."""
 
     def __init__(self, desk: PlayedDesk) -> None:
-        self.writes: list[asyncio.Future[bool]] = []
+        self.writes: list[Commit] = []
         self.unrecorded: list[tuple[str, BaseException | None]] = []
         desk.runner.write = self._write  # type: ignore[method-assign]
         desk.runner.unrecorded = self._unrecorded  # type: ignore[method-assign]
 
-    def _write(self, _fact: Fact, _effects: Sequence[Effect]) -> asyncio.Future[bool]:
-        self.writes.append(asyncio.get_running_loop().create_future())
+    def _write(self, _fact: Fact, _effects: Sequence[Effect]) -> Commit:
+        self.writes.append(Commit())
         return self.writes[-1]
 
     def _unrecorded(self, fact: Fact, error: BaseException | None) -> None:
@@ -52,12 +53,12 @@ async def test_nothing_is_given_or_shown_before_it_is_on_record_and_then_in_orde
     assert desk.seat.decide(1, ALLOW) is None  # it is not settled yet
     assert not shown
     first, second, third = record.writes
-    second.set_result(True)
-    third.set_result(True)
+    second.end()
+    third.end()
     await asyncio.sleep(0)
     assert not shown
     assert hook not in desk.replies
-    first.set_result(True)
+    first.end()
     await asyncio.sleep(0)
     assert shown == [(1, "waiting"), (2, "waiting"), (1, "decided")]
     assert hook in desk.replies
@@ -74,7 +75,7 @@ async def test_an_outcome_comes_when_it_is_on_record_a_refusal_not_before_what_i
         desk.seat.replica.submit(Decide(1, 1, ALLOW), outcomes.append)
     await asyncio.sleep(0)
     assert not outcomes  # that it is too late would tell of a decision that is not on record
-    record.writes[0].set_result(True)
+    record.writes[0].end()
     await asyncio.sleep(0)
     assert outcomes == [
         Done(),
@@ -86,7 +87,7 @@ async def test_what_cannot_be_recorded_for_now_is_done_all_the_same_and_said_to_
     desk = PlayedDesk()
     record = LateRecord(desk)
     desk.ask(call())
-    record.writes[0].set_result(False)
+    record.writes[0].end(recorded=False)
     await asyncio.sleep(0)
     assert [card.number for card in desk.waiting()] == [1]
     assert record.unrecorded == [("Arrived", None)]
@@ -99,8 +100,8 @@ async def test_what_follows_a_fact_whose_commit_fails_is_not_done_and_the_next_i
     outcomes: list[object] = []
     desk.seat.replica.submit(Decide(1, 1, ALLOW), outcomes.append)
     desk.ask(call(tool_use_id="t2"))
-    record.writes[0].set_exception(error)
-    record.writes[1].set_result(True)
+    record.writes[0].refuse(error)
+    record.writes[1].end()
     await asyncio.sleep(0)
     assert not desk.replies
     (outcome,) = outcomes
@@ -118,12 +119,12 @@ async def test_who_begins_to_listen_is_told_nothing_that_is_not_on_record() -> N
     desk.subscribe(updates.append)
     desk.ask(call(tool_use_id="t2"))  # which waits, so that the snapshot is of one moment
     assert not updates
-    record.writes[0].set_result(True)
+    record.writes[0].end()
     await asyncio.sleep(0)
     ((number, snapshot),) = updates
     assert isinstance(snapshot, Snapshot)
     assert (number, [card.number for card in snapshot.waiting]) == (1, [1])
-    record.writes[1].set_result(True)
+    record.writes[1].end()
     await asyncio.sleep(0)
     cards = [(update.number, update.news.number) for update in updates
              if isinstance(update.news, Card)]  # fmt: skip
@@ -138,7 +139,7 @@ async def test_a_job_that_waits_for_the_record_publishes_no_older_figures() -> N
     )
     desk.ask(call())
     desk.runner.do(lambda: desk.runner.after(lambda: None))
-    record.writes[0].set_result(True)
+    record.writes[0].end()
     await asyncio.sleep(0)
     assert counts == [1]
 

@@ -184,7 +184,7 @@ async def test_what_is_committed_while_the_database_is_away_waits_for_it(
     cluster: Cluster, place: str
 ) -> None:
     recorder = Recorder(lambda: open_writer(place), on_trouble=OnTrouble.REFUSE)
-    assert await_all([recorder.write(happened(entry()))])
+    assert not recorder.write(happened(entry())).over
     cluster.stop()
     pending = [recorder.write(happened(entry(body={"n": n}))) for n in range(5)]
     for _ in range(100):
@@ -195,16 +195,11 @@ async def test_what_is_committed_while_the_database_is_away_waits_for_it(
     assert "could not be recorded" in recorder.refusal
     recorder.time_passed(1.0)
     cluster.start()
-    assert await asyncio.gather(*await_all(pending)) == [True] * 5
+    assert await asyncio.gather(*[commit.wait() for commit in pending]) == [True] * 5
     assert (recorder.trouble, recorder.refusal) == ("", "")
     recorder.close()
     assert len(records(place)) == 6
     assert verified(place).sound
-
-
-def await_all(pending: list[bool | asyncio.Future[bool]]) -> list[asyncio.Future[bool]]:
-    assert all(isinstance(one, asyncio.Future) for one in pending)
-    return [one for one in pending if isinstance(one, asyncio.Future)]
 
 
 @pytest.mark.thorough
@@ -304,7 +299,7 @@ async def test_a_database_that_stands_still_is_said_before_it_is_given_up(
             if recorder.refusal:
                 break
         assert "does not answer" in recorder.trouble
-    assert await await_all([pending])[0] is True
+    assert await pending.wait()
     assert recorder.refusal == ""
     recorder.close()
     assert len(records(place)) == 1

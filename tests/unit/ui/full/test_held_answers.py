@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-
 import pytest
 
 from crabhook.desk.acts import Guard
@@ -12,6 +10,7 @@ from crabhook.model.actor import Operator
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.store.commit import Commit
 from crabhook.ui.answers import Seen, strictness
 from crabhook.ui.full.dialogs.bulk import decide_marked
 from crabhook.ui.full.effects import Say, Submit
@@ -148,11 +147,11 @@ def test_a_card_whose_answer_was_refused_is_armed_anew() -> None:
     sitting = Sitting(take_back_ms=0, advance=True)
     sitting.ask()
     sitting.wait()
-    recorded: Future[bool] = Future()
-    sitting.desk.runner.write = lambda *_: recorded
+    commit = Commit()
+    sitting.desk.runner.write = lambda *_: commit
     sitting.desk.runner.unrecorded = lambda *_: None
     sitting.press("d", "n", "o", "enter")
-    recorded.set_exception(OSError("the storage is gone"))
+    commit.refuse(OSError("the storage is gone"))
     sitting.stroke = 0.05
     sitting.press("a")
     assert "only just come into view" in sitting.screen.notice.text
