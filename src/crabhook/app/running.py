@@ -19,7 +19,7 @@ from crabhook.server.address import (
     default_address,
     parse_address,
 )
-from crabhook.server.unix_socket import Status, peer_of, read_status
+from crabhook.server.unix_socket import Status, claim_of, peer_of, read_status
 
 
 class BackgroundError(CrabhookError):
@@ -100,6 +100,20 @@ def running_at(path: Path) -> int | None:
         except OSError:
             return None
         return peer_of(sock).pid
+
+
+def holder_of(path: Path) -> int | None:
+    """Return the server that holds the claim on a socket, whether it listens there or not.
+
+    The file of the claim may be a dead server's, whose number another process has by now: the
+    holder has that file open. None where there is no holder, or the system does not show it.
+    """
+    claim = claim_of(path)
+    with suppress(OSError, ValueError):
+        pid = int(read_own(claim, 64))
+        if any(file.samefile(claim) for file in Path(f"/proc/{pid}/fd").iterdir()):
+            return pid
+    return None
 
 
 def is_listened_at(address: Address) -> bool:

@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from crabhook import config
 from crabhook.app.running import (
     BackgroundError,
+    holder_of,
     note_socket,
     running_at,
     socket_of,
@@ -295,6 +296,12 @@ def _status(arguments: argparse.Namespace) -> int:
     status = status_of(path)
     if arguments.json:
         say_json(status)
+    elif not status["running"] and (holder := holder_of(path)) is not None:
+        say(
+            f"HOOKS CANNOT CONNECT: the server (process {holder}) does not listen on {path}.  It "
+            "opens that anew, or ends with an error, within seconds: ask again",
+            warning=True,
+        )
     elif not status["running"]:
         say("No server runs.  Start one with `crabhook up`")
     else:

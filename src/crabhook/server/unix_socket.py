@@ -65,10 +65,15 @@ class SocketTakenError(CrabhookError):
     """Another server uses the path, or other users can change it."""
 
 
+def claim_of(path: Path) -> Path:
+    """Return the file that the server on a socket's path holds locked, with its number in it."""
+    return path.with_name(path.name + ".lock")
+
+
 @contextmanager
 def claimed(path: Path) -> Iterator[None]:
     """Hold the claim on a socket's path; raises SocketTakenError, and then changes nothing."""
-    lock_path = path.with_name(path.name + ".lock")
+    lock_path = claim_of(path)
     try:
         _private_folder(path.parent)
         _nothing_but_a_socket(path)

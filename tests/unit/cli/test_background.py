@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from crabhook.app.running import BackgroundError, socket_of
+from crabhook.cli import main
 from crabhook.cli.background import known_port
+from crabhook.cli.commands import NO_SERVER
 from crabhook.server.address import default_address
+from crabhook.server.unix_socket import claim_of, claimed
 from tests.support.port import short_folder
 
 
@@ -43,3 +48,16 @@ def test_desks_are_told_of_a_port_that_is_one(host: str) -> None:
     assert known_port(chosen) == chosen
     with pytest.raises(BackgroundError, match="cannot be listened on"):
         known_port("203.0.113.7:0")
+
+
+def test_a_server_whose_socket_is_gone_for_a_moment_is_not_called_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with short_folder() as folder:
+        status = ["status", "--server", f"unix:{folder}/s"]
+        with claimed(folder / "s"):
+            assert main(status) == NO_SERVER
+        assert capsys.readouterr().out.startswith("HOOKS CANNOT CONNECT: ")
+        claim_of(folder / "s").write_text(f"{os.getpid()}\n")  # of a dead server, and used again
+        assert main(status) == NO_SERVER
+        assert capsys.readouterr().out.startswith("No server runs.")
