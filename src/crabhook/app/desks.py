@@ -16,7 +16,7 @@ from time import time as wall
 from typing import TYPE_CHECKING
 
 from crabhook.app.wiring import Wired
-from crabhook.broker.messages import Mirrored, RestoredRequest
+from crabhook.broker.messages import Mirrored, Refusal, RestoredRequest
 from crabhook.config import Settings, state_folder
 from crabhook.desk.updates import AttachedDesk
 from crabhook.model.actor import OWNER, Ended, Headless
@@ -27,6 +27,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.core.history import asked_again, ended
 from crabhook.server.core.journal_mapper import read_back
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.parts import Elsewhere
 from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import orders_in, taken_up
 from crabhook.store.change import Waiting
@@ -159,6 +160,12 @@ class StandingBy:
     def seen(self) -> None:
         """Note that all of the record is known here now."""
         self._seen_at = self._now()
+
+    @property
+    def elsewhere(self) -> Elsewhere:
+        """The leader; no hook need look for another where the record is lost."""
+        refusal = Refusal.UNRECORDED if self.record_lost else Refusal.STANDBY
+        return Elsewhere(refusal, self.leader.hooks, self.leader.desks)
 
     @property
     def pace(self) -> Pace:

@@ -12,6 +12,7 @@ import pytest
 from crabhook.app import desks
 from crabhook.app.desks import Follower, StandingBy, open_desk
 from crabhook.app.wiring import Wired, wire
+from crabhook.broker.messages import Refusal
 from crabhook.config import Settings
 from crabhook.desk.updates import News, OrdersChanged, Snapshot
 from crabhook.model.actor import OWNER, Ended, OrderKind
@@ -21,6 +22,7 @@ from crabhook.model.jsontext import Value, compact
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.law import Law
+from crabhook.server.core.parts import Elsewhere
 from crabhook.server.core.pending_call import PendingCall
 from crabhook.server.core.runner import Runner
 from crabhook.store import entries
@@ -114,11 +116,11 @@ async def test_a_standby_says_that_the_record_is_lost_once_it_has_been_for_long(
     runner = bare_runner(leadership=standing)
     follower = Follower(runner, standing, url)
     await follower._look(reader)
-    assert not runner.record_lost
+    assert runner.elsewhere == Elsewhere(Refusal.STANDBY)
     monkeypatch.setattr(desks, "LOST_AFTER", 0.0)
     await follower._look(reader)
     await asyncio.to_thread(reader.close)
-    assert runner.record_lost
+    assert runner.elsewhere == Elsewhere(Refusal.UNRECORDED)
 
 
 class Shown:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import Protocol, TypeAlias
 
+from crabhook.broker.messages import Refusal
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.datatypes import frozen
 from crabhook.model.decision import Decided
@@ -58,6 +59,18 @@ class Faults:
         return (*filter(None, (fault() for fault in self._faults)), *below)
 
 
+@frozen
+class Elsewhere:
+    """Why this server takes nothing in now, and where to ask instead.
+
+    `hooks` and `desks` are that server's addresses, HOST:PORT; empty if unknown.
+    """
+
+    refusal: Refusal
+    hooks: str = ""
+    desks: str = ""
+
+
 class Leadership(Protocol):
     """Which server of those that share a record leads, as of now."""
 
@@ -74,8 +87,8 @@ class Leadership(Protocol):
         """How the record is written here, or followed."""
 
     @property
-    def record_lost(self) -> bool:
-        """Whether a standby has not reached the record for long."""
+    def elsewhere(self) -> Elsewhere | None:
+        """Where to ask instead; None where this server takes requests in."""
 
 
 @frozen
@@ -85,7 +98,7 @@ class Writing:
     role: Role = Role.ALONE
     leader: Leader = Leader()
     paced: Callable[[], Pace] = Pace
-    record_lost: bool = False
+    elsewhere: None = None
 
     @property
     def pace(self) -> Pace:

@@ -57,7 +57,7 @@ from crabhook.policy.rule import Ruling
 from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
 from crabhook.server.core.history import PastReader, Remembered
 from crabhook.server.core.journal_mapper import JournalMapper, restored
-from crabhook.server.core.parts import Parts
+from crabhook.server.core.parts import Elsewhere, Parts
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
 from crabhook.server.core.readings import Readings, Summaries
 from crabhook.store import entries
@@ -169,9 +169,9 @@ class Runner:
         return self._leadership.pace
 
     @property
-    def record_lost(self) -> bool:
-        """Whether a standby has not reached the record for long."""
-        return self._leadership.record_lost
+    def elsewhere(self) -> Elsewhere | None:
+        """Where to ask instead; None where this server takes requests in."""
+        return self._leadership.elsewhere
 
     # Turns.
 
@@ -506,8 +506,8 @@ class Runner:
         `risk`: of its call, where it comes to a card. `files`: the real paths that it will change.
         Raises RefusedError.
         """
-        if self.role is Role.STANDBY:
-            raise RefusedError(Refusal.STANDBY)
+        if self.elsewhere:
+            raise RefusedError(self.elsewhere.refusal)
         if self._refuses() or self.handed_over:
             raise RefusedError(Refusal.UNRECORDED if self._refuses() else Refusal.HANDED_OVER)
         if self.recorder is not None and self.recorder.is_anothers(request.id, request.secret):

@@ -39,7 +39,6 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.unix_socket import claimed
 from crabhook.server.watch import Heard, ListenerWatch, grpc_talk, heard_at, unverified
-from crabhook.store.interface import Role
 from crabhook.v1 import desk_pb2, permission_pb2
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
 
@@ -77,7 +76,7 @@ class Health:
     def reason(self) -> Fitness:
         """The server's state; of several reasons, a lasting one before a passing one."""
         runner, recorder = self._runner, self._runner.recorder
-        if runner.role is Role.STANDBY:
+        if runner.elsewhere:
             return Fitness.STANDBY
         if runner.handed_over:
             return Fitness.HANDED_OVER

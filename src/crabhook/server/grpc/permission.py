@@ -19,7 +19,6 @@ from crabhook.server.core.deadlines import deadlines
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
-from crabhook.store.interface import Role
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1.permission_pb2_grpc import PermissionServiceServicer
 
@@ -236,7 +235,7 @@ _STATUS = {
 }
 _ELSEWHERE = (Refusal.HANDED_OVER, Refusal.STANDBY)
 LEADER = "crabhook-leader"
-"""The trailing metadata in which a standby names the leader, HOST:PORT."""
+"""The trailing metadata that names the server to ask instead, HOST:PORT."""
 
 
 def _too_long(size: int) -> str:
@@ -275,10 +274,9 @@ class PermissionPort(PermissionServiceServicer):
         """Take a request in; return the reply, which the hook prints."""
         if (machine := admitted(context, self._tokens)) is None:
             await self._refuse_stranger(context)
-        if self._runner.role is Role.STANDBY:  # before the payload is read
-            refusal = Refusal.UNRECORDED if self._runner.record_lost else Refusal.STANDBY
-            self._runner.witness.refused(refusal)
-            await self._turn_away(refusal, context)
+        if elsewhere := self._runner.elsewhere:  # before the payload is read
+            self._runner.witness.refused(elsewhere.refusal)
+            await self._turn_away(elsewhere.refusal, context)
         if fault := fault_of(request, PLATFORMS):
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, fault)
         try:
@@ -312,10 +310,10 @@ class PermissionPort(PermissionServiceServicer):
         return pb.ConfirmReplyResponse()
 
     async def _turn_away(self, refusal: Refusal, context: Context) -> NoReturn:
-        """End a call without a reply; a standby names the leader."""
-        standby = self._runner.role is Role.STANDBY  # a leader that hands over knows of no next one
-        leader = self._runner.leader.hooks if standby and refusal in _ELSEWHERE else ""
-        hint = ((LEADER, leader),) if leader else ()
+        """End a call without a reply; the hook hears where to ask instead, if that is known."""
+        elsewhere = self._runner.elsewhere  # none, though it hands over: the next one is not known
+        hooks = elsewhere.hooks if elsewhere and refusal in _ELSEWHERE else ""
+        hint = ((LEADER, hooks),) if hooks else ()
         await context.abort(_STATUS[refusal], str(refusal), hint)
         raise AssertionError  # pragma: no cover - `abort` has raised
 

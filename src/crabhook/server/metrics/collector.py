@@ -76,8 +76,8 @@ def _each(values: Iterable[Any], counted: Mapping[Any, float]) -> Said:
 
 
 def _cards(runner: Runner) -> Iterable[Card]:
-    """Return the cards that wait here; those of a standby wait at the leader."""
-    return () if runner.role is Role.STANDBY else runner.broker.waiting()
+    """Return the cards that wait here, and not at another server."""
+    return () if runner.elsewhere else runner.broker.waiting()
 
 
 def _waiting(runner: Runner) -> Said:

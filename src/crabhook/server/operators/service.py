@@ -30,6 +30,7 @@ from crabhook.model.actor import Operator, Role
 from crabhook.model.card import Card, State
 from crabhook.remote.inputs import Inputs
 from crabhook.server.core.local_desk import LocalDesk, MayNot
+from crabhook.server.core.parts import Elsewhere
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators.authentication import Authenticator, Caller, Sent, operator_of
 from crabhook.server.operators.refusals import Forbidden, Gone, Malformed, NoRoom, Refusal, StandsBy
@@ -298,8 +299,9 @@ class OperatorService:
         caller, command = call.caller, asked.command
         if not isinstance(command, Ask) and not _ID.fullmatch(command.id):
             return Malformed("its id must be 1 to 64 of [0-9A-Za-z_-]")
-        if self._runner.role is Part.STANDBY and not isinstance(command, AskHistory | AskEntry):
-            return self._stands_by(caller)
+        elsewhere = self._runner.elsewhere
+        if elsewhere and not isinstance(command, AskHistory | AskEntry):
+            return self._stands_by(caller, elsewhere)
         principal = self._authenticator.admit(caller, *self._needs(command), asked.sent)
         if isinstance(principal, Forbidden):
             return principal
@@ -319,14 +321,13 @@ class OperatorService:
             return self._authenticator.turn_away(caller, why)
         return self._reply(command, outcome, Visibility(principal, self._log).of(read), seq)
 
-    def _stands_by(self, caller: Caller) -> Refusal:
+    def _stands_by(self, caller: Caller, elsewhere: Elsewhere) -> Refusal:
         refusal = self._authenticator.admit(caller, Permission.WATCH)
         if isinstance(refusal, Forbidden):
             return refusal
-        leader = self._runner.leader.desks
-        where = f", at {leader}" if leader else ""
+        where = f", at {elsewhere.desks}" if elsewhere.desks else ""
         why = f"this server stands by and another one leads{where}: nothing was done"
-        return StandsBy(why, leader)
+        return StandsBy(why, elsewhere.desks)
 
     def _needs(self, command: Command) -> tuple[Permission, Target | None]:
         broker = self._runner.broker
