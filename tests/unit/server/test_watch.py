@@ -19,7 +19,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import Address, TcpAddress, Tokens, UnixAddress
 from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.parts import Faults
-from crabhook.server.grpc.listener import Fitness, Health, HealthPort, open_port
+from crabhook.server.grpc.listener import Fitness, GrpcListener, Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.http.listener import NAMED, Opening, open_http
 from crabhook.server.ndjson.bridge import BridgeListener, open_bridge
@@ -65,17 +65,11 @@ class Kept:
     @asynccontextmanager
     async def hooks(self, *addresses: Address) -> AsyncIterator[list[Address]]:
         """Listen for hooks, and watch."""
-        async with self.unwatched(*addresses) as bound, self.watching():
-            yield bound
-
-    @asynccontextmanager
-    async def unwatched(self, *addresses: Address) -> AsyncIterator[list[Address]]:
-        """Listen for hooks; who tests begins to watch."""
         tokens = Tokens("t")
         service = PermissionPort(self.runner, wait=60.0, tokens=tokens)
         health = HealthPort(Health(self.runner), tokens=tokens)
         opening = open_port(service, addresses, health=health, watch=self.watch)
-        async with opening as bound:
+        async with opening as bound, self.watching():
             yield list(bound)
         self.runner.close()
 
@@ -265,16 +259,24 @@ async def test_a_bridge_that_takes_connections_and_does_not_serve_them_is_opened
 
 
 @pytest.mark.usefixtures("mortal")
-async def test_a_listener_whose_address_another_took_ends_the_server() -> None:
-    kept = Kept()
-    async with kept.unwatched(TcpAddress("127.0.0.1", 0)) as (address,):
-        assert isinstance(address, TcpAddress)
-        await send(address, EVIL)
-        await until(lambda: kept.watch.ended)
-        with socket.socket() as taken:
-            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            taken.bind((address.host, address.port))
-            taken.listen()
-            async with kept.watching():
-                await until(lambda: len(kept.gave_up) == 1, 10.0)
+async def test_a_listener_whose_address_another_took_ends_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept, open_anew = Kept(), GrpcListener.open_anew
+    with socket.socket() as other:
+
+        async def taken_before(listener: GrpcListener) -> None:
+            if listener._server is not None and other.getsockname()[1] == 0:
+                await listener._server.stop(None)  # which frees the address
+                (address,) = listener.bound
+                assert isinstance(address, TcpAddress)
+                other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                other.bind((address.host, address.port))
+                other.listen()
+            await open_anew(listener)
+
+        monkeypatch.setattr(GrpcListener, "open_anew", taken_before)
+        async with kept.hooks(TcpAddress("127.0.0.1", 0)) as (address,):
+            await send(address, EVIL)
+            await until(lambda: len(kept.gave_up) == 1, 60.0)
     assert "cannot listen on" in str(kept.gave_up[0])
