@@ -7,7 +7,7 @@ mode of the agent in which another verdict lets the call happen.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from math import ceil
@@ -252,6 +252,22 @@ def held_elsewhere(card: Card, desk: Replica, spell: Speller = safe) -> str:
     deeds = (f"{_whose(one.by, spell)} {_does(card.event, one.verdict)}" for one in held)
     told = [f"{deed} in {ceil(one.due - now)} s" for deed, one in zip(deeds, held, strict=True)]
     return f"{', '.join(told)}: you may decide first" if told else ""
+
+
+def looking_elsewhere(card: int, desk: Replica) -> list[str]:
+    """Return the names, not yet safe, of operators elsewhere who look at a card and hold nothing.
+
+    Those who hold an answer to it are told by `held_elsewhere`.
+    """
+    holders = {held.by for held in desk.holding(card)}
+    looking = (by for by in desk.looking(card) if by not in holders)
+    return [by.name for by in looking if isinstance(by, Operator)]
+
+
+def are_looking(names: Sequence[str], spell: Speller = safe) -> str:
+    """Return that these operators look at a card: "ann, bob are looking"; empty for nobody."""
+    verb = "is" if len(names) == 1 else "are"
+    return f"{spell(', '.join(names))} {verb} looking" if names else ""
 
 
 def _whose(by: Actor, spell: Speller) -> str:

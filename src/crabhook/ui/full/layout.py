@@ -4,14 +4,19 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
 
 from crabhook.datatypes import frozen
-from crabhook.model.actor import Operator
 from crabhook.model.card import Card, Level, State
 from crabhook.model.errors import QuestionError
 from crabhook.model.wording import plural
 from crabhook.present.cover import ASCII_COVER, COVER
 from crabhook.present.phrases import Clock, ago
 from crabhook.present.safe import FOLD, safe
-from crabhook.present.sentence import by_another, held_elsewhere, outlasting
+from crabhook.present.sentence import (
+    are_looking,
+    by_another,
+    held_elsewhere,
+    looking_elsewhere,
+    outlasting,
+)
 from crabhook.present.summary import as_allowed, is_question
 from crabhook.ui.cards.context import below_rows
 from crabhook.ui.full.arming import Sight
@@ -291,12 +296,9 @@ class Painter:
         lines += [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
         if held := held_elsewhere(card, screen.desk, self._spell):
             lines.append([("held", f" {held}")])
-        holders = {one.by for one in screen.desk.holding(card.number)}
-        looking = (by for by in screen.desk.looking(card.number) if by not in holders)
-        others = [by.name for by in looking if isinstance(by, Operator)]
+        others = looking_elsewhere(card.number, screen.desk)
         if card.state is State.WAITING and others:
-            names, verb = self._spell(", ".join(others)), "is" if len(others) == 1 else "are"
-            lines.append([("noted", f" {names} {verb} looking")])
+            lines.append([("noted", f" {are_looking(others, self._spell)}")])
         if card.state is State.WAITING and isinstance(work.form, QuestionError):
             error = self._spell(str(work.form))
             lines.append([("warning", f" these questions cannot be read: {error}")])

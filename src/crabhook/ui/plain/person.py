@@ -6,14 +6,13 @@ The law of this file: it knows which parts of a request were not printed (`unpri
 line allows what nobody could read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import AskContext, Outcome
 from crabhook.desk.replica import Replica
-from crabhook.model.actor import Operator
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
@@ -85,27 +84,25 @@ class ForAPerson(Format):
 
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list, its time at the end."""
-        names = self._names(card.number)
         held = sentence.held_elsewhere(card, self._desk, covered)
-        others = [*([held] if held else []), *([_are_looking(names)] if names else [])]
-        return ", ".join([f"{self.header(card)} · {left(card, now)}", *others])
+        line = f"{self.header(card)} · {left(card, now)}"
+        return joined(line, held, self._lookers(card.number), by=", ")
 
     def looks(self, card: int) -> str:
         """Return that others look at a card that waits, each of them once; else nothing."""
-        new = [one for one in self._names(card) if (card, one) not in self._lookers_told]
-        for one in new:
-            self._lookers_told[card, one] = None
+        names = sentence.looking_elsewhere(card, self._desk)
+        new = [name for name in names if (card, name) not in self._lookers_told]
+        for name in new:
+            self._lookers_told[card, name] = None
         waits = self._desk.card(card)
         if waits is None or waits.state is not State.WAITING:
             return ""
         if held := sentence.held_elsewhere(waits, self._desk, covered):
             return f"· #{card}: {held}"
-        return f"· {_are_looking(new)} at #{card}" if new else ""
+        return f"· {sentence.are_looking(new, covered)} at #{card}" if new else ""
 
-    def _names(self, card: int) -> list[str]:
-        holders = {one.by for one in self._desk.holding(card)}
-        looking = (by for by in self._desk.looking(card) if by not in holders)
-        return [by.name for by in looking if isinstance(by, Operator)]
+    def _lookers(self, card: int) -> str:
+        return sentence.are_looking(sentence.looking_elsewhere(card, self._desk), covered)
 
     def block(
         self, card: Card, now: float, *, whole: bool = False, bare: bool = False
@@ -235,8 +232,8 @@ class ForAPerson(Format):
             yield from (Row("  limit: ", limit) for limit in card.limits)
             if held := sentence.held_elsewhere(card, self._desk, covered):
                 yield Row(f"  {held}")
-            if names := self._names(card.number):
-                yield Row(f"  {_are_looking(names)}")
+            if lookers := self._lookers(card.number):
+                yield Row(f"  {lookers}")
 
     def _around(self, card: Card, now: float) -> Iterator[Row]:
         """Yield why the card is here, who asks, and what happened to similar cards."""
@@ -268,10 +265,6 @@ class ForAPerson(Format):
             return []
         self._listed.add(kind)
         return [self.answers(card)]
-
-
-def _are_looking(names: Sequence[str]) -> str:
-    return f"{covered(', '.join(names))} {'is' if len(names) == 1 else 'are'} looking"
 
 
 def _said(card: Card, spell: Speller) -> str:
