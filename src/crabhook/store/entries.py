@@ -11,7 +11,7 @@ from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Standing
-from crabhook.store.actors import actor_data, end_data
+from crabhook.store.actors import actor_data, decider_data, end_data
 from crabhook.store.record import Entry, Kind, iso
 
 
@@ -105,7 +105,7 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     `waited`: seconds since the first of these came; None for an answer at once.
     """
     decision = made.decision
-    body: dict[str, Value] = {"input": _input(event)}
+    body = decider_data(made.by) | {"input": _input(event)}
     if waited is not None:
         body["waited"] = round(waited, 3)
     body |= {part: value for part in _PARTS if (value := getattr(decision, part))}
@@ -117,7 +117,7 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
         body["edited"] = dict(decision.updated_input)
     first = legs[0] if legs else ""
     verdict = str(decision.verdict)
-    return _about(Kind.DECIDED, event, at, first, card, verdict, body=body, by=made.by)
+    return _about(Kind.DECIDED, event, at, first, card, verdict, body=body)
 
 
 def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
@@ -218,7 +218,6 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
     verdict: str = "",
     *,
     body: Mapping[str, Value],
-    by: Actor | None = None,
 ) -> Entry:
     return Entry(
         kind=kind,
@@ -234,7 +233,6 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
         card=card,
         verdict=verdict,
         body={**body, "machine": event.machine} if event.machine else body,
-        by=by,
     )
 
 

@@ -15,7 +15,6 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from crabhook.datatypes import frozen
-from crabhook.model.actor import Actor
 from crabhook.model.jsontext import Value
 
 
@@ -47,7 +46,7 @@ class Entry:
     """What to record, with secrets: the store removes them.
 
     `at` is wall time, seconds since 1970; `card` is a number or None; `verdict` is a decision's;
-    `body` has the kind's own data; `by`, whoever decided, is written with it.
+    `body` has the kind's own data.
     """
 
     kind: Kind
@@ -63,7 +62,6 @@ class Entry:
     card: int | None = None
     verdict: str = ""
     body: Mapping[str, Value] = field(default_factory=dict)
-    by: Actor | None = None
 
 
 class Record(NamedTuple):

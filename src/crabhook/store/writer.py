@@ -16,7 +16,6 @@ from time import time
 from typing import TYPE_CHECKING
 
 from crabhook.model.jsontext import compact
-from crabhook.store.actors import decider_data
 from crabhook.store.change import Change, halted, happened, written
 from crabhook.store.entries import stops_stay
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal, StoreError
@@ -175,8 +174,7 @@ def chained(
     for entry, kept in entries:
         seq += 1
         names = {column: redactor.name(getattr(entry, column)) for column in _NAMES}
-        by = {} if entry.by is None else decider_data(entry.by)
-        body = compact(redactor.value({**by, **entry.body}))
+        body = compact(redactor.value(dict(entry.body)))
         if kept:
             # After the secrets were taken out: a fingerprint looks like one.
             more = "," if len(body) > len("{}") else ""
