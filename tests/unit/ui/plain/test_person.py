@@ -448,6 +448,13 @@ async def test_full_tells_the_last_prompt_and_the_last_words_and_brief_does_not(
         assert not [row for row in await sits.look() if "last words" in row or "asked:" in row]
 
 
+async def test_a_description_that_is_no_text_is_not_left_out() -> None:
+    payload = bash("make")
+    payload["tool_input"]["description"] = ["rm -rf ~"]
+    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+        assert '        "rm -rf ~"' in sits.everything
+
+
 async def test_words_that_the_event_tells_itself_are_told_once() -> None:
     desk = PlayedDesk()
     desk.order(Order(OrderKind.HOLD, name="Stop"))
