@@ -78,11 +78,11 @@ class _Around:
     error: bool = False
     away: bool = False
     block: int = 0
-    before: "Command | None" = None
+    before: "ShellCommand | None" = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Command:
+class ShellCommand:
     """A simple command, its name and arguments, its node and surroundings."""
 
     node: Node
@@ -91,7 +91,7 @@ class Command:
     arguments: Sequence[Node]
     around: _Around
 
-    def earlier(self, *, enclosing: bool = True) -> Iterator["Command"]:
+    def earlier(self, *, enclosing: bool = True) -> Iterator["ShellCommand"]:
         """Yield commands that surely ran before it, nearest first; `enclosing`: outer ones too."""
         command = self.around.before
         for _ in range(MAX_EARLIER):
@@ -112,7 +112,7 @@ class ShellTree:
         content = _BEYOND.sub(_STAND_IN, text).encode("utf-8", "replace")
         self._lines = content.split(b"\n")
         self._nodes = 0
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.variables: list[script.Named] = []
         self.assignments: list[tuple[Node, Node]] = []
         self.words: set[str] = set()
@@ -130,7 +130,7 @@ class ShellTree:
         column = len(line[: node.start_point.column].decode("utf-8", "replace"))
         return script.Place(row + 1, column + 1 + offset)
 
-    def _take(self, node: Node, parent: Node, around: _Around, depth: int) -> Command | None:
+    def _take(self, node: Node, parent: Node, around: _Around, depth: int) -> ShellCommand | None:
         """Read a node and all in it; return the command that it surely runs."""
         self._nodes += 1
         if depth > MAX_DEPTH:
@@ -142,7 +142,7 @@ class ShellTree:
             return None
         command, children = None, node.named_children
         if node.type == "command" and (words := _words(node)):
-            command = Command(node, parent, plain(words[0]), words[1:], around)
+            command = ShellCommand(node, parent, plain(words[0]), words[1:], around)
             self.commands.append(command)
         elif node.type == "variable_assignment" and len(children) == 2:
             self.assignments.append((children[0], children[1]))
@@ -154,7 +154,7 @@ class ShellTree:
 
     def _take_in(
         self, node: Node, children: Sequence[Node], around: _Around, depth: int
-    ) -> Command | None:
+    ) -> ShellCommand | None:
         """Read a node's children; return the first one's command, if only redirected."""
         inner = replace(around, block=node.id) if node.type in _BLOCKS else around
         first = None
@@ -282,7 +282,7 @@ def read_shell(text: str) -> script.Script:
     )
 
 
-def prints(tree: ShellTree) -> Iterator[tuple[Command, str]]:
+def prints(tree: ShellTree) -> Iterator[tuple[ShellCommand, str]]:
     """Yield the commands that write a text which is in the script itself, and the text."""
     for command in _heard(tree.commands):
         if command.name in {"echo", "printf"}:
@@ -293,7 +293,7 @@ def prints(tree: ShellTree) -> Iterator[tuple[Command, str]]:
                 yield from ((command, _filled(body)) for body in bodies)
 
 
-def _heard(commands: Sequence[Command]) -> Iterator[Command]:
+def _heard(commands: Sequence[ShellCommand]) -> Iterator[ShellCommand]:
     """Yield the commands whose output is the script's, on either stream."""
     captured = {command.name for command in commands if command.around.away} - {""}
     for command in commands:
@@ -320,8 +320,8 @@ def _said(name: str, texts: list[str]) -> str:
 
 
 def _answers(
-    tree: ShellTree, printed: Mapping[Command, str]
-) -> Iterator[tuple[Command, script.Answer]]:
+    tree: ShellTree, printed: Mapping[ShellCommand, str]
+) -> Iterator[tuple[ShellCommand, script.Answer]]:
     """Yield the printed answers, and the objects that `jq` programs make."""
     for command, output in printed.items():
         text = output.strip()
@@ -341,7 +341,9 @@ def _answers(
 
 
 def _exits(
-    tree: ShellTree, printed: Mapping[Command, str], answers: Mapping[Command, script.Answer]
+    tree: ShellTree,
+    printed: Mapping[ShellCommand, str],
+    answers: Mapping[ShellCommand, script.Answer],
 ) -> Iterator[script.Exit]:
     answering = {answer.around.function for answer in answers} - {""}
     for command in [command for command in tree.commands if command.name == "exit"][:MAX_COMMANDS]:
@@ -365,7 +367,7 @@ def _exits(
 # `@sh`, `printf %q`, `${x@Q}`) ends the way.
 
 
-def _runs_input(tree: ShellTree) -> Iterator[Command]:
+def _runs_input(tree: ShellTree) -> Iterator[ShellCommand]:
     """Yield the commands that run the agent's input, or a part of it, as shell."""
     sent = _variables_sent(tree)
     for command in tree.commands:
@@ -373,7 +375,7 @@ def _runs_input(tree: ShellTree) -> Iterator[Command]:
             yield command
 
 
-def _runs_its_input(command: Command, sent: frozenset[str]) -> bool:
+def _runs_its_input(command: ShellCommand, sent: frozenset[str]) -> bool:
     name = command.name.rpartition("/")[2]
     texts = command.texts()
     if name == "eval":
