@@ -1,7 +1,7 @@
 """The subcommands: each imported only when its name is called.
 
 `cli/NAME.py` (hyphens are underlines) has `add_arguments(parser)` and `run(arguments) -> int`;
-small commands share a file, with a `Command` each. `commands.toml` has help and file, `options/`
+small commands share a file, with a `Subcommand` each. `commands.toml` has help and file, `options/`
 the arguments. This floor parses and prints; `app` below it composes what runs.
 """
 
@@ -15,8 +15,8 @@ from crabhook.cli.commands import (
     ACTIONS,
     COMMANDS,
     HOOK_OPTIONS,
-    Command,
     Parser,
+    Subcommand,
     command_of,
     explained,
     meant,
@@ -57,7 +57,7 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return wraps._fill_text(self, text, width, indent)  # noqa: SLF001 - argparse's own way
 
 
-def parser_of(name: str) -> tuple[Parser, Command]:
+def parser_of(name: str) -> tuple[Parser, Subcommand]:
     """Return the parser of a command's arguments, and the command."""
     about = COMMANDS[name]
     command = command_of(name)

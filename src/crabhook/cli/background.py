@@ -30,7 +30,7 @@ from crabhook.cli.commands import (
     DONE,
     NO_SERVER,
     SERVE_VALUES,
-    Command,
+    Subcommand,
     declare,
     declaring,
     options_of,
@@ -318,6 +318,6 @@ def _status(arguments: argparse.Namespace) -> int:
     return DONE if status["running"] else NO_SERVER
 
 
-up = Command(_declare_up, partial(reporting, "up", _up))
-down = Command(declaring("down"), partial(reporting, "down", _down))
-status = Command(declaring("status"), partial(reporting, "status", _status))
+up = Subcommand(_declare_up, partial(reporting, "up", _up))
+down = Subcommand(declaring("down"), partial(reporting, "down", _down))
+status = Subcommand(declaring("status"), partial(reporting, "status", _status))

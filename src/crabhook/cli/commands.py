@@ -17,7 +17,7 @@ from crabhook.data_files import tables
 from crabhook.model.errors import CrabhookError
 
 
-class Command(NamedTuple):
+class Subcommand(NamedTuple):
     """A subcommand: what declares its arguments, and what runs and returns the exit code."""
 
     add_arguments: Callable[[argparse.ArgumentParser], object]
@@ -59,16 +59,16 @@ ACTIONS: Mapping[str, str] = _TOLD["actions"]
 HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TOLD["hook_options"]
 
 
-def command_of(name: str) -> Command:
+def command_of(name: str) -> Subcommand:
     """Return the command of this name; its module is imported only now."""
     within, stem = COMMANDS[name].within, name.replace("-", "_")
     module = importlib.import_module(f"crabhook.cli.{within or stem}")
     of_python = f"{stem}_"  # where Python, or the module, has another use for the name
-    verbs: Mapping[str, Command] = getattr(module, "VERBS", {})
+    verbs: Mapping[str, Subcommand] = getattr(module, "VERBS", {})
     if (command := verbs.get(name)) is not None:
         return command
     declaring = getattr(module, of_python, None) or getattr(module, stem) if within else module
-    return Command(declaring.add_arguments, declaring.run)
+    return Subcommand(declaring.add_arguments, declaring.run)
 
 
 def options_of(command: str) -> Mapping[str, Any]:
@@ -138,7 +138,7 @@ def actions(
     command: str,
     acts: Mapping[str, Callable[[argparse.Namespace], object]],
     values: Mapping[str, Any],
-) -> Command:
+) -> Subcommand:
     """Return a command of several actions, declared in options/COMMAND.toml with a help for each.
 
     The action ALONE is the command by itself.
@@ -155,7 +155,7 @@ def actions(
             declare(options, values, child)
             child.set_defaults(act=acts[name])
 
-    return Command(
+    return Subcommand(
         add_arguments, partial(reporting, command, lambda arguments: arguments.act(arguments))
     )
 

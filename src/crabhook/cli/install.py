@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from crabhook import config
-from crabhook.cli.commands import Command, declaring, servers
+from crabhook.cli.commands import Subcommand, declaring, servers
 from crabhook.hook import own_folder
 from crabhook.hook.failover import listed
 from crabhook.install import program
@@ -427,4 +427,4 @@ def _add_uninstall_arguments(parser: argparse.ArgumentParser) -> None:
     declaring("uninstall")(parser)
 
 
-uninstall = Command(_add_uninstall_arguments, partial(refusing, "uninstall", _uninstall))
+uninstall = Subcommand(_add_uninstall_arguments, partial(refusing, "uninstall", _uninstall))

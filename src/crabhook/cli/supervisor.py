@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 
-from crabhook.cli.commands import Command, declaring
+from crabhook.cli.commands import Subcommand, declaring
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import parse_object
 from crabhook.supervisor.contract import ReviewerError
@@ -25,7 +25,7 @@ def _hook(arguments: argparse.Namespace) -> int:
     )
 
 
-supervisor_hook = Command(declaring("supervisor-hook"), _hook)
+supervisor_hook = Subcommand(declaring("supervisor-hook"), _hook)
 
 
 def _review(arguments: argparse.Namespace) -> int:
@@ -44,4 +44,4 @@ def _review(arguments: argparse.Namespace) -> int:
     return 0
 
 
-supervisor_review = Command(declaring("supervisor-review"), _review)
+supervisor_review = Subcommand(declaring("supervisor-review"), _review)

@@ -166,15 +166,15 @@ async def at_desk_of(
                 task.cancel()
 
 
-def command(verb: str, go: Go, *tables: str) -> cli.Command:
+def command(verb: str, go: Go, *tables: str) -> cli.Subcommand:
     """Return a verb with the options of these tables of options/verbs.toml."""
     known = cli.options_of("verbs")
     options = {name: about for one in (*tables, "any") for name, about in known[one].items()}
     values = {"cursor": Cursor.parse, "seconds": _seconds}
-    return cli.Command(partial(cli.declare, options, values), partial(cli.reporting, verb, go))
+    return cli.Subcommand(partial(cli.declare, options, values), partial(cli.reporting, verb, go))
 
 
-def acting(verb: str, act: Act, *tables: str, why: Why = lambda _: None) -> cli.Command:
+def acting(verb: str, act: Act, *tables: str, why: Why = lambda _: None) -> cli.Subcommand:
     """Return a verb that acts at a desk.
 
     `why` says from its arguments why a person must show their presence, None where the key that

@@ -12,7 +12,7 @@ from dataclasses import field
 from functools import partial
 from itertools import takewhile
 
-from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE, Command
+from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE, Subcommand
 from crabhook.cli.team.asking import opening_keys
 from crabhook.cli.terminal import ask
 from crabhook.cli.verbs.attached import (
@@ -249,10 +249,10 @@ def _said(results: Sequence[CardResult], *, json: bool) -> int:
     return max((one.code for one in results), default=DONE)
 
 
-def _decider(act: Act) -> Command:
+def _decider(act: Act) -> Subcommand:
     tables = _OPTIONS.get(act.field, ("one", "text"))
     return command(act.id, partial(_deciding, act.id), *tables, "decide")
 
 
-VERBS: Mapping[str, Command] = {act.id: _decider(act) for act in ACTS.values() if act.verb}
+VERBS: Mapping[str, Subcommand] = {act.id: _decider(act) for act in ACTS.values() if act.verb}
 """The verb of each act that is one: a person shows their presence for each that does not close."""
