@@ -156,7 +156,7 @@ _NO_JSON, _REFUSES_TOKEN = 415, 401
 
 
 @frozen
-class Answer:
+class ServerAnswer:
     """The result of asking a server.
 
     `there`: a crabhook server refused as it should. `no_token`: it wants another token. `waits`: it
@@ -173,7 +173,7 @@ class Answer:
     seconds: float
 
 
-def ask(options: Options) -> Answer:
+def ask(options: Options) -> ServerAnswer:
     """Ask the server that a hook with these options would ask."""
     asking = copy(options)
     asking.platform, asking.wait, asking.reconnect = NO_PLATFORM, WITHIN, 0.0
@@ -184,7 +184,7 @@ def ask(options: Options) -> Answer:
     except Unanswered as error:
         status, kind, words = error.status, error.kind, str(error)
     platforms_known = _KNOWN.search(words) if status == _REFUSED else None
-    return Answer(
+    return ServerAnswer(
         there=platforms_known is not None,
         no_token=status == _TOKEN,
         waits=status == UNAVAILABLE,

@@ -5,7 +5,7 @@ import socket
 import threading
 from pathlib import Path
 
-from crabhook.doctor.processes import NO_PLATFORM, Answer, ask
+from crabhook.doctor.processes import NO_PLATFORM, ServerAnswer, ask
 from crabhook.hook import Options
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import TcpAddress
@@ -18,7 +18,7 @@ def at(server: str, token: str = "") -> Options:
     return options
 
 
-async def asked(server: str, token: str = "") -> Answer:
+async def asked(server: str, token: str = "") -> ServerAnswer:
     return await asyncio.to_thread(ask, at(server, token))
 
 

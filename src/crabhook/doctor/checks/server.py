@@ -16,7 +16,7 @@ from crabhook.doctor.finding import (
     make_finding,
     move_away_command,
 )
-from crabhook.doctor.processes import Answer, Knock, ask, knock
+from crabhook.doctor.processes import Knock, ServerAnswer, ask, knock
 from crabhook.hook import Options
 from crabhook.hook.failover import listed
 from crabhook.hook.fallback import remedy_of
@@ -46,7 +46,7 @@ def answers(case: Case) -> Iterator[Finding]:
 
 def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Finding]:
     """Yield the state of each server of a list; exactly one must lead."""
-    answers = dict[str, Answer]()
+    answers = dict[str, ServerAnswer]()
     for server in servers:
         options = entry.asking()
         options.server = server
@@ -72,7 +72,7 @@ def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Fi
         yield make_finding("server.answers", "apart", lead=" and ".join(lead))
 
 
-def _there(case: Case, server: str, answer: Answer, *, alone: bool) -> Finding:
+def _there(case: Case, server: str, answer: ServerAnswer, *, alone: bool) -> Finding:
     """Return the state of a server that admits the hooks, alone or in a list."""
     if case.agent.name not in answer.platforms:
         platforms = ", ".join(answer.platforms)
@@ -107,7 +107,7 @@ def _of_its_token(case: Case, entry: Entry) -> tuple[str, str]:
     return "", f"the server began with another token than {token} holds now: end it, begin anew"
 
 
-def _silent(case: Case, entry: Entry, answer: Answer) -> Finding:
+def _silent(case: Case, entry: Entry, answer: ServerAnswer) -> Finding:
     unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
     mend, advice = _serve(case, entry), ""
     if answer.no_token:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from crabhook.doctor.processes import Answer, ask
+from crabhook.doctor.processes import ServerAnswer, ask
 from crabhook.hook import Options
 from crabhook.server.address import TcpAddress, Tls, Tokens
 from crabhook.server.grpc.listener import open_port
@@ -22,7 +22,7 @@ def joined(team: Founded, name: str) -> str:
     return token
 
 
-async def knock(options: Options, token: str) -> Answer:
+async def knock(options: Options, token: str) -> ServerAnswer:
     shown = Options()
     shown.server, shown.tls_ca, shown.token = options.server, options.tls_ca, token
     return await asyncio.to_thread(ask, shown)
