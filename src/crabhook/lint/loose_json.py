@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
-from crabhook.lint.script import UNKNOWN, Answer, Literal, Place, Shape, Written
+from crabhook.lint.script import UNKNOWN, HookAnswer, Literal, Place, Shape, Written
 
 HOLE = "\ue000"
 """Stands in a text for what is only known when the script runs."""
@@ -34,7 +34,7 @@ def read_object(text: str, place: Callable[[int], Place]) -> Shape | None:
     return shape if reader.blank(end) == len(text) else None
 
 
-def read_answer(text: str, place: Place, *, whole: bool) -> Answer:
+def read_answer(text: str, place: Place, *, whole: bool) -> HookAnswer:
     """Return the answer in a text in braces, strict or not quite JSON.
 
     `whole`: the text is all the output, so it must be JSON as it is.
@@ -46,7 +46,7 @@ def read_answer(text: str, place: Place, *, whole: bool) -> Answer:
             json.loads(text)
         except (ValueError, RecursionError):
             written = Written.BROKEN
-    return Answer(place, written, (shape,) if shape else ())
+    return HookAnswer(place, written, (shape,) if shape else ())
 
 
 class _NotAnObjectError(Exception):

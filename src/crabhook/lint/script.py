@@ -166,7 +166,7 @@ class Written(StrEnum):
 
 
 @frozen
-class Answer:
+class HookAnswer:
     """Output that is, or should be, a JSON object.
 
     `shapes`: its possible values; none if unknown. `behind`: the place of plain text that surely
@@ -242,7 +242,7 @@ class Script:
 
     language: Language
     shebang: str = ""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[HookAnswer, ...] = ()
     chatter: tuple[Place, ...] = ()
     exits: tuple[Exit, ...] = ()
     lapses: tuple[Remark, ...] = ()

@@ -321,7 +321,7 @@ def _said(name: str, texts: list[str]) -> str:
 
 def _answers(
     tree: ShellTree, printed: Mapping[ShellCommand, str]
-) -> Iterator[tuple[ShellCommand, script.Answer]]:
+) -> Iterator[tuple[ShellCommand, script.HookAnswer]]:
     """Yield the printed answers, and the objects that `jq` programs make."""
     for command, output in printed.items():
         text = output.strip()
@@ -336,14 +336,14 @@ def _answers(
             for shape in islice(filter(None, read), 1):
                 yield (
                     command,
-                    script.Answer(tree.place(command.node), script.Written.JSON, (shape,)),
+                    script.HookAnswer(tree.place(command.node), script.Written.JSON, (shape,)),
                 )
 
 
 def _exits(
     tree: ShellTree,
     printed: Mapping[ShellCommand, str],
-    answers: Mapping[ShellCommand, script.Answer],
+    answers: Mapping[ShellCommand, script.HookAnswer],
 ) -> Iterator[script.Exit]:
     answering = {answer.around.function for answer in answers} - {""}
     for command in [command for command in tree.commands if command.name == "exit"][:MAX_COMMANDS]:

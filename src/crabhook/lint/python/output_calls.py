@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from crabhook.lint.loose_json import HOLE, read_answer
 from crabhook.lint.python.tree import Scope, Tree
-from crabhook.lint.script import UNKNOWN, Answer, Place, Shape, Written
+from crabhook.lint.script import UNKNOWN, HookAnswer, Place, Shape, Written
 
 MAX_NESTED = 8  # of objects in objects; an answer has three
 MAX_READ = 2000  # expressions of one script; one answer takes ten
@@ -128,18 +128,18 @@ class ValueReader:
                 return self._one(inner)
         return HOLE
 
-    def answers(self, value: ast.expr) -> Iterator[Answer]:
+    def answers(self, value: ast.expr) -> Iterator[HookAnswer]:
         """Yield the answers that writing `value` may put on standard output."""
         for node in self._tree.follow(value):
             place = self._tree.place(node)
             match node:
                 case ast.Call() if self._tree.called(node) in {"json.dumps", "json.dump"}:
                     shapes = self.shapes(node.args[0]) if node.args else ()
-                    yield Answer(place, Written.JSON, shapes)
+                    yield HookAnswer(place, Written.JSON, shapes)
                 case ast.Call(func=ast.Attribute(value=inner, attr="encode")):
                     yield from self.answers(inner)
                 case ast.Dict():
-                    yield Answer(place, Written.REPR, self.shapes(node))
+                    yield HookAnswer(place, Written.REPR, self.shapes(node))
                 case _ if (text := self._one(node).strip())[:1] == "{" and text[-1:] == "}":
                     yield read_answer(text, place, whole=HOLE not in text)
                 case ast.BinOp():
@@ -195,7 +195,7 @@ def _placed(shapes: tuple[Shape, ...], place: Place) -> tuple[Shape, ...]:
 class Output:
     """What is written, sorted: answers and chatter with the calls that write them, and words."""
 
-    answers: dict[ast.Call, list[Answer]] = field(default_factory=dict)
+    answers: dict[ast.Call, list[HookAnswer]] = field(default_factory=dict)
     chatter: dict[ast.Call, Place] = field(default_factory=dict)
     words: dict[ast.Call, str] = field(default_factory=dict)
     speaks: bool = False

@@ -175,7 +175,7 @@ def _read(tree: Tree, text: str) -> script.Script:
     )
 
 
-def _answers(tree: Tree, output: Output) -> Iterator[script.Answer]:
+def _answers(tree: Tree, output: Output) -> Iterator[script.HookAnswer]:
     """Yield the answers, with plain text that surely comes before them."""
     for call, answers in output.answers.items():
         before = (getattr(statement, "value", None) for statement in tree.before(call))

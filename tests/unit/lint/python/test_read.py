@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from crabhook.lint.python.read import read_python
 from crabhook.lint.script import (
-    Answer,
     CannotParseError,
     Exit,
+    HookAnswer,
     Language,
     Place,
     Script,
@@ -26,7 +26,7 @@ def script(body: str) -> Script:
     return read_python(HEAD + body)
 
 
-def only_answer(body: str) -> Answer:
+def only_answer(body: str) -> HookAnswer:
     (answer,) = script(body).answers
     return answer
 
