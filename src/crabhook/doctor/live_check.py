@@ -24,7 +24,7 @@ from crabhook.doctor.finding import Finding, make_finding
 from crabhook.doctor.processes import ProgramError, ask, end, run
 from crabhook.hook import Options
 from crabhook.install.program import own_command
-from crabhook.platforms.interface import Answer, ScriptedSession, Turn
+from crabhook.platforms.interface import ModelAnswer, ScriptedSession, Turn
 
 ALLOWED, DENIED = "allowed-by-crabhook-doctor", "denied-by-crabhook-doctor"
 """The files that the agent is to make: one may be made, the other may not."""
@@ -47,7 +47,7 @@ _BEGINS = 20.0  # seconds for the server to listen
 _INSTALLS = 20.0
 
 _LARGEST = 32 << 20  # bytes of a request
-_MISSING = Answer('{"error": {"type": "not_found_error", "message": "not here"}}')
+_MISSING = ModelAnswer('{"error": {"type": "not_found_error", "message": "not here"}}')
 
 WITHIN = 60.0  # seconds for the whole proof
 
@@ -204,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer = server.agent.answer(self.path.partition("?")[0], body, server.say)
         self._send(404 if answer is None else 200, answer or _MISSING)
 
-    def _send(self, status: int, answer: Answer) -> None:
+    def _send(self, status: int, answer: ModelAnswer) -> None:
         body = answer.text.encode()
         self.send_response(status)
         self.send_header("Content-Type", answer.kind)

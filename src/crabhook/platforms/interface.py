@@ -180,7 +180,7 @@ Next: TypeAlias = Callable[[Sequence[str]], Turn]
 
 
 @frozen
-class Answer:
+class ModelAnswer:
     """The answer to a request over HTTP."""
 
     text: str
@@ -199,7 +199,7 @@ class ScriptedSession:
 
     home: Callable[[Path, str], Mapping[str, str | Mapping[str, object]]]
     command: tuple[str, ...]
-    answer: Callable[[str, Body, Next], Answer | None]
+    answer: Callable[[str, Body, Next], ModelAnswer | None]
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -218,10 +218,10 @@ def turn_of(tools: int, results: Iterable[Any], say: Next) -> Turn:
     )
 
 
-def event_stream(events: Iterable[object], *, named: bool = True) -> Answer:
+def event_stream(events: Iterable[object], *, named: bool = True) -> ModelAnswer:
     """Return events as a stream of server-sent events, each named by its `type`."""
     lines = []
     for event in events:
         name = f"event: {event['type']}\n" if named and isinstance(event, dict) else ""
         lines.append(f"{name}data: {json.dumps(event)}\n\n")
-    return Answer("".join(lines), "text/event-stream")
+    return ModelAnswer("".join(lines), "text/event-stream")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.interface import Answer, Turn
+from crabhook.platforms.interface import ModelAnswer, Turn
 
 PATHS = {
     "claude": "/v1/messages",
@@ -63,7 +63,7 @@ def test_a_command_is_a_call_of_the_agents_shell(agent: str) -> None:
     answer = PLATFORMS[agent].scripted_session.answer(
         path, {**MANY[agent], **body}, Script("touch it")
     )
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     assert answer.kind == "text/event-stream"
     events = [json.loads(line[6:]) for line in answer.text.splitlines() if line[:6] == "data: "]
     assert "touch it" in json.dumps(events)

@@ -10,7 +10,7 @@ import pytest
 
 from crabhook.doctor.live_check import ScriptedModel
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.interface import Answer, event_stream
+from crabhook.platforms.interface import ModelAnswer, event_stream
 
 
 def posted(model: ScriptedModel, path: str, body: Any) -> str:
@@ -64,7 +64,7 @@ def test_after_its_end_nobody_answers() -> None:
 
 
 def test_events_are_streamed_as_they_are_named() -> None:
-    assert event_stream([{"type": "a"}]) == Answer(
+    assert event_stream([{"type": "a"}]) == ModelAnswer(
         'event: a\ndata: {"type": "a"}\n\n', "text/event-stream"
     )
     assert event_stream([{"type": "a"}], named=False).text == 'data: {"type": "a"}\n\n'

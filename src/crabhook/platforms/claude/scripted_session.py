@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.platforms.interface import (
-    Answer,
     Body,
+    ModelAnswer,
     Next,
     ScriptedSession,
     Turn,
@@ -31,14 +31,16 @@ def _home(project: Path, _: str) -> Mapping[str, Mapping[str, object]]:
     }
 
 
-def _answer(path: str, body: Body, say: Next) -> Answer | None:
+def _answer(path: str, body: Body, say: Next) -> ModelAnswer | None:
     """Answer a request to the model, or a count of tokens."""
     if path == "/v1/messages/count_tokens":
-        return Answer('{"input_tokens": 1}')
+        return ModelAnswer('{"input_tokens": 1}')
     if path != "/v1/messages":
         return None
     message = _message(body, turn_of(len(body.get("tools") or ()), _results(body), say))
-    return event_stream(_events(message)) if body.get("stream") else Answer(json.dumps(message))
+    return (
+        event_stream(_events(message)) if body.get("stream") else ModelAnswer(json.dumps(message))
+    )
 
 
 def _message(body: Body, turn: Turn) -> dict[str, Any]:

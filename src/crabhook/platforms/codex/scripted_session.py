@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.platforms.interface import (
-    Answer,
     Body,
+    ModelAnswer,
     Next,
     ScriptedSession,
     Turn,
@@ -48,7 +48,7 @@ def _home(project: Path, model: str) -> Mapping[str, str]:
     return {".codex/config.toml": _CONFIGURATION.format(model=model, project=project)}
 
 
-def _answer(path: str, body: Body, say: Next) -> Answer | None:
+def _answer(path: str, body: Body, say: Next) -> ModelAnswer | None:
     """Answer a request to the model."""
     if path != "/v1/responses":
         return None

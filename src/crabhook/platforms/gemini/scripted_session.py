@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.platforms.interface import (
-    Answer,
     Body,
+    ModelAnswer,
     Next,
     ScriptedSession,
     Turn,
@@ -30,18 +30,18 @@ def _home(project: Path, _: str) -> Mapping[str, Mapping[str, object]]:
     }
 
 
-def _answer(path: str, body: Body, say: Next) -> Answer | None:
+def _answer(path: str, body: Body, say: Next) -> ModelAnswer | None:
     """Answer a request to the model, or a count of tokens."""
     model, _, method = path.rpartition("/")[2].partition(":")
     if method == "countTokens":
-        return Answer('{"totalTokens": 1}')
+        return ModelAnswer('{"totalTokens": 1}')
     if method not in {"generateContent", "streamGenerateContent"}:
         return None
     tools = sum(len(tool["functionDeclarations"]) for tool in body.get("tools") or ())
     reply = _reply(model, turn_of(tools, _results(body), say))
     if method == "streamGenerateContent":
         return event_stream([reply], named=False)
-    return Answer(json.dumps(reply))
+    return ModelAnswer(json.dumps(reply))
 
 
 def _reply(model: str, turn: Turn) -> Mapping[str, Any]:
