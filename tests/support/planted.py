@@ -15,7 +15,7 @@ from crabhook.model.card import Leg, Origin, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.store import entries
-from crabhook.store.change import Answer, Change, Waiting, delivered, settled, waits
+from crabhook.store.change import Change, KeptReply, Waiting, delivered, settled, waits
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Retention
 from tests.soak.jobs import Job, Source
@@ -92,7 +92,7 @@ class Past:
         """A job's card is decided."""
         legs, made = [f"r{asked.number}"], Decided(decision, by)
         entry = entries.decided(event(asked), made, 2.0, legs=legs, waited=0.1, card=asked.number)
-        answer = Answer(legs[0], "secret", reply(asked, decision).stdout, "", 0, 2.0, None)
+        answer = KeptReply(legs[0], "secret", reply(asked, decision).stdout, "", 0, 2.0, None)
         self.changes.append(settled([answer], entry))
 
     def is_delivered(self, asked: Job) -> None:

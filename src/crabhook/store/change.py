@@ -60,7 +60,7 @@ class DecidedCall:
 
 
 @frozen
-class Answer:
+class KeptReply:
     """A reply for a client that may not have got it.  `decided`: wall seconds.
 
     `call`: None without a receipt to wait for. `delivered`: None while unknown.
@@ -94,7 +94,7 @@ class Recovered:
     """What a starting server finds: requests by card and age, answers by age, and the last card."""
 
     waiting: tuple[Waiting, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[KeptReply, ...] = ()
     last_card: int = 0
     halts: tuple[Halt, ...] = ()
     documents: tuple[Document, ...] = ()
@@ -112,7 +112,7 @@ class Change:
     entries: tuple[Entry, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     ended: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[KeptReply, ...] = ()
     delivered: tuple[tuple[str, bool], ...] = ()
     halts: tuple[Halt, ...] | None = None
     documents: tuple[Document, ...] = ()
@@ -128,7 +128,7 @@ def waits(waiting: Waiting, *entries: Entry) -> Change:
     return Change(entries, waiting=(waiting,))
 
 
-def settled(answers: Sequence[Answer], *entries: Entry) -> Change:
+def settled(answers: Sequence[KeptReply], *entries: Entry) -> Change:
     """Return the change of a decided card: its records and the answers of all legs, together."""
     ids = [answer.request_id for answer in answers]
     return Change(entries, ended=tuple(ids), answers=tuple(answers))
@@ -180,7 +180,7 @@ class Merged:
     def __init__(self, changes: Iterable[Change] = ()) -> None:
         self.waiting = dict[str, Waiting]()
         self.ended: dict[str, None] = {}
-        self.answers = dict[str, Answer]()
+        self.answers = dict[str, KeptReply]()
         self.delivered: dict[str, bool] = {}
         self.halts: tuple[Halt, ...] | None = None
         self.documents = dict[str, Document]()

@@ -5,7 +5,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
-from crabhook.store.change import Answer, DecidedCall, Halt, Waiting
+from crabhook.store.change import DecidedCall, Halt, KeptReply, Waiting
 from crabhook.store.interface import Query
 from crabhook.store.record import DAY, Cut, Document, Retention, iso
 
@@ -38,7 +38,7 @@ def waiting_in(row: Sequence[Any]) -> Waiting:
     return replace(Waiting(*rest), note=note.decode("utf-8", "surrogatepass"), machine=machine)
 
 
-def answer_row(answer: Answer) -> tuple[Any, ...]:
+def answer_row(answer: KeptReply) -> tuple[Any, ...]:
     """Return the table row of an answer."""
     stderr = answer.stderr.encode("utf-8", "surrogatepass")  # unchanged: a blob can hold anything
     call = None if answer.delivered else answer.call
@@ -54,13 +54,13 @@ def answer_row(answer: Answer) -> tuple[Any, ...]:
     return (*answer_columns, FATES[answer.delivered], *call_columns)
 
 
-def answer_in(row: Sequence[Any]) -> Answer:
+def answer_in(row: Sequence[Any]) -> KeptReply:
     """Return the answer in a row."""
     request_id, secret, stdout, stderr, exit_code, decided, delivered, *call_columns = row
     text = stderr.decode("utf-8", "surrogatepass")
     call = DecidedCall(*call_columns) if call_columns[0] is not None else None
     fate = _FATE_OF[delivered]
-    return Answer(request_id, secret, stdout, text, exit_code, decided, call, fate)
+    return KeptReply(request_id, secret, stdout, text, exit_code, decided, call, fate)
 
 
 def halt_row(halt: Halt) -> tuple[str, str]:

@@ -9,7 +9,7 @@ record's key, so that nothing can be guessed from it.
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
-from crabhook.store.change import Answer, Change, Halt, Waiting
+from crabhook.store.change import Change, Halt, KeptReply, Waiting
 from crabhook.store.interface import Row
 from crabhook.store.record import Entry, Kind
 from crabhook.store.sql import ANSWER, WAITING, answer_row, halt_row, waiting_row
@@ -80,7 +80,7 @@ def _asked(key: bytes, waiting: Waiting) -> str:
     return of_asked(key, dict(zip(WAITING, waiting_row(waiting), strict=True)))
 
 
-def _answer(key: bytes, answer: Answer) -> tuple[str, ...]:
+def _answer(key: bytes, answer: KeptReply) -> tuple[str, ...]:
     if answer.call is None:  # most, and each decision by a rule
         return (
             fingerprint(

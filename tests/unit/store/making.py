@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from crabhook.store.change import Answer, Waiting
+from crabhook.store.change import KeptReply, Waiting
 from crabhook.store.interface import Leader
 from crabhook.store.opening import Place, is_shared, lead, open_history, open_writer
 from crabhook.store.record import Entry, Head, Kind, Record
@@ -52,9 +52,9 @@ def waiting(request_id: str = "r1", secret: str = "s3", card: int = 1, **fields:
     return Waiting(request_id, secret, "claude", payload, "gate", card=card, **{**times, **fields})
 
 
-def answer(request_id: str = "r1", secret: str = "s3", decided: float = NOON) -> Answer:
+def answer(request_id: str = "r1", secret: str = "s3", decided: float = NOON) -> KeptReply:
     """An allow."""
-    return Answer(request_id, secret, b'{"decision":"approve"}\n', "", 0, decided)
+    return KeptReply(request_id, secret, b'{"decision":"approve"}\n', "", 0, decided)
 
 
 def open_after_a_kill(place: Place) -> Writer:

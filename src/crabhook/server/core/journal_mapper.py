@@ -44,9 +44,9 @@ from crabhook.server.core.steering import kept, taken_up
 from crabhook.store import entries
 from crabhook.store.actors import decided_read, decided_text
 from crabhook.store.change import (
-    Answer,
     Change,
     DecidedCall,
+    KeptReply,
     Recovered,
     Waiting,
     delivered,
@@ -295,18 +295,20 @@ def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Req
     )
 
 
-def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = None) -> Answer:
+def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = None) -> KeptReply:
     """Return the stored form of an answer, with its decision where a receipt is expected."""
     reply = resolve.reply
     call = None
     if resolve.confirm and card is not None and card.decided is not None:
         decided = decided_text(card.decided, leg.event.machine)
         call = DecidedCall(card.number, leg.event.platform, _payload(leg), decided)
-    return Answer(leg.id, resolve.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call)
+    return KeptReply(
+        leg.id, resolve.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call
+    )
 
 
 def _decided_before(
-    kept: Answer, call: DecidedCall, platform: Platform, now: float
+    kept: KeptReply, call: DecidedCall, platform: Platform, now: float
 ) -> RestoredDecision:
     decided, machine = decided_read(call.decision)
     event = replace(platform.read(call.payload), machine=machine)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR, same_secret
-from crabhook.store.change import Answer, Change, Halt, Recovered, Waiting, carried
+from crabhook.store.change import Change, Halt, KeptReply, Recovered, Waiting, carried
 from crabhook.store.interface import (
     Batch,
     CorruptError,
@@ -75,7 +75,7 @@ class _Owners:
         """Take in a coming commit.  Raises TicketError, and then keeps nothing of it."""
         new: dict[str, str] = {}
         for change in changes:
-            tickets: list[Waiting | Answer] = [*change.waiting, *change.answers]
+            tickets: list[Waiting | KeptReply] = [*change.waiting, *change.answers]
             for ticket in tickets:
                 request_id, secret = ticket.request_id, ticket.secret
                 another = not same_secret(new.setdefault(request_id, secret), secret)

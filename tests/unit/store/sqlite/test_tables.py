@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crabhook.store.change import Answer, Change
+from crabhook.store.change import Change, KeptReply
 from crabhook.store.interface import ForeignError, TicketError
 from crabhook.store.sqlite.tables import (
     APPLICATION,
@@ -101,7 +101,7 @@ def test_no_answer_takes_the_place_of_one_with_another_secret(
 ) -> None:
     migrate(connection)
     connection.execute(f"{_KEEP} VALUES ('r0', 'mine', 'allow', '', 0, 0, 0)")
-    theirs = Answer("r0", "theirs", b"", "", 0, 1.0)
+    theirs = KeptReply("r0", "theirs", b"", "", 0, 1.0)
     with pytest.raises(TicketError):
         apply(connection.cursor(), Change(answers=(theirs,)))
     assert connection.execute("SELECT secret, stdout FROM answer").fetchall() == [("mine", "allow")]
