@@ -26,7 +26,7 @@ from crabhook.hook import (
 from crabhook.hook.call import DEADLINE_EXCEEDED, OK, TEMPORARY, Call
 from crabhook.hook.wire import (
     Malformed,
-    Reply,
+    WireReply,
     permission_request,
     read_reply,
     request_headers,
@@ -57,7 +57,7 @@ def main() -> None:
     posix._exit(reply.exit_code or (0 if whole else 1))  # noqa: SLF001 - os._exit, without os
 
 
-def _answer(options: Options, request: "Request") -> Reply:
+def _answer(options: Options, request: "Request") -> WireReply:
     payload = b""
     try:
         payload = _read_payload()
@@ -98,7 +98,7 @@ class Request:
         self.sock: sockets.socket | None = None
         self.call: Call | None = None
 
-    def ask(self, payload: bytes) -> Reply:
+    def ask(self, payload: bytes) -> WireReply:
         """Ask until there is a reply; raise Unanswered when there will be none.
 
         A request that no server has taken ends at once. A taken request whose connection is lost is
@@ -186,7 +186,7 @@ class Request:
         )
 
 
-def _reply(call: Call) -> Reply:
+def _reply(call: Call) -> WireReply:
     try:
         return read_reply(call.message)
     except Malformed as error:
@@ -281,7 +281,7 @@ def _check(path: bytes) -> None:
         raise PermissionError("its folder is not one that this user alone can write to")
 
 
-def _print(reply: Reply) -> bool:
+def _print(reply: WireReply) -> bool:
     """Print the reply and close both streams; return whether the agent took all of it."""
     whole = True
     for file, text in ((1, reply.stdout), (2, reply.stderr)):

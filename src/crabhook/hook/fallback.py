@@ -6,7 +6,7 @@ passed whatever the wish.
 """
 
 from crabhook.hook import Options, Unanswered
-from crabhook.hook.wire import Reply, printable
+from crabhook.hook.wire import WireReply, printable
 
 try:
     # The part of json that is written in C; json itself costs half a start of Python.
@@ -116,7 +116,7 @@ _WORDS = {"claude": _CLAUDE, "gemini": _GEMINI, "codex": _CODEX}
 _SILENCE = {"gemini": "{}\n"}
 
 
-def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply:
+def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> WireReply:
     """Turn an unanswered request into the reply to the agent."""
     wish = _wish(options, unanswered.kind)
     words = _WORDS.get(options.platform)
@@ -129,7 +129,7 @@ def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> Reply
     blunt = wish == "deny" and event is None and template is None
     line = _line(options, wish if template or blunt else "pass", unanswered)
     stdout = template % _json(line) if template else _SILENCE.get(options.platform, "")
-    return Reply(stdout.encode(), f"{line}\n".encode(), 2 if blunt else 0)
+    return WireReply(stdout.encode(), f"{line}\n".encode(), 2 if blunt else 0)
 
 
 def _wish(options: Options, kind: str) -> str:
@@ -236,7 +236,7 @@ without an agent.  You may want one of these:
 """
 
 
-def help_for(problem: str) -> Reply:
+def help_for(problem: str) -> WireReply:
     """Explain, and say what was wrong with the options if anything was."""
     stderr = f"crabhook: {problem}\n" if problem else ""
-    return Reply(_HELP.encode(), stderr.encode("utf-8", "replace"))
+    return WireReply(_HELP.encode(), stderr.encode("utf-8", "replace"))

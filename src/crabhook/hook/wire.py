@@ -31,7 +31,7 @@ class Malformed(Exception):  # noqa: N818 - a state of the wire, not a mistake i
     """The peer sent bytes that this protocol does not allow; the text says where."""
 
 
-class Reply:
+class WireReply:
     """What the hook prints, unread, on two streams, and its exit code, 0 to 255.
 
     `confirm`: the server waits for the receipt, which says that the hook has printed the reply.
@@ -64,7 +64,7 @@ def permission_request(  # noqa: PLR0913 - the message has nine fields
     return write_message(*asked, _REPLY_ALONE)
 
 
-def read_reply(response: bytes) -> Reply:
+def read_reply(response: bytes) -> WireReply:
     """Return the reply in a PermissionResponse; raise Malformed if there is none."""
     fields = fields_of(response)
     parts = [value for key, _, value in fields if key == _RESPONSE_REPLY]
@@ -83,7 +83,7 @@ def read_reply(response: bytes) -> Reply:
             exit_code = number & 0xFFFFFFFF
     if exit_code > 255:
         raise Malformed(f"the reply's exit code is {exit_code}, not 0 to 255")
-    return Reply(stdout, stderr, exit_code, confirm=bool(confirm and confirm[-1]))
+    return WireReply(stdout, stderr, exit_code, confirm=bool(confirm and confirm[-1]))
 
 
 def _varint(number: int) -> bytes:

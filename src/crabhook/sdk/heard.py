@@ -10,7 +10,7 @@ from crabhook.sdk.event import Answer, Verdict
 from crabhook.sdk.events.calls import words
 
 if TYPE_CHECKING:
-    from crabhook.hook.wire import Reply
+    from crabhook.hook.wire import WireReply
     from crabhook.model.jsontext import Value
     from crabhook.sdk.event import Event
 
@@ -20,7 +20,7 @@ _BLOCKED = 2
 _BLOCKS = (Verdict.DENY, Verdict.KEEP_GOING)  # an event has one of them at most
 
 
-def output(reply: Reply) -> _Body:
+def output(reply: WireReply) -> _Body:
     """Return the JSON object that the reply prints, or an empty one."""
     try:
         return parse_object(reply.stdout) if reply.stdout.strip() else {}
@@ -28,7 +28,7 @@ def output(reply: Reply) -> _Body:
         return {}
 
 
-def answer(event: Event, reply: Reply) -> Answer | None:
+def answer(event: Event, reply: WireReply) -> Answer | None:
     """Return the decision; None means that nobody decided: no opinion, never an allow."""
     top = output(reply)
     specific = object_at(top, "hookSpecificOutput")

@@ -9,7 +9,7 @@ from crabhook.sdk.event import Answer
 
 if TYPE_CHECKING:
     from crabhook.hook.client import Request
-    from crabhook.hook.wire import Reply
+    from crabhook.hook.wire import WireReply
     from crabhook.sdk.event import Event
 
 DEFAULT_TIMEOUT = 3630.0  # seconds, as crabhook's own hook waits
@@ -53,7 +53,7 @@ def ask_operator(
 class Asked:
     """A reply of the server's, and the connection it came on."""
 
-    def __init__(self, reply: Reply, request: Request) -> None:
+    def __init__(self, reply: WireReply, request: Request) -> None:
         self.reply = reply
         self._request = request
 

@@ -21,7 +21,7 @@ from crabhook.data_files import tables
 from crabhook.hook import Unanswered, read_options
 from crabhook.hook.client import Request
 from crabhook.hook.fallback import KINDS
-from crabhook.hook.wire import SUPERVISOR, Reply
+from crabhook.hook.wire import SUPERVISOR, WireReply
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import Value, parse_object
 from crabhook.sdk import heard
@@ -78,7 +78,7 @@ def judged_by_operator(
     return finding(review, reply), asked
 
 
-def finding(review: Review, reply: Reply) -> Finding:
+def finding(review: Review, reply: WireReply) -> Finding:
     """Return the finding in the server's reply, with the agent's own words.
 
     Silence on a stop means that an operator allowed it, or had no opinion. Silence with a reason

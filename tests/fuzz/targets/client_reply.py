@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from google.protobuf.message import DecodeError
 
-from crabhook.hook.wire import Malformed, Reply, read_reply
+from crabhook.hook.wire import Malformed, WireReply, read_reply
 from crabhook.v1 import permission_pb2 as pb
 from tests.fuzz.mutation import plain
 from tests.fuzz.target import Target
@@ -30,13 +30,13 @@ def law(data: bytes) -> None:
         assert ours is None
 
 
-def _same(ours: Reply, theirs: pb.PermissionResponse) -> None:
+def _same(ours: WireReply, theirs: pb.PermissionResponse) -> None:
     reply = theirs.reply
     told = (reply.stdout, reply.stderr, reply.exit_code, theirs.confirm)
     assert (ours.stdout, ours.stderr, ours.exit_code, ours.confirm) == told
 
 
-def _ours(data: bytes) -> Reply | None:
+def _ours(data: bytes) -> WireReply | None:
     try:
         return read_reply(data)
     except Malformed:

@@ -17,7 +17,7 @@ import grpc
 import crabhook
 from crabhook.hook import Options
 from crabhook.hook.client import Request
-from crabhook.hook.wire import Reply
+from crabhook.hook.wire import WireReply
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1 import permission_pb2_grpc as rpc
 
@@ -150,7 +150,7 @@ def environment(**more: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "LOGNAME": "ada", **more}
 
 
-def ask(options: Options, payload: bytes = PAYLOAD) -> Reply:
+def ask(options: Options, payload: bytes = PAYLOAD) -> WireReply:
     """Ask with the hook's own client in this process, and leave the reply unconfirmed."""
     with closing(Request(options)) as request:
         return request.ask(payload)

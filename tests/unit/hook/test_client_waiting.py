@@ -41,7 +41,7 @@ from tests.unit.hook.test_call import (
 from tests.unit.hook.test_client import options_for
 
 if TYPE_CHECKING:
-    from crabhook.hook.wire import Reply
+    from crabhook.hook.wire import WireReply
 
 ACCEPTANCE = frame(SETTINGS) + head(*ACCEPTED)
 PINGED_EVERY = 200  # milliseconds
@@ -51,7 +51,7 @@ class Asked:
     """A question asked on a thread of its own, so that the test can act meanwhile."""
 
     def __init__(self, options: Options) -> None:
-        self.reply: Reply | None = None
+        self.reply: WireReply | None = None
         self.unanswered: Unanswered | None = None
         self._thread = threading.Thread(target=self._ask, args=(options,))
         self._thread.start()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crabhook.hook import wire
 from crabhook.hook.wire import (
     Malformed,
-    Reply,
+    WireReply,
     percent_decoded,
     printable,
     read_headers,
@@ -168,7 +168,7 @@ def test_what_is_no_message_is_malformed(message: bytes) -> None:
 @given(st.binary(max_size=200))
 def test_bytes_that_both_can_read_mean_the_same_to_both(message: bytes) -> None:
     try:
-        ours: Reply | None = read_reply(message)
+        ours: WireReply | None = read_reply(message)
     except Malformed:
         ours = None
     try:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.hook.wire import Reply as Wire
+from crabhook.hook.wire import WireReply as Wire
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms.claude.events import EVENTS as CLAUDES
 from crabhook.platforms.claude.events import Way

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.hook.wire import Reply
+from crabhook.hook.wire import WireReply
 from crabhook.model.actor import Ended
 from crabhook.model.decision import Decision, Verdict, no_opinion
 from crabhook.platforms import PLATFORMS
@@ -32,7 +32,7 @@ def told(event: dict[str, Any], decision: Decision) -> dict[str, Any]:
     asked = read(payload)
     assert occasion_of(asked) is not None
     written = PLATFORMS["claude"].write(PLATFORMS["claude"].read(payload), decision)
-    reply = Reply(written.stdout, written.stderr.encode(), written.exit_code)
+    reply = WireReply(written.stdout, written.stderr.encode(), written.exit_code)
     found = finding(Review(asked, occasion_of(asked), "s", 1, 20), reply)
     return answer(occasion_of(asked), found)
 
