@@ -254,13 +254,13 @@ def registers_hooks(root: Item) -> bool:
 def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configuration:
     """Return what `root` registers with the agent."""
     read = Configuration(path, protocol)
-    _Reader(read).root(root)
+    _ConfigurationReader(read).root(root)
     read.switches += _switches(root, protocol)
     read.moves += _moves(root) if protocol.sets_environment else ()
     return read
 
 
-class _Reader:
+class _ConfigurationReader:
     """Collects sound values and notes the others."""
 
     def __init__(self, read: Configuration) -> None:
