@@ -27,7 +27,7 @@ def read_object(text: str, place: Callable[[int], Place]) -> Shape | None:
     if len(text) > MAX_TEXT:
         return None
     try:
-        reader = _Reader(text, place)
+        reader = _LooseJsonReader(text, place)
         shape, end = reader.object(reader.blank(0), 0)
     except _NotAnObjectError:
         return None
@@ -53,7 +53,7 @@ class _NotAnObjectError(Exception):
     """The text holds something else; never leaves this module."""
 
 
-class _Reader:
+class _LooseJsonReader:
     """Reads objects; of other values it finds the end only."""
 
     def __init__(self, text: str, place: Callable[[int], Place]) -> None:
